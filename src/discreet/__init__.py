@@ -1,0 +1,1 @@
+"""discreet: tables of counts, published with exact differential privacy."""

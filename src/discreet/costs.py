@@ -1,0 +1,71 @@
+"""What a wrong answer costs: named costs, and matrices of one's own. costs[i, j]: the truth is i, j is published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, did_you_mean
+from discreet.numbers import exact
+
+Floats = NDArray[np.float64]
+NAMES = ("wrong", "absolute", "squared", "beyond:D", "lopsided:A,B")
+
+
+def cost_matrix(cost: str | Any, inputs: int, outputs: int | None = None) -> Floats:
+    """The matrix of a cost by name (`wrong`, `absolute`, `squared`, `beyond:D`, `lopsided:A,B`) or as given.
+
+    `beyond:D` costs 1 when the error exceeds D; `lopsided:A,B` costs A for each unit too many and B for each too few.
+    """
+    shape = (inputs, inputs if outputs is None else outputs)
+    if not isinstance(cost, str):
+        return _own_matrix(cost, shape)
+    error = np.arange(shape[1])[None, :] - np.arange(shape[0])[:, None]
+    name, _, values = cost.partition(":")
+    if name == "wrong" and not values:
+        return (error != 0).astype(float)
+    if name == "absolute" and not values:
+        return np.abs(error).astype(float)
+    if name == "squared" and not values:
+        return error.astype(float) ** 2
+    if name == "beyond":
+        return (np.abs(error) > _numbers(cost, values, 1)[0]).astype(float)
+    if name == "lopsided":
+        over, under = _numbers(cost, values, 2)
+        return np.where(error > 0, over * error, -under * error)
+    raise BadInput(f"the cost {cost!r} was asked for", "there is no cost of that name", did_you_mean(name, NAMES))
+
+
+def _numbers(cost: str, values: str, wanted: int) -> list[float]:
+    parts = values.split(",") if values else []
+    if len(parts) != wanted:
+        raise BadInput(f"the cost {cost!r} was asked for", f"it takes {wanted} number(s) after the colon")
+    numbers = [exact(part.strip(), f"the cost {cost!r}") for part in parts]
+    if any(number < 0 for number in numbers):
+        raise BadInput(f"the cost {cost!r} was asked for", "its numbers must not be negative")
+    return [float(number) for number in numbers]
+
+
+def _own_matrix(cost: Any, shape: tuple[int, int]) -> Floats:
+    matrix = np.asarray(cost, dtype=float)
+    if matrix.shape != shape or not np.isfinite(matrix).all():
+        raise BadInput(
+            f"a cost matrix of shape {matrix.shape} was given", f"{shape[0]} rows and {shape[1]} columns of finite numbers are needed"
+        )
+    return matrix
+
+
+def prior_of(prior: Any, size: int, what: str = "the prior") -> Floats:
+    """A probability vector of the right length; uniform when none is given."""
+    if prior is None:
+        return np.full(size, 1 / size)
+    vector = np.asarray(prior, dtype=float)
+    if vector.shape != (size,):
+        raise BadInput(f"{what} was given", f"it has shape {vector.shape}, {size} numbers are needed")
+    if not np.isfinite(vector).all() or (vector < 0).any():
+        raise BadInput(f"{what} was given", "it holds a negative or non-finite number")
+    if abs(vector.sum() - 1) > 1e-9:
+        raise BadInput(f"{what} was given", f"it sums to {vector.sum():.12g}, not to 1")
+    return vector / vector.sum()

@@ -1,0 +1,67 @@
+"""Errors for the person: what was asked, what was found, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DiscreetError(Exception):
+    """Base of every error discreet raises on purpose. `values` carries the facts behind the sentence."""
+
+    exit_status = 2
+
+    def __init__(self, asked: str, found: str, do: str = "", **values: object) -> None:
+        self.asked, self.found, self.do, self.values = asked, found, do, values
+        super().__init__(" ".join(part for part in (_sentence(asked), _sentence(found), _sentence(do)) if part))
+
+
+class BadInput(DiscreetError):
+    """The table, file, option or number cannot be used."""
+
+
+class Infeasible(DiscreetError):
+    """The requirements cannot hold together."""
+
+
+class MissingExtra(DiscreetError):
+    """An optional dependency is needed and not installed."""
+
+
+class NotProven(DiscreetError):
+    """A claim could not be proven; the values hold the witness."""
+
+    exit_status = 1
+
+
+class SolverFailed(DiscreetError):
+    """The solver gave no usable answer."""
+
+    exit_status = 1
+
+
+class OverBudget(DiscreetError):
+    """A ledger refused the spending."""
+
+    exit_status = 1
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text[-1] in ".?!" else text + "."
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`Did you mean 'x'?`, or the list of what there is."""
+    names = list(known)
+    close = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=1, cutoff=0.5)
+    if close:
+        return f"Did you mean {next(name for name in names if name.lower() == close[0])!r}?"
+    return "There is: " + ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
+
+
+def choose(word: str, known: Iterable[str], what: str) -> str:
+    """`word` if it is known, otherwise an error that suggests the nearest name."""
+    names = list(known)
+    if word not in names:
+        raise BadInput(f"{what} {word!r} was asked for", f"there is no {what} of that name", did_you_mean(word, names))
+    return word

@@ -1,0 +1,98 @@
+"""Small files that users hand over: matrices and distributions."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.numbers import exact
+
+Rows = list[list[Fraction]]
+
+
+def read_matrix(path: str | Path) -> Rows:
+    """A matrix in exact rationals, from JSON, CSV without header, or NPZ; floats are taken at their exact value."""
+    path = Path(path)
+    content = _content(path)
+    if isinstance(content, dict) and "weights" in content:
+        total = content.get("denominator")
+        rows = _rows(content["weights"], path)
+        return [[entry / _number(total, path) for entry in row] for row in rows] if total is not None else rows
+    if isinstance(content, dict):
+        if "matrix" not in content:
+            raise BadInput(f"a matrix was to be read from {path}", "the JSON object has neither 'matrix' nor 'weights'")
+        content = content["matrix"]
+    return _rows(content, path)
+
+
+def read_distribution(path: str | Path) -> list[float]:
+    """A distribution or prior: a JSON list, or CSV with one number a line."""
+    path = Path(path)
+    content = _content(path)
+    if isinstance(content, dict):
+        content = content.get("distribution", content.get("prior"))
+    if not isinstance(content, list) or not content:
+        raise BadInput(f"a distribution was to be read from {path}", "it is not a list of numbers")
+    entries = [entry[0] if isinstance(entry, list) and len(entry) == 1 else entry for entry in content]
+    return [float(_number(entry, path)) for entry in entries]
+
+
+def _content(path: Path) -> Any:
+    try:
+        if path.suffix.lower() == ".npz":
+            with np.load(path) as archive:
+                if "matrix" not in archive:
+                    raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
+                return archive["matrix"].tolist()
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix.lower() == ".json":
+            return json.loads(text, parse_float=_Written, parse_int=_Written)
+        return [row for row in csv.reader(text.splitlines()) if row]
+    except OSError as error:
+        raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+
+
+class _Written(str):
+    """A number as it stands in the file."""
+
+
+def _rows(content: Any, path: Path) -> Rows:
+    if not isinstance(content, list) or not content or not all(isinstance(row, list) and row for row in content):
+        raise BadInput(f"a matrix was to be read from {path}", "it is not a list of rows of numbers")
+    rows = [[_number(entry, path, i, j) for j, entry in enumerate(row)] for i, row in enumerate(content)]
+    if len({len(row) for row in rows}) > 1:
+        raise BadInput(f"a matrix was to be read from {path}", "its rows have different lengths")
+    return rows
+
+
+def _number(entry: Any, path: Path, row: int | None = None, column: int | None = None) -> Fraction:
+    place = "" if row is None else f" (row {row + 1}, column {column + 1 if column is not None else '?'})"
+    if isinstance(entry, (bool, type(None), list, dict)):
+        raise BadInput(f"{path} was to be read", f"an entry is not a number{place}")
+    # a decimal in a file stands for the double nearest to it only if it was printed from one: take what is written
+    return exact(entry.strip() if isinstance(entry, str) else entry, f"an entry of {path}{place}")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def write_text(path: str | Path, lines: str | Iterable[str]) -> None:
+    path = Path(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(lines if isinstance(lines, str) else "".join(lines), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput(f"{path} was to be written", error.strerror or str(error)) from error

@@ -1,0 +1,203 @@
+"""Exact numbers. Privacy never rests on a float: epsilon is a rational, e^epsilon is enclosed by rationals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Union
+
+from discreet.errors import BadInput
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Number = Union[int, float, str, Fraction, Decimal]
+Interval = tuple[Fraction, Fraction]
+
+LARGEST_EPSILON = 1000
+MOST_BITS = 1 << 20
+
+
+def exact(value: Number, what: str = "the number") -> Fraction:
+    """The rational the user wrote: 0.1 is one tenth, "1/3" is one third."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
+        value = _plain_number(value, what)
+    try:
+        return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
+    except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
+        raise BadInput(
+            f"{what} was given as {value!r}", "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"'
+        ) from error
+
+
+def _plain_number(value: Any, what: str) -> int | float:
+    """numpy's scalars, by way of their `item`."""
+    plain = value.item() if hasattr(value, "item") and not isinstance(value, bool) else value
+    if isinstance(plain, bool) or not isinstance(plain, (int, float)):
+        raise BadInput(f"{what} was given as {value!r}", f"a {type(value).__name__} is not a number")
+    return plain
+
+
+def positive(value: Number, what: str) -> Fraction:
+    number = exact(value, what)
+    if number <= 0:
+        raise BadInput(f"{what} = {value} was asked for", "it must be greater than zero")
+    return number
+
+
+def probability(value: Number, what: str, *, open_ends: bool = False) -> Fraction:
+    number = exact(value, what)
+    if not 0 <= number <= 1 or (open_ends and number in (0, 1)):
+        raise BadInput(f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends))
+    return number
+
+
+def whole(value: Any, what: str, least: int) -> int:
+    """An integer not below `least`; a float such as 5.0 is refused, since it says the caller did not mean a count."""
+    try:
+        number = value.__index__() if not isinstance(value, bool) else None
+    except AttributeError:
+        number = None
+    if number is None:
+        raise BadInput(f"{what} was given as {value!r}", "it must be a whole number")
+    if number < least:
+        raise BadInput(f"{what} = {number} was asked for", f"it must be at least {least}")
+    return int(number)
+
+
+def text(number: Fraction) -> str:
+    """Exact and short: a decimal where it terminates soon, otherwise p/q."""
+    for digits in range(16):
+        if (number * 10**digits).denominator == 1:
+            scaled = abs(int(number * 10**digits))
+            sign = "-" if number < 0 else ""
+            return sign + (f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled))
+    return f"{number.numerator}/{number.denominator}"
+
+
+def decimal_above(number: Fraction, digits: int = 12) -> str:
+    """A decimal not below `number`."""
+    return text(Fraction(math.ceil(number * 10**digits), 10**digits))
+
+
+def enclose(compute: Callable[[], arb], bits: int) -> Interval:
+    """Rational bounds on what `compute` returns when run in ball arithmetic at about `bits` bits."""
+    from flint import ctx
+
+    with ctx.workprec(bits + 32):
+        ball = compute()
+        if not ball.is_finite():
+            raise BadInput("a rigorous enclosure was needed", "the computation lost all precision")
+        return _rational(ball.lower()), _rational(ball.upper())
+
+
+def _rational(point: arb) -> Fraction:
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def arb_of(number: Fraction) -> arb:
+    from flint import arb, fmpq
+
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def exp_bounds(exponent: Fraction, bits: int = 64) -> Interval:
+    """Rationals lo <= e^exponent <= hi, apart by about 2^-bits of the value."""
+    return enclose(lambda: arb_of(exponent).exp(), bits)
+
+
+def log_bounds(number: Fraction, bits: int = 64) -> Interval:
+    return enclose(lambda: arb_of(number).log(), bits)
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of smallest denominator in [low, high], 0 < low <= high (Stern and Brocot's tree)."""
+    floor = low.numerator // low.denominator
+    if floor == low:
+        return low
+    if floor + 1 <= high:
+        return Fraction(floor + 1)
+    return floor + 1 / simplest_between(1 / (high - floor), 1 / (low - floor))
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """A privacy parameter: likelihoods of neighbouring tables may differ by a factor e^epsilon at most.
+
+    Exactly one field is set: `value` if epsilon is rational, `ratio` if e^epsilon is (it was given as alpha).
+    """
+
+    value: Fraction | None = None
+    ratio: Fraction | None = None
+
+    def bounds(self, bits: int = 64) -> Interval:
+        """Rationals around e^epsilon."""
+        if self.ratio is not None:
+            return self.ratio, self.ratio
+        assert self.value is not None
+        return exp_bounds(self.value, bits)
+
+    def odds(self, bits: int = 40) -> Fraction:
+        """The simplest rational r <= e^epsilon with log r >= epsilon (1 - 2^-bits), nearly: rounded towards privacy."""
+        if self.ratio is not None:
+            return self.ratio
+        low, _ = self.bounds(2 * bits + 64)
+        return simplest_between(low - (low - 1) / 2**bits, low)
+
+    def compare(self, one: Fraction, other: Fraction) -> int:
+        """The sign of one - other * e^epsilon, decided exactly."""
+        bits = 64
+        while bits <= MOST_BITS:
+            low, high = self.bounds(bits)
+            at_low, at_high = one - other * low, one - other * high
+            if (at_low > 0) == (at_high > 0) and (at_low < 0) == (at_high < 0):
+                return (at_low > 0) - (at_low < 0)
+            bits *= 2
+        raise ArithmeticError("a rational would have to equal a transcendental number")
+
+    def allows(self, ratio: Fraction) -> bool:
+        """Whether ratio <= e^epsilon."""
+        return self.compare(ratio, Fraction(1)) <= 0
+
+    def rational(self, bits: int = 80) -> Fraction:
+        """Epsilon itself, or a rational just below it."""
+        if self.value is not None:
+            return self.value
+        assert self.ratio is not None
+        return log_bounds(self.ratio, bits)[0]
+
+    def times(self, factor: Fraction | int) -> Epsilon:
+        """factor * epsilon, rounded down if it has no exact form."""
+        if self.ratio is not None and Fraction(factor).denominator == 1:
+            return Epsilon(ratio=self.ratio ** int(factor))
+        return Epsilon(value=self.rational() * factor)
+
+    def __float__(self) -> float:
+        return float(self.value) if self.value is not None else math.log(float(self.ratio or 1))
+
+    def __str__(self) -> str:
+        """Exact where epsilon is rational; otherwise a decimal not below it."""
+        if self.value is not None:
+            return text(self.value)
+        assert self.ratio is not None
+        return decimal_above(log_bounds(self.ratio)[1])
+
+
+def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Epsilon:
+    """The privacy parameter, from epsilon or from alpha = e^-epsilon; exactly one must be given."""
+    if isinstance(epsilon, Epsilon) and alpha is None:
+        return epsilon
+    if (epsilon is None) == (alpha is None):
+        raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
+    if alpha is not None:
+        number = probability(alpha, "alpha", open_ends=True)
+        return Epsilon(ratio=1 / number)
+    assert epsilon is not None and not isinstance(epsilon, Epsilon)
+    number = positive(epsilon, "epsilon")
+    if number > LARGEST_EPSILON:
+        raise BadInput(f"epsilon = {epsilon} was asked for", f"above {LARGEST_EPSILON} it protects nobody")
+    return Epsilon(value=number)

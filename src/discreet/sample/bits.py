@@ -1,0 +1,60 @@
+"""The one source of randomness: OpenSSL's generator, seeded by the operating system; or a seeded one, for tests only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Random words. `private` is False as soon as a seed is involved, and everything made from it says so."""
+
+    seed: int | None = None
+    _generator: np.random.Generator | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def private(self) -> bool:
+        return self.seed is None
+
+    def bytes(self, size: int) -> bytes:
+        if self._generator is not None:
+            return self._generator.bytes(size)
+        from ssl import RAND_bytes
+
+        return RAND_bytes(size)
+
+    def words(self, size: int, bits: int = 64) -> Words:
+        """`size` independent uniform words of 8, 16, 32 or 64 bits."""
+        return np.frombuffer(self.bytes(size * bits // 8), dtype=f"<u{bits // 8}")
+
+    def integer(self, bits: int) -> int:
+        """A uniform integer below 2^bits."""
+        size = (bits + 7) // 8
+        return int.from_bytes(self.bytes(size), "little") >> (8 * size - bits)
+
+    def below(self, bound: int) -> int:
+        """A uniform integer below `bound`, by rejection."""
+        bits = bound.bit_length()
+        while (number := self.integer(bits)) >= bound:
+            pass
+        return number
+
+
+def secure() -> Bits:
+    """Fit for a release."""
+    return Bits()
+
+
+def seeded(seed: int) -> Bits:
+    """Repeatable, for tests and simulations: nothing drawn from it is private."""
+    return Bits(seed, np.random.default_rng(seed))
+
+
+def source(seed: int | None = None) -> Bits:
+    return secure() if seed is None else seeded(seed)

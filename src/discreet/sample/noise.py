@@ -1,0 +1,88 @@
+"""Integer noise with no float on the path: two-sided geometric and discrete Gaussian, of any width."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.numbers import Epsilon, arb_of, enclose
+from discreet.sample.bits import Bits
+from discreet.sample.draw import Integers, add_noise, bernoulli, draw
+from discreet.sample.laws import Digit, Gaussian, Geometric, scaled
+
+WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
+DIGIT = 256
+
+
+def geometric(odds: Fraction, size: int, bits: Bits) -> Integers:
+    """P(k) = (1-a)/(1+a) a^|k| with a = 1/odds."""
+    law = Geometric(odds)
+    if law.centre[1] <= WIDEST_TABLE:
+        return draw(law, size, bits)
+    return _wide_geometric(Epsilon(ratio=odds), size, bits)
+
+
+def add_geometric(counts: Integers, odds: Fraction, bits: Bits) -> Integers:
+    """counts plus two-sided geometric noise."""
+    law = Geometric(odds)
+    if law.centre[1] <= WIDEST_TABLE:
+        return add_noise(counts, law, bits)
+    return counts + _wide_geometric(Epsilon(ratio=odds), len(counts), bits)
+
+
+def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
+    """P(k) proportional to exp(-k^2 / (2 variance))."""
+    law = Gaussian(variance)
+    return draw(law, size, bits) if law.centre[1] <= WIDEST_TABLE else _wide_gaussian(variance, size, bits)
+
+
+def one_sided_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
+    """P(k) = (1-a) a^k for k >= 0, a = e^-rate, digit by digit: the digits of a geometric variable are independent."""
+    unit, out = 1, np.zeros(size, dtype=np.int64)
+    while CENTRE_REACH > WIDEST_TABLE * unit * float(rate):
+        out += unit * draw(Digit(rate, unit, DIGIT), size, bits)
+        unit *= DIGIT
+    return out + unit * draw(Digit(rate, unit, None), size, bits)
+
+
+CENTRE_REACH = 18 * math.log(2)
+
+
+def _wide_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
+    """The difference of two one-sided geometric variables is two-sided geometric."""
+    return one_sided_geometric(rate, size, bits) - one_sided_geometric(rate, size, bits)
+
+
+def _wide_gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
+    """Rejection from two-sided geometric noise of nearly the same width (Canonne, Kamath and Steinke)."""
+    width = math.isqrt(math.floor(variance)) + 1
+    out = np.empty(size, dtype=np.int64)
+    done = 0
+    while done < size:
+        proposals = _wide_geometric(Epsilon(value=Fraction(1, width)), 2 * (size - done) + 16, bits)
+        kept = proposals[_accepted(np.abs(proposals), variance, width, bits)][: size - done]
+        out[done : done + len(kept)] = kept
+        done += len(kept)
+    return out
+
+
+def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -> np.ndarray:
+    """Each with probability exp(-(distance - variance/width)^2 / (2 variance))."""
+    values, which = np.unique(distances, return_inverse=True)
+    chances = [
+        lambda b, gamma=(int(value) - variance / width) ** 2 / (2 * variance): scaled(
+            enclose(lambda: (-arb_of(gamma)).exp(), b), b
+        )
+        for value in values
+    ]
+    bounds = [chance(64) for chance in chances]
+    largest = (1 << 64) - 1
+    low = np.array([min(b[0], largest) for b in bounds], dtype=np.uint64)[which]
+    high = np.array([min(b[1], largest) for b in bounds], dtype=np.uint64)[which]
+    words = bits.words(len(distances))
+    accepted = words < low
+    for i in np.flatnonzero((words >= low) & (words < high)):
+        accepted[i] = bernoulli(chances[which[i]], bits)
+    return accepted
