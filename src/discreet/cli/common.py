@@ -1,0 +1,62 @@
+"""What the commands share: options, printing, and errors turned into exit statuses."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+
+from discreet.errors import DiscreetError
+
+Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"')]
+Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
+Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon")]
+Delta = Annotated[str, typer.Option("--delta", help="chance that the bound e^epsilon may fail")]
+Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]
+Plot = Annotated[str | None, typer.Option("--plot", help="draw to this PNG or SVG file")]
+Count = Annotated[str, typer.Option("--count", help="the column that holds the counts")]
+Keys = Annotated[str | None, typer.Option("--keys", help="public key columns, separated by commas, or 'all'")]
+Out = Annotated[str, typer.Option("--out", help="folder to write")]
+
+
+def names(listing: str | None) -> list[str] | None:
+    """'a,b' -> ['a', 'b']."""
+    return None if listing is None else [part.strip() for part in listing.split(",") if part.strip()]
+
+
+def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[str]]) -> None:
+    """One JSON value on stdout, or lines for a person."""
+    if json:
+        print(jsonlib.dumps(value))
+    else:
+        for line in lines() if callable(lines) else lines:
+            print(line)
+
+
+def say(message: str) -> None:
+    """A message for the person, never mixed into the output."""
+    print(message, file=sys.stderr)
+
+
+def run_app(app: typer.Typer) -> int:
+    """Run; our own errors become one message and their exit status."""
+    try:
+        result = app(standalone_mode=False)
+    except DiscreetError as error:
+        say(f"discreet: {error}")
+        return error.exit_status
+    except typer.Exit as leave:
+        return int(leave.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        say("discreet: interrupted")
+        return 130
+    except Exception as error:
+        if hasattr(error, "format_message"):  # usage errors of the command-line parser
+            say(f"discreet: {error.format_message()}")
+            return int(getattr(error, "exit_code", 2))
+        raise
+    return int(result) if isinstance(result, int) else 0
