@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.chances import accept_values, uniform_below
+from discreet.lattice.chances import accept_values, integer_bounds, uniform_below
 from discreet.lattice.fixed_sum import Cell, FixedSum
 from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import GeometricGroup, sum_weight
@@ -62,10 +62,8 @@ def _inside(law: HalfSum, bits: int) -> list[tuple[int, int]]:
         inside, bounds, k = arb(0), [], 0
         while True:
             inside += _both(law, k, precision) * (1 if k == 0 else 2)
-            share = inside * scale
-            low, high = int(share.lower().floor().unique_fmpz()), int(share.upper().ceil().unique_fmpz())
-            bounds.append((max(0, low), min(1 << bits, high)))
-            if low >= (1 << bits) - 1:
+            bounds.append(integer_bounds(inside * scale, bits))
+            if bounds[-1][0] >= (1 << bits) - 1:
                 return bounds
             k += 1
 
