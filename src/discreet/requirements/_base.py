@@ -119,10 +119,10 @@ def law(value: Any, what: str) -> tuple[Fraction, ...]:
 
         value = read_distribution(value)
     numbers: list[Fraction] = [exact(number, what) for number in value]
-    if not numbers or any(number < 0 for number in numbers) or abs(sum(numbers) - 1) > RESIDUAL:
+    if not numbers or any(number < 0 for number in numbers) or abs(sum(numbers, Fraction(0)) - 1) > RESIDUAL:
         found = f"its {len(numbers)} numbers sum to {float(sum(numbers)):.12g}"
         raise BadInput(f"{what} was given", f"{found}; they must be non-negative and sum to 1")
-    whole = sum(numbers)
+    whole = sum(numbers, Fraction(0))
     return tuple(number / whole for number in numbers)
 
 
