@@ -51,7 +51,9 @@ def positive(value: Number, what: str) -> Fraction:
 def probability(value: Number, what: str, *, open_ends: bool = False) -> Fraction:
     number = exact(value, what)
     if not 0 <= number <= 1 or (open_ends and number in (0, 1)):
-        raise BadInput(f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends))
+        raise BadInput(
+            f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends)
+        )
     return number
 
 

@@ -60,7 +60,7 @@ def guide(law: Law) -> Guide:
     cells = (words >> np.uint64(WORD_BITS - GUIDE_BITS)).astype(np.int64)
     # a cell is settled when no value of the distribution function can lie in it and it is inside the centre
     values = np.searchsorted(cells, np.arange(1 << GUIDE_BITS)) + first - 1
-    kind = np.int16 if -(1 << 15) < first - 1 and last + 1 < 1 << 15 else np.int32
+    kind = np.int16 if first - 1 > -(1 << 15) and last + 1 < 1 << 15 else np.int32
     unsettled = int(np.iinfo(kind).min)
     values[cells] = unsettled
     values[(np.array(ends, dtype=np.uint64) >> np.uint64(WORD_BITS - GUIDE_BITS)).astype(np.int64)] = unsettled
@@ -112,9 +112,7 @@ def _finish(law: Law, table: Guide, head: NDArray[np.uint16], bits: Bits) -> Int
     return values
 
 
-def invert(
-    below: Callable[[int, int], tuple[int, int]], word: int, known: int, near: int, bits: Bits
-) -> int:
+def invert(below: Callable[[int, int], tuple[int, int]], word: int, known: int, near: int, bits: Bits) -> int:
     """The smallest k with U < P(X <= k), where the first `known` bits of U are `word`; further bits are drawn as needed."""
 
     def exceeds(k: int) -> bool:

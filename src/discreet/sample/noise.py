@@ -41,7 +41,7 @@ def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
 def one_sided_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
     """P(k) = (1-a) a^k for k >= 0, a = e^-rate, digit by digit: the digits of a geometric variable are independent."""
     unit, out = 1, np.zeros(size, dtype=np.int64)
-    while CENTRE_REACH > WIDEST_TABLE * unit * float(rate):
+    while WIDEST_TABLE * unit * float(rate) < CENTRE_REACH:
         out += unit * draw(Digit(rate, unit, DIGIT), size, bits)
         unit *= DIGIT
     return out + unit * draw(Digit(rate, unit, None), size, bits)
