@@ -225,7 +225,7 @@ class Mechanism:
         return properties(weights.rows, weights.total)
 
     def derivable_from_geometric(self, epsilon: Number | Epsilon, alpha: Number | None = None) -> Any:
-        """None if the mechanism is the geometric one followed by a map; otherwise a witness (Gupte and Sundararajan)."""
+        """None if the mechanism is the geometric one followed by a map; otherwise a witness."""
         from discreet.certify.prove import underivable
 
         return underivable(self.weights.rows, epsilon_of(epsilon, alpha).odds())

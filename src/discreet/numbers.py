@@ -165,6 +165,13 @@ class Epsilon:
         """Whether ratio <= e^epsilon."""
         return self.compare(ratio, Fraction(1)) <= 0
 
+    def ball(self) -> arb:
+        """Epsilon in ball arithmetic, at the precision in force."""
+        if self.value is not None:
+            return arb_of(self.value)
+        assert self.ratio is not None
+        return arb_of(self.ratio).log()
+
     def rational(self, bits: int = 80) -> Fraction:
         """Epsilon itself, or a rational just below it."""
         if self.value is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ def _worst_ratio(rows: ExactRows) -> Witness:
 def _pairs(rows: Rows, sums: Sequence[int]) -> Iterator[tuple[list[Fraction], list[Fraction]]]:
     """Neighbouring rows as probabilities, in both directions."""
     exact = [[Fraction(entry, total) for entry in row] for row, total in zip(rows, sums)]
-    for one, other in zip(exact, exact[1:]):
+    for one, other in pairwise(exact):
         yield one, other
         yield other, one
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 COMMANDS = {
     "demo": "release the example table that ships with the package",
@@ -35,7 +39,7 @@ def main() -> None:
     sys.exit(run_app(_app()))
 
 
-def _app():  # type: ignore[no-untyped-def]
+def _app() -> typer.Typer:
     """Only the command that is asked for is imported, so that each starts fast."""
     import typer
 

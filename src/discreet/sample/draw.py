@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,14 @@ class Law(Protocol):
     def below(self, k: int, bits: int) -> tuple[int, int]:
         """floor and ceiling, or wider, of 2^bits P(X <= k)."""
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Guide:
     """The table of a law: for every 16-bit cell the value, or `unsettled`."""
 
-    cells: NDArray[np.int16] | NDArray[np.int32]
+    cells: NDArray[np.signedinteger[Any]]
     unsettled: int
     first: int
     floors: NDArray[np.uint64]  # floor(2^64 P(X <= first + i)), where that is settled
@@ -50,7 +52,9 @@ class Guide:
 def guide(law: Law) -> Guide:
     first, last = law.centre
     largest = (1 << WORD_BITS) - 1
-    floors, ends, ties = [], [], set()
+    floors: list[int] = []
+    ends: list[int] = []
+    ties: set[int] = set()
     for k in range(first - 1, last + 1):
         low, high = law.below(k, WORD_BITS)
         floors.append(min(low, largest))
@@ -87,7 +91,7 @@ def add_noise(counts: Integers, law: Law, bits: Bits) -> Integers:
     return out
 
 
-def _chunk(law: Law, size: int, bits: Bits) -> NDArray[np.int16] | NDArray[np.int32] | Integers:
+def _chunk(law: Law, size: int, bits: Bits) -> NDArray[np.signedinteger[Any]]:
     table = guide(law)
     head = bits.words(size, GUIDE_BITS)
     values = table.cells[head]
@@ -113,7 +117,7 @@ def _finish(law: Law, table: Guide, head: NDArray[np.uint16], bits: Bits) -> Int
 
 
 def invert(below: Callable[[int, int], tuple[int, int]], word: int, known: int, near: int, bits: Bits) -> int:
-    """The smallest k with U < P(X <= k), where the first `known` bits of U are `word`; further bits are drawn as needed."""
+    """The smallest k with U < P(X <= k); the first `known` bits of U are `word`, more are drawn as needed."""
 
     def exceeds(k: int) -> bool:
         """Whether U >= P(X <= k)."""

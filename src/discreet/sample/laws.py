@@ -103,7 +103,7 @@ class Staircase:
 
 @dataclass(frozen=True)
 class Digit:
-    """A digit of a one-sided geometric variable with ratio e^-rate: P(d) proportional to e^(-rate unit d), 0 <= d < size.
+    """A digit of a one-sided geometric variable with ratio e^-rate: P(d) proportional to e^(-rate unit d), d < size.
 
     Without a size it is the leading digit, which has no end.
     """
@@ -125,9 +125,7 @@ class Digit:
             return 1 << bits, 1 << bits
 
         def chance() -> arb:
-            rate = (
-                arb_of(self.rate.value) if self.rate.value is not None else arb_of(self.rate.ratio or Fraction(1)).log()
-            )
+            rate = self.rate.ball()
             first = -(-rate * self.unit * (k + 1)).expm1()
             return first if self.size is None else first / -(-rate * self.unit * self.size).expm1()
 
