@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
 from discreet.sample.draw import Integers, add_noise, bernoulli, draw
-from discreet.sample.laws import Digit, Gaussian, Geometric, scaled
+from discreet.sample.laws import CENTRE_BITS, Digit, Gaussian, Geometric, scaled
 
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
 DIGIT = 256
+CENTRE_REACH = CENTRE_BITS * math.log(2)
 
 
 def geometric(odds: Fraction, size: int, bits: Bits) -> Integers:
@@ -41,13 +43,10 @@ def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
 def one_sided_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
     """P(k) = (1-a) a^k for k >= 0, a = e^-rate, digit by digit: the digits of a geometric variable are independent."""
     unit, out = 1, np.zeros(size, dtype=np.int64)
-    while CENTRE_REACH > WIDEST_TABLE * unit * float(rate):
+    while WIDEST_TABLE * unit * float(rate) < CENTRE_REACH:
         out += unit * draw(Digit(rate, unit, DIGIT), size, bits)
         unit *= DIGIT
     return out + unit * draw(Digit(rate, unit, None), size, bits)
-
-
-CENTRE_REACH = 18 * math.log(2)
 
 
 def _wide_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
@@ -71,12 +70,7 @@ def _wide_gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
 def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -> np.ndarray:
     """Each with probability exp(-(distance - variance/width)^2 / (2 variance))."""
     values, which = np.unique(distances, return_inverse=True)
-    chances = [
-        lambda b, gamma=(int(value) - variance / width) ** 2 / (2 * variance): scaled(
-            enclose(lambda: (-arb_of(gamma)).exp(), b), b
-        )
-        for value in values
-    ]
+    chances = [_chance_of((int(value) - variance / width) ** 2 / (2 * variance)) for value in values]
     bounds = [chance(64) for chance in chances]
     largest = (1 << 64) - 1
     low = np.array([min(b[0], largest) for b in bounds], dtype=np.uint64)[which]
@@ -86,3 +80,8 @@ def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -
     for i in np.flatnonzero((words >= low) & (words < high)):
         accepted[i] = bernoulli(chances[which[i]], bits)
     return accepted
+
+
+def _chance_of(gamma: Fraction) -> Callable[[int], tuple[int, int]]:
+    """Enclosures of 2^b e^-gamma."""
+    return lambda b: scaled(enclose(lambda: (-arb_of(gamma)).exp(), b), b)
