@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from discreet.distribution.projections import clip, isotonic
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
+from discreet.errors import choose
 from discreet.evaluate.simulate import Integers, Pipeline
 from discreet.sample.laws import Geometric
 
 Floats = NDArray[np.float64]
-MAPS = ("rank", "independent", "posterior")
+MAPS = ("rank", "observed", "expected")
 
 
 def two_stage(
@@ -28,8 +29,10 @@ def two_stage(
 ) -> Pipeline:
     """Cumulative privatizer, geometric noise, refinement, and a monotone map onto the estimated distribution.
 
-    `onto`: `rank` gives the k-th smallest noisy row the k-th smallest count, `independent` maps every row by itself.
+    `onto`: `rank` gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row by itself, from
+    the noisy histogram as observed to the estimate; `expected` from the histogram that the estimate makes one expect.
     """
+    choose(onto, MAPS, "map")
     share = float(default_split(epsilon, refined)) if split is None else split
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
@@ -46,7 +49,8 @@ def two_stage(
             target = isotonic(np.diff(measured, prepend=0, append=len(counts)).astype(float), len(counts))
         if onto == "rank":
             return rank_map(noisy, target, rng)
-        return quantile_map(noisy, geometric_blur(target, math.exp(-second)), target, rng)
+        source = seen.astype(float) if onto == "observed" else geometric_blur(target, math.exp(-second))
+        return quantile_map(noisy, source, target, rng)
 
     return run
 
