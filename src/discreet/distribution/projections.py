@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def clip(bins: Floats, rows: float) -> Floats:
@@ -56,6 +57,14 @@ def isotonic_median(values: Floats) -> Floats:
             heapq.heapreplace(heap, -value)
         tops[i] = -heap[0]
     return np.minimum.accumulate(tops[::-1])[::-1]
+
+
+def integer_bins(distribution: Floats, rows: int) -> Integers:
+    """The distribution times the number of rows, in whole numbers: prefix sums are rounded, so that every one of them is
+    right to half a row and the bins sum to the number of rows."""
+    prefix = np.floor(np.cumsum(distribution) * rows + 0.5)
+    prefix[-1] = rows
+    return np.diff(np.clip(prefix, 0, rows), prepend=0.0).astype(np.int64)
 
 
 def _from_prefix(prefix: Floats, rows: float) -> Floats:

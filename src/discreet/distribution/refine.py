@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.distribution.expectation import expectation_steps
+from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
 from discreet.errors import BadInput
-from discreet.sample.laws import Gaussian, Geometric
+from discreet.sample.laws import Geometric
 
 Floats = NDArray[np.float64]
-Law = Geometric | Gaussian
 
 SMOOTHING = 0.1
 ROUNDS = 2  # the covariance depends on the distribution: estimate, reweigh, estimate again
@@ -32,7 +33,7 @@ MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so tha
 
 
 def refine(
-    noisy: Any, noise: Law, cumulative: Any = None, measured: Law | None = None, smoothing: float = SMOOTHING
+    noisy: Any, noise: Noise, cumulative: Any = None, measured: Noise | None = None, smoothing: float = SMOOTHING
 ) -> Floats:
     """The distribution of counts from the histogram of noisy counts and, if there was one, the stage-one measurement.
 
@@ -49,9 +50,7 @@ def refine(
         pilot = isotonic(np.diff(prefix, prepend=0.0, append=histogram.sum()), histogram.sum())
     if isinstance(noise, Geometric):
         return _least_squares(histogram, 1 / float(noise.odds), prefix, measured, pilot, smoothing)
-    from discreet.distribution.gaussian import expectation_steps
-
-    return expectation_steps(histogram, float(noise.variance), prefix, measured, _inside(pilot))
+    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot))
 
 
 def _histogram(noisy: Any) -> Floats:
@@ -61,7 +60,7 @@ def _histogram(noisy: Any) -> Floats:
     return histogram
 
 
-def _prefix(cumulative: Any, measured: Law | None, bins: int) -> Floats | None:
+def _prefix(cumulative: Any, measured: Noise | None, bins: int) -> Floats | None:
     if (cumulative is None) != (measured is None):
         raise BadInput("a distribution was to be refined", "a stage-one measurement comes with the law of its noise")
     if cumulative is None:
@@ -77,7 +76,7 @@ def _inside(distribution: Floats) -> Floats:
 
 
 def _least_squares(
-    histogram: Floats, ratio: float, prefix: Floats | None, measured: Law | None, pilot: Floats, smoothing: float
+    histogram: Floats, ratio: float, prefix: Floats | None, measured: Noise | None, pilot: Floats, smoothing: float
 ) -> Floats:
     rows = histogram.sum()
     reach = _reach(len(histogram), ratio)
@@ -104,7 +103,7 @@ def _newton_step(
     variance: Floats,
     neighbour: Floats,
     prefix: Floats | None,
-    measured: Law | None,
+    measured: Noise | None,
     barrier: float,
 ) -> Floats:
     """The step d in the prefix counts solves (I + S B) d = (P - F) + S g, where B is the Hessian of barrier and
@@ -116,7 +115,7 @@ def _newton_step(
     gradient = barrier * (1 / bins[:-1] - 1 / bins[1:])
     diagonal, beside = weight[:-1] + weight[1:], -weight[1:-1]
     if prefix is not None and measured is not None:
-        pull = _pull(current - prefix, measured)
+        pull = curvature(current - prefix, measured)
         gradient = gradient - pull * (current - prefix)
         diagonal = diagonal + pull
     right = unbiased - current + _tridiagonal(variance, neighbour, gradient)
@@ -125,14 +124,6 @@ def _newton_step(
     except LinAlgError:
         return np.full(len(bins), np.nan)
     return np.diff(step, prepend=0.0, append=0.0)
-
-
-def _pull(residual: Floats, measured: Law) -> Floats:
-    """Curvature of the measurement's loss; for geometric noise that of the parabola above |residual| that touches it."""
-    if isinstance(measured, Gaussian):
-        return np.full(len(residual), 1 / float(measured.variance))
-    rate = float(np.log(float(measured.odds)))
-    return rate / np.maximum(np.abs(residual), 1 / rate)
 
 
 def _reach(bins: int, ratio: float) -> Floats:
@@ -153,7 +144,9 @@ def geometric_blur(histogram: Floats, ratio: float) -> Floats:
 
     if len(histogram) == 1:
         return histogram
-    filtered = lfilter([1.0], [1.0, -ratio], histogram) + lfilter([1.0], [1.0, -ratio], histogram[::-1])[::-1] - histogram
+    filtered = (
+        lfilter([1.0], [1.0, -ratio], histogram) + lfilter([1.0], [1.0, -ratio], histogram[::-1])[::-1] - histogram
+    )
     out = filtered * ((1 - ratio) / (1 + ratio))
     out[[0, -1]] = filtered[[0, -1]] / (1 + ratio)
     return out

@@ -36,7 +36,9 @@ def checked_split(split: Number, refined: bool) -> Fraction:
         raise BadInput(f"split = {split} was asked for", "it must be at least 0 and below 1")
     if share == 0 and not refined:
         raise BadInput(
-            "split = 0 without refinement was asked for", "nothing would tell the distribution", "Refine, or raise the split"
+            "split = 0 without refinement was asked for",
+            "nothing would tell the distribution",
+            "Refine, or raise the split",
         )
     return share
 

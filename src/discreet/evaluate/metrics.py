@@ -56,5 +56,7 @@ def _pair(one: Any, other: Any) -> tuple[Floats, Floats]:
 def _normal(histogram: Any) -> Floats:
     values = np.asarray(histogram, dtype=float)
     if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
-        raise BadInput("a distance between distributions was asked for", "one of them is not a histogram or distribution")
+        raise BadInput(
+            "a distance between distributions was asked for", "one of them is not a histogram or distribution"
+        )
     return values / values.sum()

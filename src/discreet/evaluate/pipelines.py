@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.distribution.projections import clip, isotonic
+from discreet.distribution.projections import clip, integer_bins, isotonic
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import choose
@@ -95,14 +95,6 @@ def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integ
     out = np.empty(rows, dtype=np.int64)
     out[order] = np.repeat(np.arange(len(target)), integer_bins(target, rows))
     return out
-
-
-def integer_bins(target: Floats, rows: int) -> Integers:
-    """The target times the number of rows, in whole numbers: its prefix sums are rounded, so that the bins stay apart
-    from the target by less than one row each and sum to the number of rows."""
-    prefix = np.floor(np.cumsum(target) * rows + 0.5)
-    prefix[-1] = rows
-    return np.diff(np.clip(prefix, 0, rows), prepend=0.0).astype(np.int64)
 
 
 def quantile_map(noisy: Integers, source: Floats, target: Floats, rng: np.random.Generator) -> Integers:

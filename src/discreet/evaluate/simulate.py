@@ -70,7 +70,12 @@ class Simulation:
 
 
 def simulate(
-    pipelines: Mapping[str, Pipeline], counts: Any, max_count: int, repeats: int = 100, seed: int = 0, level: float = 0.95
+    pipelines: Mapping[str, Pipeline],
+    counts: Any,
+    max_count: int,
+    repeats: int = 100,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> Simulation:
     """Release `counts` (top-coded at `max_count`) `repeats` times with every pipeline.
 
