@@ -129,7 +129,7 @@ def plan_route(schema: Schema, request: Request) -> Route:
         return plan_invariant(schema, request)
     from discreet.build.explicit import NAMES
 
-    if request.mechanism in NAMES and request.mechanism:
+    if request.mechanism in NAMES:
         from discreet.routes.explicit import plan_explicit
 
         return plan_explicit(schema, request)

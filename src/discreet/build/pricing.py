@@ -28,7 +28,9 @@ def lower_bound(costs: Floats, z: Floats, log_odds: float, duals: Floats, potent
     columns. Potentials are kept apart since only their differences count.
     """
     support = np.flatnonzero(z > 0)
-    columns = costs[:, support] if potentials is None else costs[:, support] - (potentials[:, None] - potentials[support])
+    columns = (
+        costs[:, support] if potentials is None else costs[:, support] - (potentials[:, None] - potentials[support])
+    )
     ratios, _ = best_ratios(z[:, None] * columns - duals[:, None], z, log_odds, support)
     return math.fsum(duals) + math.fsum(z[support] * ratios)
 

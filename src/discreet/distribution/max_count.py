@@ -6,6 +6,7 @@ One person moves one row across one of these borders at most, so all of them tog
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -34,13 +35,14 @@ class MaxCount:
     epsilon: Epsilon
     quantile: Fraction
     above: Integers = field(repr=False)
+    noise: Geometric
 
     def as_json(self) -> dict[str, Any]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),
             "quantile": text(self.quantile),
-            "borders": list(BORDERS),
+            "noise": {"law": "geometric", "odds": text(self.noise.odds)},
             "above": [int(number) for number in self.above],
         }
 
@@ -68,7 +70,14 @@ def private_max_count(
     odds = budget.times(Fraction(1, people)).odds()
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
     above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
-    return MaxCount(_first_border(above, len(values), level, Geometric(odds)), budget, level, above)
+    noise = Geometric(odds)
+    return MaxCount(_first_border(above, len(values), level, noise), budget, level, above, noise)
+
+
+def border_of(bought: Mapping[str, Any], rows: int) -> int:
+    """The largest count that follows from published measurements."""
+    noise = Geometric(Fraction(bought["noise"]["odds"]))
+    return _first_border(np.array(bought["above"]), rows, Fraction(bought["quantile"]), noise)
 
 
 def _first_border(above: Integers, rows: int, quantile: Fraction, noise: Geometric) -> int:
