@@ -28,16 +28,28 @@ class Contradiction(Exception):
     """Two requirements fix an entry at different values, or a bound excludes a fixed value."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """What is asked for: prices[i][j] is what T[i, j] costs, weighted by the prior unless the worst input counts."""
+    """What is asked for: costs[i, j] is what answer j costs when the truth is i, which has the probability prior[i]."""
 
     size: int
     odds: Fraction
     delta: Fraction
-    prices: tuple[tuple[Fraction, ...], ...]
+    costs: NDArray[np.float64]
+    prior: tuple[Fraction, ...]
     minimax: bool
     requirements: tuple[Requirement, ...]
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """What each input counts for: its prior, or 1 if the worst one counts."""
+        return (Fraction(1),) * self.size if self.minimax else self.prior
+
+    @cached_property
+    def prices(self) -> list[tuple[Fraction, ...]]:
+        """costs times shares, exactly."""
+        lines = zip(self.costs.tolist(), self.shares)
+        return [tuple(Fraction(cost) * share for cost in line) for line, share in lines]
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 BITS = 58
 LARGEST_EXACT = 10**6  # an equality whose coefficients need a larger common denominator is met up to rounding only
 PROJECTIONS = 3
+ZERO = 1e-14
 
 
 def integer_weights(
@@ -23,10 +24,10 @@ def integer_weights(
 ) -> tuple[list[list[int]], int]:
     """The weights and their row sum. `active` rows are met with equality as well."""
     equalities = [row for row in formulation.rows if row.equal]
-    near = _project(values, equalities)
+    near = _project(np.where(values < ZERO, 0.0, values), equalities)
     exact = [row for row in equalities if _denominator(row) <= LARGEST_EXACT] + list(active)
     grid = lcm(1, *(value.denominator for value in formulation.fixed.values())) << bits
-    rounded = [Fraction(round(Fraction(value) * grid), grid) for value in near.tolist()]
+    rounded = [Fraction(max(0, round(Fraction(value) * grid)), grid) for value in near.tolist()]
     solved = _solve_exactly(rounded, exact)
     total = lcm(grid, *(value.denominator for value in solved))
     entries = [int(value * total) for value in solved]
@@ -46,13 +47,14 @@ def _denominator(row: LinearRow) -> int:
 
 
 def _project(values: Floats, equalities: Sequence[LinearRow]) -> Floats:
-    """The nearest point that meets the equalities, to machine precision."""
+    """The nearest point that meets the equalities, to machine precision; what is zero stays zero."""
     near = values.copy()
     if not equalities:
         return near
     matrix, bounds = _dense(equalities, len(values))
+    free = near > 0
     for _ in range(PROJECTIONS):
-        near += np.linalg.lstsq(matrix, bounds - matrix @ near, rcond=None)[0]
+        near[free] += np.linalg.lstsq(matrix[:, free], bounds - matrix @ near, rcond=None)[0]
     return near
 
 
@@ -71,7 +73,7 @@ def _solve_exactly(values: list[Fraction], rows: Sequence[LinearRow]) -> list[Fr
     if not rows:
         return values
     dense, _ = _dense(rows, len(values))
-    sizes = np.sqrt(np.maximum([float(value) for value in values], 0.0)) + 1e-9
+    sizes = np.sqrt([float(value) for value in values])
     triangle, order = qr(dense * sizes, mode="r", pivoting=True)
     steps = np.abs(np.diagonal(triangle))
     rank = int((steps > 1e-9 * steps.max(initial=0.0)).sum())
