@@ -27,8 +27,8 @@ class BoundedNoise:
     """Symmetric noise on -D..D; `pmf[D + k]` is the probability of the error k.
 
     `pmf` has the least delta for single outputs, `delta_single`, from which the paper concludes `delta_paper`;
-    `delta_exact` is what it really has. `pmf_optimal` has the least exact delta, `delta_optimal`. `closed_form` is False
-    where the paper's formula does not hold and a program took its place.
+    `delta_exact` is what it really has. `pmf_optimal` has the least exact delta, `delta_optimal`. `closed_form` is
+    False where the paper's formula does not hold and a program took its place.
     """
 
     epsilon: Epsilon
@@ -52,7 +52,7 @@ class BoundedNoise:
 
     @cached_property
     def delta_gaussian(self) -> Fraction:
-        """The delta, at the same epsilon, of discrete Gaussian noise whose variance parameter is the variance of `pmf`."""
+        """The delta, at the same epsilon, of the discrete Gaussian with the variance of `pmf` as its parameter."""
         from discreet.guarantee import gaussian_delta
 
         return gaussian_delta(self.variance, self.epsilon)
@@ -155,9 +155,7 @@ def _least_single(odds: Fraction, truth: Fraction, support: int) -> list[Fractio
     return _solve(_noise_program(odds, truth, support, single=True), truth, support)[0]
 
 
-def _least_exact(
-    odds: Fraction, true_odds: Fraction, truth: Fraction, support: int
-) -> tuple[list[Fraction], Fraction]:
+def _least_exact(odds: Fraction, true_odds: Fraction, truth: Fraction, support: int) -> tuple[list[Fraction], Fraction]:
     """The least sum of excesses, by a program, and a proven lower bound at the true e^epsilon."""
     half, duals = _solve(_noise_program(odds, truth, support, single=False), truth, support)
     return half, proven_bound(_noise_program(true_odds, truth, support, single=False), duals)
@@ -199,7 +197,9 @@ def _solve(formulation: Formulation, truth: Fraction, support: int) -> tuple[lis
 
     answer = solve(formulation.program(scale=1000.0))
     if not answer.optimal:
-        raise SolverFailed("bounded noise was to be optimised", f"HiGHS says '{answer.status}', though such noise exists")
+        raise SolverFailed(
+            "bounded noise was to be optimised", f"HiGHS says '{answer.status}', though such noise exists"
+        )
     raw = [Fraction(max(0, round(value / 1000 * 2**BITS)), 2**BITS) for value in answer.values[:support].tolist()]
     share = (1 - truth) / (2 * sum(raw, Fraction(0)))
     return [truth, *(mass * share for mass in raw)], answer.duals

@@ -180,7 +180,9 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, 
     certificate = certify(mechanism, epsilon, problem.delta)
     if not certificate.holds:
         raise NotProven(
-            f"{mechanism.name} was to be private at epsilon = {epsilon}", "the proof failed", witness=certificate.witness
+            f"{mechanism.name} was to be private at epsilon = {epsilon}",
+            "the proof failed",
+            witness=certificate.witness,
         )
     value, bound = _value(problem, mechanism), None if way.bound is None else float_below(way.bound)
     return Design(
@@ -190,7 +192,9 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, 
         epsilon=epsilon,
         delta=problem.delta,
         objective=objective,
-        value=value if bound is None else max(value, bound),  # no mechanism is below it: where a float is, it is rounding
+        value=value
+        if bound is None
+        else max(value, bound),  # no mechanism is below it: where a float is, it is rounding
         lower_bound=bound,
         requirements=_results(problem.requirements, mechanism),
         certificate=certificate,

@@ -88,11 +88,11 @@ class Formulation:
 
     variable: NDArray[np.int64]  # the variable of each entry, or -1
     fixed: dict[Cell, Fraction]
-    costs: list[Exact]
+    costs: Sequence[Exact]
     constant: Exact
-    upper: list[Exact]
-    lower: list[Exact]
-    rows: list[LinearRow]
+    upper: Sequence[Exact]
+    lower: Sequence[Exact]
+    rows: Sequence[LinearRow]
 
     def program(self, margin: float = 0.0, scale: float = 1.0) -> LinearProgram:
         """In floats, with x multiplied by `scale` and every certified inequality tightened by `margin`."""
@@ -261,9 +261,7 @@ class _Rows:
             else:
                 sums[column] = sums.get(column, 0) + coefficient
         terms = sorted((column, value) for column, value in sums.items() if value != 0) + list(extra)
-        self.put(
-            LinearRow(tuple(c for c, _ in terms), tuple(v for _, v in terms), row.sense == "==", bound, certified)
-        )
+        self.put(LinearRow(tuple(c for c, _ in terms), tuple(v for _, v in terms), row.sense == "==", bound, certified))
 
     def put(self, row: LinearRow) -> None:
         if row.columns:

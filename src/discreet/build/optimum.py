@@ -1,4 +1,4 @@
-"""The linear program's answer as a mechanism: integer weights that meet everything exactly, and a proven lower bound."""
+"""The linear program's answer as a mechanism: integer weights that meet everything, and a proven lower bound."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 CLOSE_ENOUGH = 1e-7
 AT_A_BOUND = 1e-8
-LARGEST_VERTEX = 500  # variables; beyond, exact vertices have numbers too long to be of use
+LARGEST_VERTEX = 800  # variables; beyond, exact vertices have numbers too long to be of use
 
 Rows = list[list[int]]
 
@@ -85,7 +85,7 @@ def _bound(loosest: Problem, formulation: Formulation, answer: Solution, value: 
 
     true = formulate(loosest, loosest.mirrored)
     bound = proven_bound(true, answer.duals)
-    if value - bound > CLOSE_ENOUGH * max(1, abs(value)):
+    if value - bound > CLOSE_ENOUGH * max(1.0, abs(float(value))):
         try:
             other = solve(formulation.program(0.0, SCALE), "interior")
         except SolverFailed:

@@ -59,7 +59,7 @@ def _of_geometric(noise: Geometric, max_count: int) -> dict[str, bool]:
     """With a = 1/odds: fair for one person only; column properties if a <= 1/2; weakly honest if m >= 2a/(1-a)."""
     p, q = noise.odds.numerator, noise.odds.denominator
     alone = max_count == 1
-    holds = {name: True for name in STRUCTURAL}
+    holds = dict.fromkeys(STRUCTURAL, True)
     columns = alone or 2 * q <= p
     return holds | {
         "fair": alone,

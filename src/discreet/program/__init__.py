@@ -75,7 +75,7 @@ def solve(program: LinearProgram, algorithm: Algorithm = "simplex", tolerance: f
         return Solution(False, found, np.nan, np.empty(0), np.empty(0))
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverFailed(
-            f"a linear program with {program.matrix.shape[0]} rows and {program.matrix.shape[1]} columns was to be solved",
+            "a linear program of {} rows and {} columns was to be solved".format(*program.matrix.shape),
             f"HiGHS ({algorithm}) stopped with the status '{found}'",
         )
     values, duals = np.array(answer.col_value), np.array(answer.row_dual)
