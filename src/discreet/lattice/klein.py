@@ -190,9 +190,7 @@ def _mass(variance: Fraction, shift: Fraction, bits: int) -> arb:
         rate = -2 * arb.pi() ** 2 * arb_of(variance)
         reach = math.ceil(math.sqrt(bits * math.log(2) / (2 * math.pi**2 * float(variance)))) + 1
         terms = [(rate * m * m).exp() for m in range(1, reach + 1)]
-        series = sum(
-            (2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1)
-        )
+        series = sum((2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1))
         return (2 * arb.pi() * arb_of(variance)).sqrt() * (series + (4 * terms[-1]).union(-4 * terms[-1]))
     rate = -1 / (2 * arb_of(variance))
     reach = math.ceil(math.sqrt(2 * bits * math.log(2) * float(variance))) + 3
