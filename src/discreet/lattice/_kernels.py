@@ -45,6 +45,7 @@ class Plan(NamedTuple):
     steps: Integers
     lengths: Integers
     jumps: bool
+    plain: bool  # an unbounded l1 law on a two-way table of single cells: the fast case
     widest: int
 
 
@@ -113,18 +114,7 @@ def pick(plan: Plan, word: np.uint64, room: Room) -> int:
     """A direction, chosen by the word alone and never by the state: its cells, its steps; returns how many cells."""
     word = mix(word)
     if plan.swap_share > 0.0 and unit(word) < plan.swap_share:
-        word = mix(word)
-        label = plan.swaps[below(word, plan.swaps.shape[0])]
-        start = plan.class_start[label]
-        size = plan.class_start[label + 1] - start
-        word = mix(word)
-        one = below(word, size)
-        word = mix(word)
-        other = below(word, size - 1)
-        other += other >= one
-        room.cells[0], room.cells[1] = plan.class_cells[start + one], plan.class_cells[start + other]
-        room.steps[0], room.steps[1] = 1, -1
-        return 2
+        return _pick_swap(plan, word, room)
     if plan.rows > 0:
         return _pick_minor(plan, word, room)
     word = mix(word)
@@ -139,20 +129,38 @@ def pick(plan: Plan, word: np.uint64, room: Room) -> int:
 
 
 @njit(cache=True)
-def _pick_minor(plan: Plan, word: np.uint64, room: Room) -> int:
+def _pick_swap(plan: Plan, word: np.uint64, room: Room) -> int:
     word = mix(word)
-    top = below(word, plan.rows)
-    bottom = below(word << _S32, plan.rows - 1)
+    label = plan.swaps[below(word, plan.swaps.shape[0])]
+    start = plan.class_start[label]
+    size = plan.class_start[label + 1] - start
+    word = mix(word)
+    one, other = below(word, size), below(word << _S32, size - 1)
+    other += other >= one
+    room.cells[0], room.cells[1] = plan.class_cells[start + one], plan.class_cells[start + other]
+    room.steps[0], room.steps[1] = 1, -1
+    return 2
+
+
+@njit(cache=True)
+def corners(rows: int, columns: int, word: np.uint64, cells: Integers) -> None:
+    """Two rows and two columns: places on their first diagonal, then on the other."""
+    word = mix(word)
+    top, bottom = below(word, rows), below(word << _S32, rows - 1)
     bottom += bottom >= top
     word = mix(word)
-    left = below(word, plan.columns)
-    right = below(word << _S32, plan.columns - 1)
+    left, right = below(word, columns), below(word << _S32, columns - 1)
     right += right >= left
-    corners = (top * plan.columns + left, bottom * plan.columns + right, top * plan.columns + right, bottom * plan.columns + left)
+    cells[0], cells[1] = top * columns + left, bottom * columns + right
+    cells[2], cells[3] = top * columns + right, bottom * columns + left
+
+
+@njit(cache=True)
+def _pick_minor(plan: Plan, word: np.uint64, room: Room) -> int:
+    corners(plan.rows, plan.columns, word, room.cells)
     for entry in range(4):
-        if plan.class_cells.shape[0] > plan.rows * plan.columns:
-            word = mix(word)
-        room.cells[entry] = member(plan, corners[entry], word)
+        word = mix(word + _GOLDEN)
+        room.cells[entry] = member(plan, room.cells[entry], word)
         room.steps[entry] = 1 if entry < 2 else -1
     return 4
 
@@ -267,6 +275,69 @@ def _invert_pieces(plan: Plan, room: Room, pieces: int, lightest: int, chance: f
 
 
 @njit(cache=True)
+def beyond(decay: Floats, gap: int) -> tuple[float, float]:
+    """The masses of the steps beyond the flat part of a minor's line: slope 2 for `gap` steps, then slope 4."""
+    steep = decay[2 * gap] if 2 * gap < decay.shape[0] else 0.0
+    return decay[2] * (1.0 - steep) / (1.0 - decay[2]), steep * decay[4] / (1.0 - decay[4])
+
+
+@njit(cache=True)
+def outward(rate: float, mass: float, gap: int, gentle: float, steep: float, first: float) -> int:
+    """Which of those steps lies `mass` away from the edge of the flat part."""
+    if mass < gentle:
+        left = 1.0 - mass * (1.0 - first) / first
+        return min(1 + np.int64(-math.log(max(left, 1e-300)) / (2.0 * rate)), gap)
+    left = 1.0 - (mass - gentle) / steep if steep > 0.0 else 1.0
+    return gap + 1 + np.int64(-math.log(max(left, 1e-300)) / (4.0 * rate))
+
+
+@njit(cache=True)
+def draw_minor(decay: Floats, rate: float, state: Integers, cells: Integers, chance: float) -> int:
+    """The unbounded l1 line of a 2 x 2 minor: four bends, all steps one."""
+    a, b, c, d = -state[cells[0]], -state[cells[1]], state[cells[2]], state[cells[3]]
+    if a > b:
+        a, b = b, a
+    if c > d:
+        c, d = d, c
+    lowest, highest = min(a, c), max(b, d)
+    left_edge, right_edge = max(a, c), min(b, d)
+    if left_edge > right_edge:
+        left_edge, right_edge = right_edge, left_edge
+    near, far = beyond(decay, left_edge - lowest)
+    after_near, after_far = beyond(decay, highest - right_edge)
+    flat = right_edge - left_edge + 1.0
+    rest = chance * (near + far + flat + after_near + after_far)
+    if rest < near + far:
+        return left_edge - outward(rate, near + far - rest, left_edge - lowest, near, far, decay[2])
+    rest -= near + far
+    if rest < flat:
+        return left_edge + np.int64(rest)
+    return right_edge + outward(rate, rest - flat, highest - right_edge, after_near, after_far, decay[2])
+
+
+@njit(cache=True)
+def plain_step(
+    shape: tuple[int, int],
+    order: Integers,
+    decay: Floats,
+    rate: float,
+    state: Integers,
+    cells: Integers,
+    word: np.uint64,
+    chance: float,
+) -> None:
+    """Pick a minor, draw, move: the fast case, kept apart because passing whole plans around costs more than the step."""
+    corners(shape[0], shape[1], word, cells)
+    for entry in range(4):
+        cells[entry] = order[cells[entry]]
+    k = draw_minor(decay, rate, state, cells, chance)
+    state[cells[0]] += k
+    state[cells[1]] += k
+    state[cells[2]] -= k
+    state[cells[3]] -= k
+
+
+@njit(cache=True)
 def draw_round(
     plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int
 ) -> int:
@@ -336,29 +407,54 @@ def squared_norm(plan: Plan, state: Integers) -> int:
 
 
 @njit(cache=True)
+def step(
+    plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, chance: float
+) -> int:
+    """One line move in place; returns the new squared norm."""
+    size = pick(plan, word, room)
+    if size == 0:
+        return square
+    k = draw(plan, state, lower, room, size, chance, square)
+    return move(plan, state, room, size, k, square)
+
+
+@njit(cache=True)
 def run(plan: Plan, state: Integers, lower: Integers, choices: Words, chances: Words) -> None:
     """One line move for each pair of words, in place."""
     room = room_for(plan, state.shape[0])
+    if plan.plain:
+        shape, order, decay, rate, cells = (plan.rows, plan.columns), plan.class_cells, plan.decay, plan.rate, room.cells
+        for t in range(choices.shape[0]):
+            plain_step(shape, order, decay, rate, state, cells, choices[t], unit(chances[t]))
+        return
     square = squared_norm(plan, state)
     for t in range(choices.shape[0]):
-        size = pick(plan, choices[t], room)
-        if size > 0:
-            k = draw(plan, state, lower, room, size, unit(chances[t]), square)
-            square = move(plan, state, room, size, k, square)
+        square = step(plan, state, lower, room, square, choices[t], unit(chances[t]))
+
+
+@njit(cache=True)
+def stream(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, steps: int) -> int:
+    """Line moves in place, their words the stream that begins at `word`; returns the new squared norm."""
+    if plan.plain:
+        shape, order, decay, rate, cells = (plan.rows, plan.columns), plan.class_cells, plan.decay, plan.rate, room.cells
+        for _ in range(steps):
+            plain_step(shape, order, decay, rate, state, cells, mix(word), unit(mix(word + _GOLDEN)))
+            word += _TWICE
+        return 0
+    for _ in range(steps):
+        square = step(plan, state, lower, room, square, mix(word), unit(mix(word + _GOLDEN)))
+        word += _TWICE
+    return square
 
 
 @njit(cache=True)
 def trace(plan: Plan, state: Integers, lower: Integers, word: np.uint64, thin: int, out: Integers) -> None:
-    """A recorded path, for simulations: `thin` line moves between records, words from a stream."""
+    """A recorded path, for simulations: `thin` line moves between records."""
     room = room_for(plan, state.shape[0])
     square = squared_norm(plan, state)
     for record in range(out.shape[0]):
-        for _ in range(thin):
-            size = pick(plan, mix(word), room)
-            if size > 0:
-                k = draw(plan, state, lower, room, size, unit(mix(word + _GOLDEN)), square)
-                square = move(plan, state, room, size, k, square)
-            word += _TWICE
+        square = stream(plan, state, lower, room, square, word, thin)
+        word += _TWICE * np.uint64(thin)
         for cell in range(out.shape[1]):
             out[record, cell] = state[cell]
 
@@ -375,23 +471,19 @@ def same(one: Integers, other: Integers) -> bool:
 def meet(
     plan: Plan, start: Integers, lower: Integers, updates: int, lag: int, most: int, word: np.uint64
 ) -> int:
-    """The iteration at which a chain meets a copy of itself that starts `lag` iterations later, or most + 1."""
+    """The iteration at which a chain meets a copy of itself that starts `lag` iterations later, or most + 1.
+
+    Both chains read the same words, so that each line is inverted at the same uniform number.
+    """
     ahead, behind = start.copy(), start.copy()
     room = room_for(plan, start.shape[0])
     square = squared_norm(plan, start)
     later = square
     for iteration in range(1, most + 1):
-        for _ in range(updates):
-            size = pick(plan, mix(word), room)
-            chance = unit(mix(word + _GOLDEN))
-            word += _TWICE
-            if size == 0:
-                continue
-            k = draw(plan, ahead, lower, room, size, chance, square)
-            square = move(plan, ahead, room, size, k, square)
-            if iteration > lag:
-                k = draw(plan, behind, lower, room, size, chance, later)
-                later = move(plan, behind, room, size, k, later)
-        if iteration > lag and same(ahead, behind):
-            return iteration
+        square = stream(plan, ahead, lower, room, square, word, updates)
+        if iteration > lag:
+            later = stream(plan, behind, lower, room, later, word, updates)
+            if same(ahead, behind):
+                return iteration
+        word += _TWICE * np.uint64(updates)
     return most + 1

@@ -159,6 +159,7 @@ class ChainSampler:
             steps=moves.steps,
             lengths=moves.lengths,
             jumps=moves.jumps,
+            plain=self.law == "l1" and not self.private_side and moves.grid != (0, 0) and not len(moves.swaps),
             widest=moves.cells if moves.jumps else longest,
         )
 
