@@ -52,7 +52,8 @@ def _own_matrix(cost: Any, shape: tuple[int, int]) -> Floats:
     matrix = np.asarray(cost, dtype=float)
     if matrix.shape != shape or not np.isfinite(matrix).all():
         raise BadInput(
-            f"a cost matrix of shape {matrix.shape} was given", f"{shape[0]} rows and {shape[1]} columns of finite numbers are needed"
+            f"a cost matrix of shape {matrix.shape} was given",
+            f"{shape[0]} rows and {shape[1]} columns of finite numbers are needed",
         )
     return matrix
 

@@ -51,7 +51,9 @@ def positive(value: Number, what: str) -> Fraction:
 def probability(value: Number, what: str, *, open_ends: bool = False) -> Fraction:
     number = exact(value, what)
     if not 0 <= number <= 1 or (open_ends and number in (0, 1)):
-        raise BadInput(f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends))
+        raise BadInput(
+            f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends)
+        )
     return number
 
 
@@ -162,6 +164,13 @@ class Epsilon:
     def allows(self, ratio: Fraction) -> bool:
         """Whether ratio <= e^epsilon."""
         return self.compare(ratio, Fraction(1)) <= 0
+
+    def ball(self) -> arb:
+        """Epsilon in ball arithmetic, at the precision in force."""
+        if self.value is not None:
+            return arb_of(self.value)
+        assert self.ratio is not None
+        return arb_of(self.ratio).log()
 
     def rational(self, bits: int = 80) -> Fraction:
         """Epsilon itself, or a rational just below it."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 COMMANDS = {
     "demo": "release the example table that ships with the package",
@@ -35,11 +39,13 @@ def main() -> None:
     sys.exit(run_app(_app()))
 
 
-def _app():  # type: ignore[no-untyped-def]
+def _app() -> typer.Typer:
     """Only the command that is asked for is imported, so that each starts fast."""
     import typer
 
-    app = typer.Typer(add_completion=False, no_args_is_help=True, help="Tables of counts, published with exact privacy.")
+    app = typer.Typer(
+        add_completion=False, no_args_is_help=True, help="Tables of counts, published with exact privacy."
+    )
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
 
     @app.callback()
@@ -48,7 +54,7 @@ def _app():  # type: ignore[no-untyped-def]
 
     for name, summary in COMMANDS.items():
         module = f"discreet.cli.{name.replace('-', '_')}"
-        if asked in COMMANDS and name != asked or find_spec(module) is None:
+        if (asked in COMMANDS and name != asked) or find_spec(module) is None:
             continue
         loaded = import_module(module)
         if hasattr(loaded, "app"):

@@ -1,4 +1,4 @@
-"""The one source of randomness: OpenSSL's generator, seeded by the operating system; or a seeded one, for tests only."""
+"""The one source of randomness: OpenSSL's generator, seeded by the operating system. A seeded one serves tests only."""
 
 from __future__ import annotations
 

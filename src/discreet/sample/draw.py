@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 GUIDE_BITS = 16
 WORD_BITS = 64
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 
 
 class Law(Protocol):
@@ -34,12 +34,14 @@ class Law(Protocol):
     def below(self, k: int, bits: int) -> tuple[int, int]:
         """floor and ceiling, or wider, of 2^bits P(X <= k)."""
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Guide:
     """The table of a law: for every 16-bit cell the value, or `unsettled`."""
 
-    cells: NDArray[np.int16] | NDArray[np.int32]
+    cells: NDArray[np.signedinteger[Any]]
     unsettled: int
     first: int
     floors: NDArray[np.uint64]  # floor(2^64 P(X <= first + i)), where that is settled
@@ -50,7 +52,9 @@ class Guide:
 def guide(law: Law) -> Guide:
     first, last = law.centre
     largest = (1 << WORD_BITS) - 1
-    floors, ends, ties = [], [], set()
+    floors: list[int] = []
+    ends: list[int] = []
+    ties: set[int] = set()
     for k in range(first - 1, last + 1):
         low, high = law.below(k, WORD_BITS)
         floors.append(min(low, largest))
@@ -60,7 +64,7 @@ def guide(law: Law) -> Guide:
     cells = (words >> np.uint64(WORD_BITS - GUIDE_BITS)).astype(np.int64)
     # a cell is settled when no value of the distribution function can lie in it and it is inside the centre
     values = np.searchsorted(cells, np.arange(1 << GUIDE_BITS)) + first - 1
-    kind = np.int16 if -(1 << 15) < first - 1 and last + 1 < 1 << 15 else np.int32
+    kind = np.int16 if first - 1 > -(1 << 15) and last + 1 < 1 << 15 else np.int32
     unsettled = int(np.iinfo(kind).min)
     values[cells] = unsettled
     values[(np.array(ends, dtype=np.uint64) >> np.uint64(WORD_BITS - GUIDE_BITS)).astype(np.int64)] = unsettled
@@ -71,36 +75,29 @@ def guide(law: Law) -> Guide:
 
 def draw(law: Law, size: int, bits: Bits) -> Integers:
     """`size` independent draws."""
-    out = np.empty(size, dtype=np.int64)
-    for start in range(0, size, CHUNK):
-        part = out[start : start + CHUNK]
-        part[:] = _chunk(law, len(part), bits)
-    return out
+    zeros = np.zeros(size, dtype=np.int64)
+    return add_noise(zeros, law, bits, out=zeros)
 
 
-def add_noise(counts: Integers, law: Law, bits: Bits) -> Integers:
-    """counts plus independent draws, without a second array of the table's size."""
-    out = np.empty(len(counts), dtype=np.int64)
-    for start in range(0, len(counts), CHUNK):
-        part = counts[start : start + CHUNK]
-        np.add(part, _chunk(law, len(part), bits), out=out[start : start + CHUNK])
-    return out
-
-
-def _chunk(law: Law, size: int, bits: Bits) -> NDArray[np.int16] | NDArray[np.int32] | Integers:
+def add_noise(counts: Integers, law: Law, bits: Bits, out: Integers | None = None) -> Integers:
+    """counts plus independent draws, a cache-sized chunk at a time."""
+    out = np.empty(len(counts), dtype=np.int64) if out is None else out
     table = guide(law)
-    head = bits.words(size, GUIDE_BITS)
-    values = table.cells[head]
-    open_draws = np.flatnonzero(values == table.unsettled)
-    if len(open_draws) == 0:
-        return values
-    settled = values.astype(np.int64)
-    settled[open_draws] = _finish(law, table, head[open_draws], bits)
-    return settled
+    for start in range(0, len(counts), CHUNK):
+        part, to = counts[start : start + CHUNK], out[start : start + CHUNK]
+        head = bits.words(len(part), GUIDE_BITS)
+        values = table.cells.take(head)
+        unsettled = np.flatnonzero(values == table.unsettled)
+        settled = part[unsettled] + _finish(law, table, head[unsettled], bits)
+        np.add(part, values, out=to)
+        to[unsettled] = settled
+    return out
 
 
 def _finish(law: Law, table: Guide, head: NDArray[np.uint16], bits: Bits) -> Integers:
     """Draws whose first 16 bits did not settle them."""
+    if len(head) == 0:
+        return np.empty(0, dtype=np.int64)
     tail = bits.words(len(head), 64) >> np.uint64(GUIDE_BITS)
     words = (head.astype(np.uint64) << np.uint64(WORD_BITS - GUIDE_BITS)) | tail
     place = np.searchsorted(table.floors, words, side="right")
@@ -112,10 +109,8 @@ def _finish(law: Law, table: Guide, head: NDArray[np.uint16], bits: Bits) -> Int
     return values
 
 
-def invert(
-    below: Callable[[int, int], tuple[int, int]], word: int, known: int, near: int, bits: Bits
-) -> int:
-    """The smallest k with U < P(X <= k), where the first `known` bits of U are `word`; further bits are drawn as needed."""
+def invert(below: Callable[[int, int], tuple[int, int]], word: int, known: int, near: int, bits: Bits) -> int:
+    """The smallest k with U < P(X <= k); the first `known` bits of U are `word`, more are drawn as needed."""
 
     def exceeds(k: int) -> bool:
         """Whether U >= P(X <= k)."""

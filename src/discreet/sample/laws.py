@@ -6,13 +6,18 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.numbers import Epsilon, Interval, arb_of, enclose
 
 if TYPE_CHECKING:
     from flint import arb
 
+Floats = NDArray[np.float64]
 CENTRE_BITS = 18  # the centre of a law leaves out about 2^-18 of its mass
 
 
@@ -40,10 +45,65 @@ class Geometric:
         low, high = tail // whole, -(-tail // whole)
         return (low, high) if k < 0 else ((1 << bits) - high, (1 << bits) - low)
 
+    def chance_below(self, k: int) -> Fraction:
+        """P(X <= k), exactly."""
+        p, q = self.odds.numerator, self.odds.denominator
+        steps = -k if k < 0 else k + 1
+        tail = Fraction(q**steps * p, p**steps * (p + q))
+        return tail if k < 0 else 1 - tail
+
+    def tails(self, reach: int) -> Floats:
+        """P(X >= k) for k = 0..reach, in floats of full relative precision."""
+        return np.exp(-math.log(self.odds) * np.arange(reach + 1)) / (1 + 1 / float(self.odds))
+
+    def masses(self, reach: int) -> Floats:
+        """P(X = k) for k = 0..reach, in floats of full relative precision."""
+        return self.tails(reach) * (1 - 1 / float(self.odds))
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Geng and Viswanath's staircase noise with step share `gamma` < 1/2, rounded to the nearest integer."""
+
+    odds: Fraction
+    gamma: Fraction
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        return Geometric(self.odds).centre
+
+    @property
+    def steps(self) -> tuple[Fraction, Fraction]:
+        """P(0), and the factor c of P(k) = c odds^-|k| elsewhere."""
+        b, half = 1 / self.odds, Fraction(1, 2)
+        height = (1 - b) / (2 * (self.gamma + b * (1 - self.gamma)))
+        return 2 * height * (self.gamma + b * (half - self.gamma)), height * (
+            half + self.gamma + b * (half - self.gamma)
+        )
+
+    def chance_below(self, k: int) -> Fraction:
+        """P(X <= k), exactly."""
+        steps = -k if k < 0 else k + 1
+        tail = self.steps[1] * (1 / self.odds) ** steps / (1 - 1 / self.odds)
+        return tail if k < 0 else 1 - tail
+
+    def masses(self, reach: int) -> Floats:
+        masses = float(self.steps[1]) * np.exp(-math.log(self.odds) * np.arange(reach + 1))
+        masses[0] = float(self.steps[0])
+        return masses
+
+    def tails(self, reach: int) -> Floats:
+        tails = self.masses(reach) / (1 - 1 / float(self.odds))
+        tails[0] = float(1 - self.chance_below(-1))
+        return tails
+
+    def below(self, k: int, bits: int) -> tuple[int, int]:
+        return scaled((self.chance_below(k), self.chance_below(k)), bits)
+
 
 @dataclass(frozen=True)
 class Digit:
-    """A digit of a one-sided geometric variable with ratio e^-rate: P(d) proportional to e^(-rate unit d), 0 <= d < size.
+    """A digit of a one-sided geometric variable with ratio e^-rate: P(d) proportional to e^(-rate unit d), d < size.
 
     Without a size it is the leading digit, which has no end.
     """
@@ -65,7 +125,7 @@ class Digit:
             return 1 << bits, 1 << bits
 
         def chance() -> arb:
-            rate = arb_of(self.rate.value) if self.rate.value is not None else arb_of(self.rate.ratio or Fraction(1)).log()
+            rate = self.rate.ball()
             first = -(-rate * self.unit * (k + 1)).expm1()
             return first if self.size is None else first / -(-rate * self.unit * self.size).expm1()
 
@@ -88,6 +148,15 @@ class Gaussian:
         if abs(k) > reach:
             return (0, 1) if k < 0 else ((1 << bits) - 1, 1 << bits)
         return bounds[k + reach]
+
+    def masses(self, reach: int) -> Floats:
+        far = max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1
+        masses = np.exp(-(np.arange(far + 1.0) ** 2) / (2 * float(self.variance)))
+        return (masses / (masses[0] + 2 * masses[1:].sum()))[: reach + 1]
+
+    def tails(self, reach: int) -> Floats:
+        masses = self.masses(max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1)
+        return np.cumsum(masses[::-1])[::-1][: reach + 1]
 
 
 @lru_cache(maxsize=32)
@@ -127,3 +196,33 @@ class Row:
             return 0, 0
         part, total = self.running[min(k, len(self.running) - 1)] << bits, self.running[-1]
         return part // total, -(-part // total)
+
+
+@dataclass(frozen=True)
+class PowerRow:
+    """A row whose j-th mass is proportional to odds^-powers[j]."""
+
+    odds: Fraction
+    powers: tuple[int, ...]
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        return 0, len(self.powers) - 1
+
+    def below(self, k: int, bits: int) -> tuple[int, int]:
+        if k < 0:
+            return 0, 0
+        if k >= len(self.powers) - 1:
+            return 1 << bits, 1 << bits
+        low, high = _power_sums(self.odds, self.powers, bits + 64)
+        return (low[k] << bits) // high[-1], min(1 << bits, -(-(high[k] << bits) // low[-1]))
+
+
+@lru_cache(maxsize=256)
+def _power_sums(odds: Fraction, powers: tuple[int, ...], bits: int) -> tuple[list[int], list[int]]:
+    """Running sums of 2^bits odds^-power, rounded down and up."""
+    low, high = [1 << bits], [1 << bits]
+    for _ in range(max(powers)):
+        low.append(low[-1] * odds.denominator // odds.numerator)
+        high.append(-(-high[-1] * odds.denominator // odds.numerator))
+    return list(accumulate(low[k] for k in powers)), list(accumulate(high[k] for k in powers))

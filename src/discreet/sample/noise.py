@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
+from discreet.errors import BadInput
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
-from discreet.sample.draw import Integers, add_noise, bernoulli, draw
-from discreet.sample.laws import Digit, Gaussian, Geometric, scaled
+from discreet.sample.draw import Integers, Law, add_noise, bernoulli, draw
+from discreet.sample.laws import CENTRE_BITS, Digit, Gaussian, Geometric, scaled
 
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
 DIGIT = 256
+CENTRE_REACH = CENTRE_BITS * math.log(2)
 
 
 def geometric(odds: Fraction, size: int, bits: Bits) -> Integers:
     """P(k) = (1-a)/(1+a) a^|k| with a = 1/odds."""
-    law = Geometric(odds)
-    if law.centre[1] <= WIDEST_TABLE:
-        return draw(law, size, bits)
-    return _wide_geometric(Epsilon(ratio=odds), size, bits)
+    return add_geometric(np.zeros(size, dtype=np.int64), odds, bits)
 
 
 def add_geometric(counts: Integers, odds: Fraction, bits: Bits) -> Integers:
@@ -34,20 +34,31 @@ def add_geometric(counts: Integers, odds: Fraction, bits: Bits) -> Integers:
 
 def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
     """P(k) proportional to exp(-k^2 / (2 variance))."""
+    return add_gaussian(np.zeros(size, dtype=np.int64), variance, bits)
+
+
+def add_gaussian(counts: Integers, variance: Fraction, bits: Bits) -> Integers:
+    """counts plus discrete Gaussian noise."""
     law = Gaussian(variance)
-    return draw(law, size, bits) if law.centre[1] <= WIDEST_TABLE else _wide_gaussian(variance, size, bits)
+    if law.centre[1] <= WIDEST_TABLE:
+        return add_noise(counts, law, bits)
+    return counts + _wide_gaussian(variance, len(counts), bits)
+
+
+def add_law(counts: Integers, law: Law, bits: Bits) -> Integers:
+    """counts plus noise of any law whose table is small."""
+    if law.centre[1] > WIDEST_TABLE:
+        raise BadInput("noise of that law was asked for", "it is too wide to be drawn from a table", "Raise epsilon")
+    return add_noise(counts, law, bits)
 
 
 def one_sided_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
     """P(k) = (1-a) a^k for k >= 0, a = e^-rate, digit by digit: the digits of a geometric variable are independent."""
     unit, out = 1, np.zeros(size, dtype=np.int64)
-    while CENTRE_REACH > WIDEST_TABLE * unit * float(rate):
+    while WIDEST_TABLE * unit * float(rate) < CENTRE_REACH:
         out += unit * draw(Digit(rate, unit, DIGIT), size, bits)
         unit *= DIGIT
     return out + unit * draw(Digit(rate, unit, None), size, bits)
-
-
-CENTRE_REACH = 18 * math.log(2)
 
 
 def _wide_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:
@@ -71,12 +82,7 @@ def _wide_gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
 def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -> np.ndarray:
     """Each with probability exp(-(distance - variance/width)^2 / (2 variance))."""
     values, which = np.unique(distances, return_inverse=True)
-    chances = [
-        lambda b, gamma=(int(value) - variance / width) ** 2 / (2 * variance): scaled(
-            enclose(lambda: (-arb_of(gamma)).exp(), b), b
-        )
-        for value in values
-    ]
+    chances = [_chance_of((int(value) - variance / width) ** 2 / (2 * variance)) for value in values]
     bounds = [chance(64) for chance in chances]
     largest = (1 << 64) - 1
     low = np.array([min(b[0], largest) for b in bounds], dtype=np.uint64)[which]
@@ -86,3 +92,8 @@ def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -
     for i in np.flatnonzero((words >= low) & (words < high)):
         accepted[i] = bernoulli(chances[which[i]], bits)
     return accepted
+
+
+def _chance_of(gamma: Fraction) -> Callable[[int], tuple[int, int]]:
+    """Enclosures of 2^b e^-gamma."""
+    return lambda b: scaled(enclose(lambda: (-arb_of(gamma)).exp(), b), b)

@@ -1,0 +1,122 @@
+"""What a release promises: to whom, how much, and how firmly it is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
+
+Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
+ONE_PERSON = "one person more or less in one row"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise of differential privacy. Exactly one of `epsilon` (with `delta`) and `rho` was asked for."""
+
+    epsilon: Epsilon | None = None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    unit: str = ONE_PERSON
+    grade: Grade = "exact"
+    private: bool = True
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        if self.rho is not None:
+            return "concentrated"
+        return "approximate" if self.delta else "pure"
+
+    @property
+    def sentence(self) -> str:
+        """The promise in one sentence, for people."""
+        if not self.private:
+            return "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
+        return " ".join([self._core(), *self.remarks])
+
+    def _core(self) -> str:
+        neighbours = f"Any two tables that differ by {self.unit}"
+        if self.rho is not None:
+            return f"{neighbours} are protected with zero-concentrated differential privacy, rho = {text(self.rho)}."
+        assert self.epsilon is not None
+        factor = decimal_above(self.epsilon.bounds()[1], 4)
+        most = f"lead to any published table with probabilities that differ by a factor of {factor} at most"
+        if self.delta:
+            most += f", except with probability {decimal_above(self.delta, 15)}"
+        return f"{neighbours} {most} (epsilon = {self.epsilon}{f', delta = {text(self.delta)}' if self.delta else ''})."
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "alpha": None if self.epsilon is None or self.epsilon.ratio is None else text(1 / self.epsilon.ratio),
+            "delta": text(self.delta),
+            "rho": None if self.rho is None else text(self.rho),
+            "kind": self.kind,
+            "unit": self.unit,
+            "grade": self.grade,
+            "remarks": list(self.remarks),
+            "sentence": self.sentence,
+        }
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any], private: bool) -> Guarantee:
+        """The promise that release.json states in numbers."""
+        epsilon = None
+        if value["epsilon"] is not None:
+            epsilon = epsilon_of(alpha=value["alpha"]) if value["alpha"] else epsilon_of(value["epsilon"])
+        rho = None if value["rho"] is None else Fraction(value["rho"])
+        remarks = tuple(value["remarks"])
+        return cls(epsilon, Fraction(value["delta"]), rho, value["unit"], value["grade"], private, remarks)
+
+    def __repr__(self) -> str:
+        return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
+
+
+def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
+    """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
+    if not 0 < delta < 1:
+        raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 0 and 1")
+    orders = [1 + Fraction(1, 1000) * Fraction(23, 20) ** k for k in range(90)]
+    return min(_epsilon_at(order, rho, delta) for order in orders)
+
+
+def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:
+    """Proposition 12 of Canonne, Kamath and Steinke (2020), solved for epsilon at one order."""
+    log_inverse_delta = log_bounds(1 / delta)[1]
+    log_order = log_bounds(order)[0]
+    log_share = log_bounds(1 - 1 / order)[1]
+    return rho * order + (log_inverse_delta - log_order) / (order - 1) + log_share
+
+
+def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Fraction:
+    """The least delta of discrete Gaussian noise at epsilon for a change by `shift`, rounded up."""
+    from discreet.sample.laws import Gaussian
+
+    law, bits = Gaussian(variance), 160
+    # P(k) > e^epsilon P(k + shift) exactly for k above this border: the sum over that tail is the largest of all sums
+    border = epsilon.rational() * variance / shift - Fraction(shift, 2)
+    middle = border.numerator // border.denominator + 1
+
+    def excess(first: int) -> Fraction:
+        near, far = law.below(first - 1, bits), law.below(first + shift - 1, bits)
+        scale = 1 << bits
+        return Fraction(scale - near[0], scale) - epsilon.bounds(bits)[0] * Fraction(scale - far[1], scale)
+
+    return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
+
+
+def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
+    """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
+    if not 0 < delta < 1:
+        raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
+    low, high = Fraction(1, 100), Fraction(1)
+    while gaussian_delta(high, epsilon) > delta:
+        low, high = high, 2 * high
+    while high > low * Fraction(1001, 1000):
+        middle = Fraction(round((low + high) / 2 * 10**6), 10**6)
+        low, high = (middle, high) if gaussian_delta(middle, epsilon) > delta else (low, middle)
+    return high

@@ -1,0 +1,304 @@
+"""The Mechanism: a frozen value that says, for every true count, with which probability each count is published.
+
+It *is* one of three things, and its privacy can be read off each of them exactly:
+integer weights with one common row sum; powers of one number in equal rows; or exact noise followed by a public map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.costs import cost_matrix, prior_of
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, Number, epsilon_of
+from discreet.sample.laws import Gaussian, Geometric, Staircase
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Noise = Geometric | Gaussian | Staircase
+
+LARGEST_MATRIX = 2001
+LARGEST_EXACT_BITS = 1 << 31  # of all weights together
+
+
+@dataclass(frozen=True)
+class Weights:
+    """T[i, j] = rows[i][j] / total; every row sums to `total`."""
+
+    rows: tuple[tuple[int, ...], ...]
+    total: int
+
+    def __post_init__(self) -> None:
+        for i, row in enumerate(self.rows):
+            if len(row) != len(self.rows[0]) or min(row) < 0 or sum(row) != self.total:
+                raise BadInput(
+                    "integer weights were given", f"row {i} is not {len(self.rows[0])} weights with sum {self.total}"
+                )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.rows[0])
+
+    def matrix(self) -> Floats:
+        return np.array([[weight / self.total for weight in row] for row in self.rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Exponents:
+    """T[i, j] = odds^-powers[i, j] / s, where every row holds the same powers in another order, so s is common."""
+
+    odds: Fraction
+    powers: Integers
+
+    def __post_init__(self) -> None:
+        ordered = np.sort(self.powers, axis=1)
+        if (ordered != ordered[0]).any():
+            raise BadInput("a mechanism of equal rows was given", "its rows do not hold the same powers")
+        self.powers.flags.writeable = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.powers.shape[0], self.powers.shape[1]
+
+    def matrix(self) -> Floats:
+        raw = np.exp(-np.log(float(self.odds)) * self.powers)
+        return raw / raw.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicMap:
+    """A randomised map of noisy values, applied with public random words: post-processing, so it needs no proof.
+
+    The value l with the word w of `bits` bits goes to outputs[k], k the number of keys <= ((l - first) << bits) | w.
+    """
+
+    first: int
+    bits: int
+    keys: NDArray[np.uint64]
+    outputs: Integers
+
+    def __post_init__(self) -> None:
+        if len(self.outputs) != len(self.keys) + 1 or (np.diff(self.keys.astype(object)) < 0).any():
+            raise BadInput("a public map was given", "its keys must ascend and be one fewer than its outputs")
+
+    def apply(self, values: Integers, words: NDArray[np.uint64]) -> Integers:
+        keys = ((values - self.first).astype(np.uint64) << np.uint64(self.bits)) | words
+        return self.outputs[np.searchsorted(self.keys, keys, side="right")]
+
+    def matrix(self, inputs: int, outputs: int) -> Floats:
+        """R[l, j]: the probability that the value first + l goes to j."""
+        ends = np.concatenate([[0], self.keys.astype(float), [float(inputs << self.bits)]]) / 2.0**self.bits
+        result = np.zeros((inputs, outputs))
+        for output, start, end in zip(self.outputs, ends[:-1], ends[1:]):
+            for value in range(int(start), min(inputs, int(np.ceil(end)))):
+                result[value, output] += max(0.0, min(end, value + 1) - max(start, value))
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseThenMap:
+    """Exact integer noise, then clamping, then a public map. Privacy rests on the noise alone."""
+
+    noise: Noise
+    clamp: tuple[int, int] | None = None
+    map: PublicMap | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        if self.clamp is None:
+            raise BadInput("the matrix of an unbounded mechanism was asked for", "it has none", "Give a max_count")
+        size = self.clamp[1] - self.clamp[0] + 1
+        return size, size
+
+    def noise_matrix(self) -> Floats:
+        size, _ = self.shape
+        i = np.arange(size)
+        matrix = self.noise.masses(size)[np.abs(i[:, None] - i[None, :])]
+        tails = self.noise.tails(size)
+        matrix[:, 0], matrix[:, -1] = tails[i], tails[size - 1 - i]
+        return matrix
+
+    def matrix(self) -> Floats:
+        noisy = self.noise_matrix()
+        return noisy if self.map is None else noisy @ self.map.matrix(*self.shape)
+
+
+Form = Weights | Exponents | NoiseThenMap
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A count mechanism by name, its form, and the public parameters it was made from."""
+
+    name: str
+    form: Form
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def max_count(self) -> int | None:
+        if isinstance(self.form, NoiseThenMap) and self.form.clamp is None:
+            return None
+        return self.form.shape[0] - 1
+
+    def __repr__(self) -> str:
+        return f"<Mechanism {self.name}, max_count {self.max_count}, {type(self.form).__name__}>"
+
+    @cached_property
+    def _matrix(self) -> Floats:
+        if max(self.form.shape) > LARGEST_MATRIX:
+            raise BadInput(
+                f"the matrix of a mechanism with max_count {self.max_count} was asked for",
+                f"it is formed up to max_count {LARGEST_MATRIX - 1} only",
+            )
+        matrix = self.form.matrix()
+        matrix.flags.writeable = False
+        return matrix
+
+    def matrix(self) -> Floats:
+        """T[i, j] in floats, for costs and pictures."""
+        return self._matrix
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The same mechanism as integer weights; refused where they would be huge."""
+        return exact_weights(self.form)
+
+    def cost(self, cost: Any = "absolute", prior: Any = None) -> float:
+        """Expected cost when true counts follow `prior` (uniform if not given)."""
+        matrix = self.matrix()
+        return float(prior_of(prior, len(matrix)) @ (cost_matrix(cost, *matrix.shape) * matrix).sum(axis=1))
+
+    def worst_cost(self, cost: Any = "absolute") -> float:
+        """The largest expected cost over true counts."""
+        matrix = self.matrix()
+        return float((cost_matrix(cost, *matrix.shape) * matrix).sum(axis=1).max())
+
+    def bias(self) -> Floats:
+        """Expected published count minus the true one, for every true count."""
+        matrix = self.matrix()
+        return matrix @ np.arange(matrix.shape[1]) - np.arange(len(matrix))
+
+    def variance(self) -> Floats:
+        """Variance of the published count, for every true count."""
+        matrix, values = self.matrix(), np.arange(self.form.shape[1])
+        return matrix @ values.astype(float) ** 2 - (matrix @ values) ** 2
+
+    def fixed_point(self) -> Floats:
+        """A distribution z with z T = z (the only one, if T has no zero)."""
+        matrix = self.matrix()
+        size = len(matrix)
+        system = np.vstack([matrix.T - np.eye(size), np.ones(size)])
+        solution = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
+        positive = np.clip(solution, 0, None)
+        return positive / positive.sum()
+
+    def fixed_point_residual(self, distribution: Any) -> float:
+        """The largest entry of |z T - z|."""
+        z = prior_of(distribution, len(self.matrix()), "the distribution")
+        return float(np.abs(z @ self.matrix() - z).max())
+
+    def odds(self) -> Fraction | None:
+        """The smallest r such that neighbouring rows differ by a factor r at most; None if there is none."""
+        from discreet.certify.prove import smallest_odds
+
+        return smallest_odds(self)
+
+    def delta(self, epsilon: Number | Epsilon, alpha: Number | None = None) -> Fraction:
+        """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
+        from discreet.certify.prove import privacy_profile
+
+        return privacy_profile(self, epsilon_of(epsilon, alpha))
+
+    def properties(self) -> dict[str, Any]:
+        """The seven structural properties: None where one holds, a witness where it fails."""
+        from discreet.requirements import properties
+
+        weights = self.weights
+        return properties(weights.rows, weights.total)
+
+    def derivable_from_geometric(self, epsilon: Number | Epsilon, alpha: Number | None = None) -> Any:
+        """None if the mechanism is the geometric one followed by a map; otherwise a witness."""
+        from discreet.certify.prove import underivable
+
+        return underivable(self.weights.rows, epsilon_of(epsilon, alpha).odds())
+
+
+def of_weights(name: str, rows: Sequence[Sequence[int]], **parameters: Any) -> Mechanism:
+    """A mechanism from rows of integer weights with a common sum."""
+    weights = tuple(tuple(int(weight) for weight in row) for row in rows)
+    return Mechanism(name, Weights(weights, sum(weights[0])), parameters)
+
+
+def exact_weights(form: Form) -> Weights:
+    if isinstance(form, Weights):
+        return form
+    rows, _ = form.shape
+    if rows > LARGEST_MATRIX or rows * rows * _bits_of_a_weight(form) > LARGEST_EXACT_BITS:
+        raise BadInput(
+            f"integer weights of a mechanism with max_count {rows - 1} were asked for",
+            "they would fill the memory",
+            "Its structured form (odds and map, or exponents) is exact as well",
+        )
+    if isinstance(form, Exponents):
+        return _weights_of_powers(form)
+    if isinstance(form.noise, Gaussian):
+        raise BadInput(
+            "integer weights of a discrete Gaussian were asked for", "its probabilities are irrational", "Use `matrix`"
+        )
+    return _weights_of_noise(form)
+
+
+def _bits_of_a_weight(form: Exponents | NoiseThenMap) -> int:
+    if isinstance(form, Exponents):
+        return int(form.powers.max() + 1) * form.odds.numerator.bit_length()
+    if isinstance(form.noise, Gaussian):
+        return 0
+    return (form.shape[0] + 1) * form.noise.odds.numerator.bit_length()
+
+
+def _weights_of_powers(form: Exponents) -> Weights:
+    p, q, top = form.odds.numerator, form.odds.denominator, int(form.powers.max())
+    powers = [q**k * p ** (top - k) for k in range(top + 1)]
+    rows = tuple(tuple(powers[k] for k in row) for row in form.powers.tolist())
+    return Weights(rows, sum(rows[0]))
+
+
+def _weights_of_noise(form: NoiseThenMap) -> Weights:
+    size, _ = form.shape
+    assert not isinstance(form.noise, Gaussian)
+    below = [form.noise.chance_below(k) for k in range(-size, size + 1)]
+    common = lcm(*(chance.denominator for chance in below))
+    upto = [int(chance * common) for chance in below]
+    rows = []
+    for i in range(size):
+        steps = [upto[j - i + size] for j in range(size - 1)] + [common]
+        rows.append([high - low for low, high in zip([0, *steps], steps)])
+    if form.map is None:
+        return Weights(tuple(map(tuple, rows)), common)
+    return _mapped(rows, common, form.map)
+
+
+def _mapped(rows: list[list[int]], total: int, public_map: PublicMap) -> Weights:
+    """The weights after the map, whose words are uniform below 2^bits."""
+    size = len(rows)
+    ends = [0, *(int(key) for key in public_map.keys), size << public_map.bits]
+    pieces: list[tuple[int, int, int]] = []  # value, output, weight
+    for output, start, end in zip(public_map.outputs.tolist(), ends[:-1], ends[1:]):
+        value = start >> public_map.bits
+        while start < end:
+            stop = min(end, (value + 1) << public_map.bits)
+            pieces.append((value, output, stop - start))
+            start, value = stop, value + 1
+    mapped = [[0] * size for _ in rows]
+    for source, target in zip(rows, mapped):
+        for value, output, weight in pieces:
+            target[output] += source[value] * weight
+    return Weights(tuple(map(tuple, mapped)), total << public_map.bits)
