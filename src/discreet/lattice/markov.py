@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.lattice.basis import kernel_basis
+
 Integers = NDArray[np.int64]
 
 MOST_MINORS = 200_000
@@ -191,7 +193,7 @@ def _moves_of_part(part: Any, bounded: bool) -> tuple[Between, bool]:
         if shape[0] * (shape[0] - 1) * shape[1] * (shape[1] - 1) // 4 <= MOST_MINORS:
             cell = places[0] * shape[1] + places[1]
             return Between([move[cell] for move in minors(*shape)], (shape[0] - 1) * (shape[1] - 1)), True
-    basis = kernel_basis(part)
+    basis = kernel_basis(part.toarray())
     if len(basis) <= 1:
         return Between(list(basis), len(basis)), True
     if not bounded:
@@ -223,20 +225,6 @@ def minors(rows: int, columns: int) -> list[Integers]:
             move[top, right] = move[bottom, left] = -1
             found.append(move.ravel())
     return found
-
-
-def kernel_basis(matrix: Any) -> Integers:
-    """A reduced basis, one vector a row, of the integer vectors that the matrix sends to zero."""
-    from flint import fmpz_mat
-
-    dense = np.asarray(matrix.todense() if hasattr(matrix, "todense") else matrix)
-    size = dense.shape[1]
-    beside = [[int(x) for x in dense[:, cell]] + [int(cell == other) for other in range(size)] for cell in range(size)]
-    reduced = fmpz_mat(beside).hnf().tolist()
-    kernel = [row[dense.shape[0] :] for row in reduced if not any(row[: dense.shape[0]])]
-    if not kernel:
-        return np.zeros((0, size), dtype=np.int64)
-    return np.array([[int(x) for x in row] for row in fmpz_mat(kernel).lll().tolist()], dtype=np.int64)
 
 
 def graver(basis: Integers, most: int = MOST_GRAVER) -> Integers | None:
