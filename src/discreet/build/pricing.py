@@ -42,14 +42,14 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
     hair, certified = np.full(len(peaks), HAIR), np.full(len(peaks), -np.inf)
     current = found - HAIR * (np.abs(found) + usual)
     todo = np.arange(len(peaks))
-    for _ in range(MOST_PASSES):
+    for turn in range(MOST_PASSES):
         part = columns if len(todo) == len(peaks) else columns[:, todo]
         ratios = _least_ratios(part, z, log_odds, current[todo])
         passed = ratios >= current[todo]
         certified[todo[passed]] = current[todo[passed]]
         # a step within rounding error of the last one: certify a little lower instead
         stuck = found[todo] - ratios < 1e-9 * (np.abs(ratios) + usual)
-        hair[todo[stuck]] *= 10
+        hair[todo[stuck | (turn > 10)]] *= 10
         found[todo] = np.minimum(found[todo], ratios)
         todo = todo[~passed]
         if not len(todo):
