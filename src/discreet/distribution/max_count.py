@@ -28,7 +28,7 @@ BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
 
 @dataclass(frozen=True, eq=False)
 class MaxCount:
-    """A public largest count and what it cost. `above[k]` is the noisy number of rows with a count above `BORDERS[k]`."""
+    """A public largest count and what it cost; `above[k]`: the noisy number of rows with counts above `BORDERS[k]`."""
 
     max_count: int
     epsilon: Epsilon

@@ -98,7 +98,7 @@ def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integ
 
 
 def quantile_map(noisy: Integers, source: Floats, target: Floats, rng: np.random.Generator) -> Integers:
-    """Every noisy value to the same quantile of the target, if noisy values had the law `source`; at random within a value."""
+    """Every noisy value to the same quantile of the target as it has in `source`; at random within a value."""
     ends = np.concatenate([[0.0], np.cumsum(source)])
     place = (ends[noisy] + rng.random(len(noisy)) * source[noisy]) / ends[-1]
     upper = np.cumsum(target)
