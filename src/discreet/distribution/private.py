@@ -111,7 +111,7 @@ def private_distribution(
         rows=rows,
         epsilon=budget.epsilon,
         rho=budget.rho,
-        delta=budget.delta,
+        delta=budget.delta if noise is None else Fraction(0),
         contributions=budget.contributions,
         bought_max_count=bought,
         grade="exact" if noise is not None else "diagnosed",

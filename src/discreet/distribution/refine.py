@@ -31,6 +31,7 @@ FLOOR = 0.1  # added to every variance: where the pilot sees no rows there may s
 WIDE_BARRIER = 10.0
 TOWARDS_EDGE = 0.95
 MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so that no bin starts empty
+BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far out stays there
 
 
 def refine(
@@ -51,7 +52,7 @@ def refine(
         pilot = isotonic(np.diff(prefix, prepend=0.0, append=histogram.sum()), histogram.sum())
     if isinstance(noise, Geometric):
         return _least_squares(histogram, 1 / float(noise.odds), prefix, measured, pilot, smoothing)
-    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot))
+    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot, BARELY_MIXED_IN))
 
 
 def _histogram(noisy: Any) -> Floats:
@@ -72,8 +73,8 @@ def _prefix(cumulative: Any, measured: Noise | None, bins: int) -> Floats | None
     return prefix
 
 
-def _inside(distribution: Floats) -> Floats:
-    return (1 - MIXED_IN) * distribution + MIXED_IN / len(distribution)
+def _inside(distribution: Floats, mixed_in: float = MIXED_IN) -> Floats:
+    return (1 - mixed_in) * distribution + mixed_in / len(distribution)
 
 
 def _least_squares(
