@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, decimal_above, log_bounds, text
+from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
 ONE_PERSON = "one person more or less in one row"
@@ -58,8 +58,19 @@ class Guarantee:
             "kind": self.kind,
             "unit": self.unit,
             "grade": self.grade,
+            "remarks": list(self.remarks),
             "sentence": self.sentence,
         }
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any], private: bool) -> Guarantee:
+        """The promise that release.json states in numbers."""
+        epsilon = None
+        if value["epsilon"] is not None:
+            epsilon = epsilon_of(alpha=value["alpha"]) if value["alpha"] else epsilon_of(value["epsilon"])
+        rho = None if value["rho"] is None else Fraction(value["rho"])
+        remarks = tuple(value["remarks"])
+        return cls(epsilon, Fraction(value["delta"]), rho, value["unit"], value["grade"], private, remarks)
 
     def __repr__(self) -> str:
         return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import read_csv
+from discreet.numbers import whole
 from discreet.table import Integers, Schema, Table
 
 Keys = Sequence[str] | str | None
@@ -21,17 +23,34 @@ Order = NDArray[np.int64] | None
 
 
 def read_table(
-    path: str | Path, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False
+    path: str | Path,
+    count: str,
+    keys: Keys = None,
+    universe: Any = None,
+    *,
+    keep_order: bool = False,
+    contributions: int = 1,
 ) -> Table:
-    """A table of counts from a CSV, CSV.gz or Parquet file."""
-    frame = read_frame(path)
-    return _table(frame, count, keys, universe, keep_order, kind=file_kind(path))
+    """A table of counts from a CSV, CSV.gz or Parquet file.
+
+    `keys` names the public columns, `universe` the public set of rows (missing ones count zero), `contributions` in
+    how many rows one person may be counted. Rows are sorted by their keys unless their order is declared public.
+    """
+    return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), contributions)
 
 
-def table(frame: Any, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False) -> Table:
-    """A table of counts from a pandas, polars or pyarrow frame."""
+def table(
+    frame: Any,
+    count: str,
+    keys: Keys = None,
+    universe: Any = None,
+    *,
+    keep_order: bool = False,
+    contributions: int = 1,
+) -> Table:
+    """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
     arrow, kind = to_arrow(frame)
-    return _table(arrow, count, keys, universe, keep_order, kind)
+    return _table(arrow, count, keys, universe, keep_order, kind, contributions)
 
 
 def read_schema(
@@ -84,20 +103,26 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
     return wrapped.to_arrow(), str(wrapped.implementation.value)
 
 
-def to_frame(schema: Schema, counts: Integers, name: str | None = None) -> Any:
-    """The public key columns and one column of counts, as a frame of the schema's kind."""
-    import narwhals as nw
+def arrow_frame(schema: Schema, counts: Integers) -> Any:
+    """The public key columns and one column of counts, as an Arrow table."""
     import pyarrow as pa
 
-    arrow = schema.categories.append_column(name or schema.count, pa.array(counts, type=pa.int64()))
+    return schema.categories.append_column(schema.count, pa.array(counts, type=pa.int64()))
+
+
+def to_frame(schema: Schema, counts: Integers) -> Any:
+    """The same as a frame of the schema's kind."""
+    import narwhals as nw
+
+    arrow = arrow_frame(schema, counts)
     if schema.kind == "pandas":
         return arrow.to_pandas()
     if schema.kind in {"pyarrow", "csv", "parquet"}:
         return arrow
-    return nw.from_arrow(arrow, backend=nw.Implementation.from_string(schema.kind)).to_native()
+    return nw.from_arrow(arrow, backend=cast(Any, schema.kind)).to_native()
 
 
-def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str) -> Table:
+def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str, contributions: int) -> Table:
     if frame.num_rows == 0:
         raise BadInput("a table of counts was to be read", "it has no rows")
     names = _key_names(frame, count, keys)
@@ -106,6 +131,7 @@ def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, 
     if universe is not None:
         categories, counts = _filled(categories, counts, read_universe(universe, names), names)
     schema, order = _ordered(categories, names, count, keep_order, kind)
+    schema = replace(schema, contributions=whole(contributions, "contributions", 1))
     return Table(schema, counts if order is None else counts[order])
 
 
@@ -194,7 +220,7 @@ def _ordered(categories: Any, names: list[str], count: str, keep_order: bool, ki
             "it has no key column, so nothing public tells its rows apart",
             "Name the key columns, or say keep_order if the order of the rows is public",
         )
-    if names and not _strictly_ascending(categories):
+    if names and not strictly_ascending(categories):
         order = _sorting(categories, names)
         _refuse_duplicates(categories.take(order), order, names)
         if keep_order:
@@ -225,7 +251,7 @@ def _adjacent(categories: Any) -> tuple[Any, Any]:
     return less, equal
 
 
-def _strictly_ascending(categories: Any) -> bool:
+def strictly_ascending(categories: Any) -> bool:
     return categories.num_rows < 2 or bool(_adjacent(categories)[0].all())
 
 

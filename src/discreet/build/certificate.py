@@ -1,0 +1,53 @@
+"""Optimality of transport, checked and not only proven: dual potentials and the bound they give."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.build.decay import two_sided
+from discreet.build.pricing import lower_bound
+from discreet.mechanism import NoiseThenMap
+from discreet.sample.laws import Geometric
+
+Floats = NDArray[np.float64]
+
+
+def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:
+    """A lower bound on the cost of every private mechanism with fixed point z; for convex costs transport meets it."""
+    assert isinstance(form.noise, Geometric)
+    ratio = float(1 / form.noise.odds)
+    potentials = noisy_potentials(form, z, costs)
+    return lower_bound(costs, z, -np.log(ratio), row_duals(potentials, z, ratio), potentials)
+
+
+def noisy_potentials(form: NoiseThenMap, z: Floats, costs: Floats) -> Floats:
+    """Potentials of the noisy values, along the staircase of the coupling.
+
+    Where the noisy value l gives way to l + 1 both feed one output, so their potentials differ by as much as their
+    costs of that output do.
+    """
+    assert form.map is not None and isinstance(form.noise, Geometric)
+    corners = np.arange(1, len(z), dtype=np.uint64) << np.uint64(form.map.bits)
+    shared = form.map.outputs[np.searchsorted(form.map.keys, corners, side="right")]
+    posterior = posteriors(z, float(1 / form.noise.odds))
+    rises = np.einsum("li,il->l", posterior[1:] - posterior[:-1], costs[:, shared])
+    return np.concatenate([[0.0], np.cumsum(rises)])
+
+
+def row_duals(potentials: Floats, z: Floats, ratio: float) -> Floats:
+    """G^-1 (h p) - z p, where G[i, l] = ratio^|i-l|, h = G z: what the duals of the row sums add to z times p."""
+    mass, rises = two_sided(z, ratio), np.diff(potentials)
+    flow = np.zeros(len(z))
+    flow[1:] += mass[:-1] * rises
+    flow[:-1] -= mass[1:] * rises
+    return flow * (ratio / (1 - ratio * ratio))
+
+
+def posteriors(z: Floats, ratio: float) -> Floats:
+    """[l, i]: the probability of the count i given the noisy value l, safe where both are next to impossible."""
+    steps = np.arange(len(z))
+    with np.errstate(divide="ignore"):
+        logs = np.log(z) + np.log(ratio) * np.abs(steps[:, None] - steps)
+    raw = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return raw / raw.sum(axis=1, keepdims=True)

@@ -1,0 +1,164 @@
+"""Transport: exact noise, then the monotone map of the noisy law onto a target law.
+
+For the geometric law and any convex cost the result is the best of all epsilon-private mechanisms with the target as
+its output law (docs/proofs/transport.md). Nothing of size n x n is formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.build.decay import moments, two_sided
+from discreet.costs import cost_matrix
+from discreet.errors import BadInput
+from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.sample.laws import Gaussian, Geometric, Staircase
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Noise = Geometric | Gaussian | Staircase
+Cells = tuple[Integers, Integers, Floats]
+
+MAP_BITS = 40
+LARGEST_RANGE = 1 << (64 - MAP_BITS)
+LARGEST_DENSE = 2001
+
+
+def noisy_law(z: Floats, noise: Noise, clamp: tuple[int, int] | None = None) -> Floats:
+    """The law of a count drawn from z (on 0, 1, ...) plus noise, clamped to a range that holds all counts."""
+    low, high = (0, len(z) - 1) if clamp is None else clamp
+    if low > 0 or high < len(z) - 1:
+        raise BadInput(f"noisy counts were to be clamped to {low}..{high}", f"counts run over 0..{len(z) - 1}")
+    padded = np.concatenate([np.zeros(-low), z, np.zeros(high - len(z) + 1)])
+    if isinstance(noise, Geometric):
+        ratio = float(1 / noise.odds)
+        law = two_sided(padded, ratio) / (1 + ratio)
+        law[1:-1] *= float(1 - 1 / noise.odds)
+        return law
+    masses = np.trim_zeros(noise.masses(len(padded)), "b")
+    reach = len(masses) - 1
+    law = np.convolve(padded, np.concatenate([masses[:0:-1], masses]))[reach : reach + len(padded)]
+    tails = noise.tails(len(padded))[: len(padded)]
+    law[0], law[-1] = padded @ tails, padded[::-1] @ tails
+    return law
+
+
+def monotone_map(source: Floats, target: Floats, first: int = 0, outputs: Integers | None = None) -> PublicMap:
+    """The map that carries `source` (a law on first, first + 1, ...) to `target` and never reverses an order.
+
+    `target` is a law on `outputs`, or on 0, 1, ... Its end points are found from the nearer end of the line, so that
+    both tails keep their relative accuracy; each is rounded to 2^-40 of the mass of a source value.
+    """
+    if len(source) >= LARGEST_RANGE:
+        raise BadInput(f"a map of {len(source)} noisy values was asked for", f"it can hold {LARGEST_RANGE - 1}")
+    values = np.arange(len(target)) if outputs is None else np.asarray(outputs, dtype=np.int64)
+    kept = np.flatnonzero(target > 0)
+    places, parts = _ends(np.asarray(source, dtype=float), np.asarray(target, dtype=float)[kept])
+    keys = (places.astype(np.uint64) << np.uint64(MAP_BITS)) + np.rint(parts * 2.0**MAP_BITS).astype(np.uint64)
+    return PublicMap(first, MAP_BITS, np.maximum.accumulate(keys), values[kept].astype(np.int64))
+
+
+def _ends(source: Floats, target: Floats) -> tuple[Integers, Floats]:
+    """Where each target value but the last ends: the source value, and the part of its mass that lies below."""
+    below, above = np.cumsum(source), np.cumsum(source[::-1])
+    wanted, wanted_above = np.cumsum(target)[:-1] * (below[-1] / target.sum()), np.cumsum(target[::-1])[-2::-1]
+    wanted_above = wanted_above * (above[-1] / target.sum())
+    places, parts = _inverse(source, below, wanted)
+    mirrored, parts_above = _inverse(source[::-1], above, wanted_above)
+    from_above = wanted_above < wanted
+    places[from_above] = len(source) - 1 - mirrored[from_above]
+    parts[from_above] = 1 - parts_above[from_above]
+    return places, parts
+
+
+def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers, Floats]:
+    places = np.minimum(np.searchsorted(running, wanted, side="left"), len(masses) - 1)
+    before = np.where(places > 0, running[places - 1], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.nan_to_num((wanted - before) / masses[places], nan=0.0)
+    return places, np.clip(parts, 0.0, 1.0)
+
+
+def geometric_transport(z: Floats, noise: Noise, target: Floats | None = None) -> NoiseThenMap:
+    """Noise, clamped to the range of z, then the monotone map of its law onto the target (z itself if not given)."""
+    wanted = z if target is None else target
+    return NoiseThenMap(noise, (0, len(z) - 1), monotone_map(noisy_law(z, noise), wanted))
+
+
+def cells(form: NoiseThenMap, size: int) -> Cells:
+    """Noisy value, output, and the share of the noisy value's mass that goes there: at most 2n - 1 of them."""
+    assert form.map is not None
+    ends = np.concatenate([[0], form.map.keys, [size << form.map.bits]]).astype(np.uint64)
+    starts, stops = ends[:-1], ends[1:]
+    used = np.flatnonzero(stops > starts)
+    bits = np.uint64(form.map.bits)
+    low, high = (starts[used] >> bits).astype(np.int64), ((stops[used] - np.uint64(1)) >> bits).astype(np.int64)
+    which = np.repeat(used, high - low + 1)
+    value = np.arange(len(which)) - np.repeat(np.cumsum(high - low + 1) - (high - low + 1) - low, high - low + 1)
+    edge = value.astype(np.uint64) << bits
+    top = np.minimum(stops[which], edge + (np.uint64(1) << bits))
+    share = (top - np.maximum(starts[which], edge)).astype(float) / 2.0 ** int(bits)
+    return value, form.map.outputs[which], share
+
+
+def output_law(form: NoiseThenMap, z: Floats) -> Floats:
+    """The law of what is published when counts follow z."""
+    value, output, share = cells(form, len(z))
+    return np.bincount(output, weights=noisy_law(z, form.noise)[value] * share, minlength=len(z))  # type: ignore[arg-type]
+
+
+def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
+    """Expected cost when counts follow z; in linear time for the named convex costs, up to n = 2001 for any other."""
+    size, noise = len(z), form.noise
+    value, output, share = cells(form, size)
+    if isinstance(noise, Geometric) and isinstance(cost, str) and cost.partition(":")[0] in CONVEX:
+        law_scale = np.full(size, float((noise.odds - 1) / (noise.odds + 1)))
+        law_scale[[0, -1]] = float(noise.odds / (noise.odds + 1))
+        return float((law_scale[value] * share) @ _cell_sums(z, float(1 / noise.odds), cost, value, output))
+    if size > LARGEST_DENSE:
+        raise BadInput(
+            f"the cost {cost!r} of a mechanism on {size} counts was asked for", f"it is known up to {LARGEST_DENSE}"
+        )
+    matrix = cost_matrix(cost, size)
+    return float(z @ (matrix * mechanism_matrix(form, size)).sum(axis=1))
+
+
+CONVEX = ("absolute", "squared", "lopsided")
+
+
+def _cell_sums(z: Floats, ratio: float, cost: str, value: Integers, output: Integers) -> Floats:
+    """sum over i of z_i ratio^|i-l| cost(i, j) for pairs (l, j) = (value, output)."""
+    left, right = moments(z, ratio), tuple(moment[::-1] for moment in moments(z[::-1], ratio))
+    mass = left[0] + right[0] - z
+    lean, gap = right[1] - left[1], value - output
+    if cost == "squared":
+        return (left[2] + right[2])[value] + 2 * gap * lean[value] + gap.astype(float) ** 2 * mass[value]
+    signed = lean[value] + gap * mass[value]
+    decay = np.exp(np.abs(gap) * np.log(ratio))
+    over = np.where(gap >= 0, decay * left[1][output], decay * right[1][output] - signed)
+    under = np.where(gap >= 0, over + signed, decay * right[1][output])
+    up, down = (1.0, 1.0) if cost == "absolute" else cost_matrix(cost, 2)[[0, 1], [1, 0]]
+    return up * np.maximum(over, 0) + down * np.maximum(under, 0)
+
+
+def noise_matrix(size: int, ratio: float) -> Floats:
+    """Two-sided geometric noise clamped to 0..size-1, each entry to full relative accuracy."""
+    steps = np.arange(size)
+    matrix = np.exp(np.log(ratio) * np.abs(steps[:, None] - steps)) / (1 + ratio)
+    matrix[:, 1:-1] *= 1 - ratio
+    return matrix
+
+
+def mechanism_matrix(form: NoiseThenMap, size: int) -> Floats:
+    """T[i, j] of noise then map, each entry a sum of positive terms."""
+    value, output, share = cells(form, size)
+    if isinstance(form.noise, Geometric):
+        noisy = noise_matrix(size, float(1 / form.noise.odds))
+    else:
+        noisy = np.array([noisy_law(row, form.noise) for row in np.eye(size)])
+    matrix = np.zeros((size, size))
+    np.add.at(matrix.T, output, (noisy[:, value] * share).T)
+    return matrix
