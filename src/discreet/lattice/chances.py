@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from discreet.lattice.invariants import Integers
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, invert
+
+if TYPE_CHECKING:
+    from flint import arb
 
 Chance = Callable[[int, int], tuple[int, int]]  # (value, bits) -> bounds on 2^bits times the chance of accepting it
 LARGEST = (1 << WORD_BITS) - 1
@@ -22,6 +26,12 @@ def settle(chance: Callable[[int], tuple[int, int]], word: int, bits: Bits) -> b
         return (0, 0) if k < 0 else chance(known) if k == 0 else (1 << known, 1 << known)
 
     return invert(below, word, WORD_BITS, 0, bits) == 0
+
+
+def integer_bounds(share: arb, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits times a probability, given as a ball around that product."""
+    low, high = int(share.lower().floor().unique_fmpz()), int(share.upper().ceil().unique_fmpz())
+    return max(0, low), min(1 << bits, high)
 
 
 def accept_values(values: Integers, chance: Chance, bits: Bits) -> NDArray[np.bool_]:

@@ -11,13 +11,11 @@ import numpy as np
 
 from discreet.lattice.chances import LARGEST, settle
 from discreet.lattice.invariants import Integers
-from discreet.lattice.weights import Weights, add, nothing, weights_of
+from discreet.lattice.weights import PRECISION, Weights, add, nothing, weights_of
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, Law, draw
 from discreet.sample.laws import Gaussian
 from discreet.sample.noise import gaussian
-
-PRECISION = 96
 
 
 class Summand(Protocol):

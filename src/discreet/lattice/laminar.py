@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.chances import accept_values
+from discreet.lattice.chances import accept_values, integer_bounds
 from discreet.lattice.compositions import compositions
 from discreet.lattice.invariants import Integers
 from discreet.numbers import arb_of
@@ -104,9 +104,7 @@ def _running(law: PairSum, bits: int) -> tuple[int, list[tuple[int, int]]]:
         scale = arb(2) ** bits / (running + rest_above.union(arb(0)))
         bounds = []
         for part in sums:
-            share = part * scale
-            low, high = int(share.lower().floor().unique_fmpz()), int(share.upper().ceil().unique_fmpz())
-            bounds.append((max(0, low), min(1 << bits, high)))
+            bounds.append(integer_bounds(part * scale, bits))
     return law.mode - len(down), bounds
 
 
@@ -167,9 +165,7 @@ class GeometricGroup:
 
         with ctx.workprec(bits + 32):
             ratio = sum_weight(self.odds, self.cells, total, bits + 16) / sum_weight(self.odds, self.cells, 0, bits + 16)
-            share = ratio * arb(2) ** bits
-            low, high = int(share.lower().floor().unique_fmpz()), int(share.upper().ceil().unique_fmpz())
-        return max(0, low), min(1 << bits, high)
+            return integer_bounds(ratio * arb(2) ** bits, bits)
 
     def accept(self, totals: Integers, bits: Bits) -> np.ndarray:
         """Each total with chance P(sum = total) / P(sum = 0)."""

@@ -18,6 +18,8 @@ from discreet.sample.draw import Law
 
 Objects = NDArray[Any]
 
+PRECISION = 96  # of tables that serve nearly every draw
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
@@ -45,20 +47,21 @@ class Weights:
 
 
 def weights_of(law: Law, precision: int, least: int | None = None) -> Weights:
-    """A law on the integers, or its part from `least` on."""
+    """A law on the integers; or its part from `least` on, times a fixed factor that brings its mass near one again."""
     first, last = law.centre
     while law.below(first - 1, precision)[1] > 2:
         first -= max(1, (last - first) // 8)
     while (1 << precision) - law.below(last, precision)[0] > 2:
         last += max(1, (last - first) // 8)
-    cap = 1 << precision
+    cap, unit = 1 << precision, 1 << PRECISION
     if least is not None:
         first, last = max(first, least), max(last, least)
-        cap -= law.below(least - 1, precision)[0]
+        unit -= law.below(least - 1, PRECISION)[0]
+        cap = -(-((cap - law.below(least - 1, precision)[0]) << PRECISION) // unit)
     lows, before = [], law.below(first - 1, precision)
     for k in range(first, last + 1):
         here = law.below(k, precision)
-        lows.append(max(0, here[0] - before[1]))
+        lows.append((max(0, here[0] - before[1]) << PRECISION) // unit)
         before = here
     return Weights((first,), np.array(lows, dtype=object), cap, precision)
 
