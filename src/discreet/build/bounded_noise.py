@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from discreet.build.duals import proven_bound
 from discreet.build.formulation import Exact, Formulation, LinearRow
 from discreet.errors import SolverFailed
-from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
+from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, probability, text, whole
 
 BITS = 60
+DIGITS = 15
 LARGEST_SUPPORT = 200
 
 
@@ -56,6 +58,19 @@ class BoundedNoise:
         from discreet.guarantee import gaussian_delta
 
         return gaussian_delta(self.variance, self.epsilon)
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields the command line prints; every delta is rounded up."""
+        deltas = ("delta_single", "delta_paper", "delta_exact", "delta_optimal", "delta_gaussian")
+        return {
+            "epsilon": str(self.epsilon),
+            "truth": text(self.truth),
+            "support": self.support,
+            **{name: decimal_above(getattr(self, name), DIGITS) for name in deltas},
+            "closed_form": self.closed_form,
+            "pmf": [float(mass) for mass in self.pmf],
+            "pmf_optimal": [float(mass) for mass in self.pmf_optimal],
+        }
 
 
 def bounded_noise(

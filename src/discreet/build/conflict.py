@@ -32,7 +32,7 @@ def refuse(problem: Problem, epsilon: Epsilon) -> Infeasible | SolverFailed:
     return Infeasible(
         f"a mechanism with max_count {problem.size - 1} was asked for",
         together,
-        "Drop or loosen one of them, or allow a larger epsilon or delta",
+        f"Drop or loosen {'one of them' if len(names) > 1 else 'it'}, or allow a larger epsilon or delta",
         conflict=tuple(names),
     )
 
@@ -59,7 +59,7 @@ def _elastic(problem: Problem) -> Formulation:
     costs: list[Exact] = [0] * len(hard.costs)
     upper, lower, rows = list(hard.upper), list(hard.lower), list(hard.rows)
     for row in problem.rows:
-        largest = sum(abs(Fraction(c)) for c in row.coefficients) + abs(row.bound)
+        largest = sum((abs(Fraction(c)) for c in row.coefficients), Fraction(0)) + abs(Fraction(row.bound))
         columns = [int(hard.variable[cell]) for cell in row.cells]
         coefficients = list(row.coefficients)
         for sign in (-1, 1) if row.sense == "==" else (-1,):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, structural_properties
 from discreet.certify import Certificate, certify
 from discreet.costs import cost_matrix
+from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
@@ -23,6 +24,7 @@ from discreet.requirements._base import law
 
 METHODS = ("auto", "program")
 LARGEST_PROGRAM = 200
+LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,10 @@ class Design:
         prior = [float(share) for share in self.prior]
         return {name: self.mechanism.cost(name, prior) for name in ("wrong", "absolute", "squared")}
 
+    def under(self, prior: Any) -> Design:
+        """The same design with its `cost` under another prior."""
+        return replace(self, prior=_prior(prior, len(self.prior)))
+
     def __repr__(self) -> str:
         return f"<Design {self.mechanism.name} ({self.method}), {self.objective} {self.value:.6g}>"
 
@@ -75,8 +81,9 @@ class Design:
             "method": self.method,
             "reason": self.reason,
             "matrix": self.mechanism.matrix().tolist(),
-            "weights": None if weights is None else [list(row) for row in weights.rows],
-            "denominator": None if weights is None else weights.total,
+            "weights": None if weights is None else [[str(weight) for weight in row] for row in weights.rows],
+            "denominator": None if weights is None else str(weights.total),
+            "form": mechanism_json(self.mechanism) if weights is None else None,
             "objective": {"name": self.objective, "value": self.value, "lower_bound": self.lower_bound},
             "cost": self.cost,
             "properties": self.properties,
@@ -221,9 +228,11 @@ def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[
 
 
 def _printable_weights(mechanism: Mechanism) -> Weights | None:
-    """Integer weights where they are of a size worth printing."""
+    """Integer weights where they are of a size worth printing; otherwise the form is exact as well."""
+    if mechanism.form.shape[0] > LARGEST_PROGRAM + 1:
+        return None
     try:
-        weights = mechanism.weights if mechanism.form.shape[0] <= LARGEST_PROGRAM else None
+        weights = mechanism.weights
     except BadInput:
         return None
-    return weights
+    return weights if weights.total.bit_length() * len(weights.rows) ** 2 <= LARGEST_PRINTED else None

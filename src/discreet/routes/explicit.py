@@ -127,7 +127,7 @@ def rho_for(epsilon: Epsilon, delta: Fraction) -> Fraction:
         raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
     low, high = Fraction(0), epsilon.rational() + 1
     while high - low > high / 1000:
-        middle = Fraction(round((low + high) / 2 * 10**9), 10**9)
+        middle = Fraction(f"{float((low + high) / 2):.6e}")
         low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon.rational() else (low, middle)
     return low
 
