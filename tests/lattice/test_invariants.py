@@ -158,7 +158,8 @@ def test_everything_determined_is_refused() -> None:
 def test_the_smallest_change(matrix: np.ndarray, length: int) -> None:
     change = smallest_change(structure(matrix))
     assert change.length == length
-    assert min(sum(map(abs, v)) for v in points(matrix, 3) if any(v)) == length
+    reach = 3 if matrix.shape[1] < 8 else 1
+    assert min(sum(map(abs, v)) for v in points(matrix, reach) if any(v)) == length
 
 
 @settings(max_examples=60, deadline=None)
