@@ -7,6 +7,7 @@ from discreet.build.explicit import explicit
 from discreet.certify import Certificate, Witness, certify
 from discreet.errors import BadInput, DiscreetError, Infeasible, MissingExtra, NotProven, OverBudget, SolverFailed
 from discreet.guarantee import Guarantee
+from discreet.io.example import example
 from discreet.io.tables import read_table, table
 from discreet.mechanism import Mechanism
 from discreet.release import Release, release
@@ -30,6 +31,7 @@ __all__ = [
     "Verification",
     "Witness",
     "certify",
+    "example",
     "explicit",
     "read_table",
     "release",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +13,8 @@ SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must 
 
 def document(release: Release, digests: dict[str, str]) -> dict[str, Any]:
     """Everything a stranger needs to re-check the release, and nothing secret."""
+    from importlib.metadata import version
+
     return {
         "schema_version": SCHEMA_VERSION,
         "software": f"discreet {version('discreet')}",

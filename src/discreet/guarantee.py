@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -80,8 +81,9 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
     if not 0 < delta < 1:
         raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 0 and 1")
-    orders = [1 + Fraction(1, 1000) * Fraction(23, 20) ** k for k in range(90)]
-    return min(_epsilon_at(order, rho, delta) for order in orders)
+    # any order above 1 is valid; the best is near this one
+    near = math.sqrt(-math.log(delta) / rho)
+    return min(_epsilon_at(1 + Fraction(near * 1.15**k), rho, delta) for k in range(-40, 15))
 
 
 def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, choose
 from discreet.guarantee import Guarantee
-from discreet.numbers import Number, epsilon_of, exact, positive, probability
+from discreet.numbers import Number, epsilon_of, exact, positive, probability, whole
 from discreet.routes import Measured, Published, Request, Route
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
@@ -129,7 +129,7 @@ def plan_route(schema: Schema, request: Request) -> Route:
         return plan_invariant(schema, request)
     from discreet.build.explicit import NAMES
 
-    if request.mechanism in NAMES and request.mechanism:
+    if request.mechanism in NAMES:
         from discreet.routes.explicit import plan_explicit
 
         return plan_explicit(schema, request)
@@ -148,6 +148,8 @@ def _request(
         options |= {"mechanism": "transport", "consistent": True}
     if not options["keep"]:
         choose(options["mechanism"], MECHANISMS, "mechanism")
+    if options["max_count"] not in (None, "auto"):
+        options["max_count"] = whole(options["max_count"], "max_count", 1)
     if options["split"] is not None:
         options["split"] = _split(options["split"])
     return Request(

@@ -6,6 +6,7 @@ One person moves one row across one of these borders at most, so all of them tog
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -23,24 +24,26 @@ Integers = NDArray[np.int64]
 
 SHARE = Fraction(1, 20)
 QUANTILE = Fraction(995, 1000)
+FEWEST_NOISE_SCALES = 4  # fewer rows than this many times the noise say nothing about a quantile
 BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
 
 
 @dataclass(frozen=True, eq=False)
 class MaxCount:
-    """A public largest count and what it cost. `above[k]` is the noisy number of rows with a count above `BORDERS[k]`."""
+    """A public largest count and what it cost; `above[k]`: the noisy number of rows with counts above `BORDERS[k]`."""
 
     max_count: int
     epsilon: Epsilon
     quantile: Fraction
     above: Integers = field(repr=False)
+    noise: Geometric
 
     def as_json(self) -> dict[str, Any]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),
             "quantile": text(self.quantile),
-            "borders": list(BORDERS),
+            "noise": {"law": "geometric", "odds": text(self.noise.odds)},
             "above": [int(number) for number in self.above],
         }
 
@@ -66,9 +69,22 @@ def private_max_count(
     if values.ndim != 1 or len(values) == 0:
         raise BadInput("a largest count was to be bought", "there are no rows")
     odds = budget.times(Fraction(1, people)).odds()
+    if len(values) * float(odds - 1) < FEWEST_NOISE_SCALES:
+        raise BadInput(
+            f"a largest count was to be bought with epsilon = {budget}",
+            f"{len(values)} rows are too few: the noise in every number of rows is nearly as large",
+            "Give max_count, or a larger epsilon",
+        )
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
     above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
-    return MaxCount(_first_border(above, len(values), level, Geometric(odds)), budget, level, above)
+    noise = Geometric(odds)
+    return MaxCount(_first_border(above, len(values), level, noise), budget, level, above, noise)
+
+
+def border_of(bought: Mapping[str, Any], rows: int) -> int:
+    """The largest count that follows from published measurements."""
+    noise = Geometric(Fraction(bought["noise"]["odds"]))
+    return _first_border(np.array(bought["above"]), rows, Fraction(bought["quantile"]), noise)
 
 
 def _first_border(above: Integers, rows: int, quantile: Fraction, noise: Geometric) -> int:

@@ -39,6 +39,8 @@ class Measured:
     cumulative: Integers | None = None  # noisy cumulative histogram, if the distribution was measured
     max_count: int | None = None
     public_seed: str = ""  # expands into the public words of the map
+    bought: Any = None  # a largest count that was paid for
+    mechanism: Any = None  # a mechanism that was constructed from what was measured
 
 
 @dataclass(frozen=True, eq=False)

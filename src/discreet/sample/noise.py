@@ -16,6 +16,7 @@ from discreet.sample.laws import CENTRE_BITS, Digit, Gaussian, Geometric, scaled
 
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
 DIGIT = 256
+WIDEST = 1 << 52  # wider noise might not fit into 64 bits
 CENTRE_REACH = CENTRE_BITS * math.log(2)
 
 
@@ -27,6 +28,8 @@ def geometric(odds: Fraction, size: int, bits: Bits) -> Integers:
 def add_geometric(counts: Integers, odds: Fraction, bits: Bits) -> Integers:
     """counts plus two-sided geometric noise."""
     law = Geometric(odds)
+    if 1 / (odds - 1) > WIDEST:
+        raise _too_wide()
     if law.centre[1] <= WIDEST_TABLE:
         return add_noise(counts, law, bits)
     return counts + _wide_geometric(Epsilon(ratio=odds), len(counts), bits)
@@ -40,9 +43,15 @@ def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
 def add_gaussian(counts: Integers, variance: Fraction, bits: Bits) -> Integers:
     """counts plus discrete Gaussian noise."""
     law = Gaussian(variance)
+    if variance > WIDEST**2:
+        raise _too_wide()
     if law.centre[1] <= WIDEST_TABLE:
         return add_noise(counts, law, bits)
     return counts + _wide_gaussian(variance, len(counts), bits)
+
+
+def _too_wide() -> BadInput:
+    return BadInput("noise was asked for", "it is so wide that it may not fit into 64 bits", "Spend more")
 
 
 def add_law(counts: Integers, law: Law, bits: Bits) -> Integers:
