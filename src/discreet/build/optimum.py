@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from discreet.errors import SolverFailed
 from discreet.numbers import Epsilon
 
 if TYPE_CHECKING:
-    from discreet.program import Solution
+    from discreet.program import LinearProgram, Solution
 
 MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
@@ -40,9 +41,9 @@ class Optimum:
 
 def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
     """The best mechanism by linear programming, or an error that says which requirements contradict each other."""
-    loosest = problem.with_odds(epsilon.bounds(160)[1])
+    loosest, symmetric = problem.with_odds(epsilon.bounds(160)[1]), problem.mirrored
     try:
-        formulation = formulate(problem, problem.mirrored)
+        formulation = formulate(problem, symmetric)
     except Contradiction:
         raise refuse(loosest, epsilon) from None
     for answer, active in _answers(formulation):
@@ -50,22 +51,30 @@ def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
         rows, total = integer_weights(formulation, answer.values / SCALE, active, bits)
         if meets(problem, rows, total):
             value = cost_of(problem, rows, total)
-            return Optimum(rows, total, value, _bound(loosest, formulation, answer, value))
+            return Optimum(rows, total, value, _bound(formulate(loosest, symmetric), formulation, answer, value))
     raise refuse(loosest, epsilon)
 
 
 def _answers(formulation: Formulation) -> Iterator[tuple[Solution, list[LinearRow]]]:
     """Answers with room to round: first inside every inequality by a margin, else exactly on the active ones."""
-    from discreet.program import solve
-
     for margin in MARGINS:
-        answer = solve(formulation.program(margin, SCALE))
+        answer = _solve_somehow(formulation.program(margin, SCALE))
         if not answer.optimal:
             break
         yield answer, []
-    answer = solve(formulation.program(0.0, SCALE))
+    answer = _solve_somehow(formulation.program(0.0, SCALE))
     if answer.optimal and len(formulation.costs) <= LARGEST_VERTEX:
         yield answer, _active(formulation, answer.values / SCALE)
+
+
+def _solve_somehow(program: LinearProgram) -> Solution:
+    """By simplex, or by interior points where simplex gives up."""
+    from discreet.program import solve
+
+    try:
+        return solve(program, "simplex")
+    except SolverFailed:
+        return solve(program, "interior")
 
 
 def _active(formulation: Formulation, values: np.ndarray) -> list[LinearRow]:
@@ -79,19 +88,17 @@ def _active(formulation: Formulation, values: np.ndarray) -> list[LinearRow]:
     return zeros + tight
 
 
-def _bound(loosest: Problem, formulation: Formulation, answer: Solution, value: Fraction) -> Fraction:
-    """From the solver's multipliers at the true e^epsilon; from the other algorithm's too, where they leave a gap."""
-    from discreet.program import solve
+def _bound(true: Formulation, formulation: Formulation, answer: Solution, value: Fraction) -> Fraction:
+    """From the solver's multipliers, for the `true` e^epsilon; where they leave a gap, from other runs' as well."""
+    from discreet.program import ALGORITHMS, solve
 
-    true = formulate(loosest, loosest.mirrored)
     bound = proven_bound(true, answer.duals)
-    if value - bound > CLOSE_ENOUGH * max(1.0, abs(float(value))):
-        try:
-            other = solve(formulation.program(0.0, SCALE), "interior")
-        except SolverFailed:
-            return bound
-        if other.optimal:
-            bound = max(bound, proven_bound(true, other.duals))
+    for algorithm in ALGORITHMS:
+        if value - bound <= CLOSE_ENOUGH * max(1.0, abs(float(value))):
+            break
+        with suppress(SolverFailed):
+            other = solve(formulation.program(), algorithm)
+            bound = max(bound, proven_bound(true, other.duals)) if other.optimal else bound
     return bound
 
 
