@@ -165,6 +165,32 @@ def test_a_bound_that_leaves_one_mechanism_only():
         design(1, alpha="1/2", require=["truth=0.667"])
 
 
+@pytest.mark.parametrize(
+    ("max_count", "settings_"),
+    [
+        (4, {"alpha": "1/2", "require": ["truth=2/5"]}),  # the most a fair mechanism can have: 1 / (1 + 1 + 1/2)
+        (
+            3,
+            {
+                "alpha": "1/2",
+                "require": ["at-least=0,0,2/3", "at-least=3,3,2/3", "at-least=1,1,1/3", "at-least=2,2,1/3"],
+            },
+        ),
+        (5, {"epsilon": 1, "require": ["at-least=0,0,1"]}),
+        (5, {"epsilon": 1, "require": ["at-most=0,0,0"]}),
+        (5, {"epsilon": 1, "require": [("fixed-point", [0, "1/2", 0, "1/2", 0, 0])]}),
+        (5, {"epsilon": 1, "require": ["unbiased", "row-honest"], "delta": "0.7"}),
+        (8, {"epsilon": "0.01", "require": ["unbiased", "row-honest"], "delta": "0.13"}),
+    ],
+)
+def test_requirements_that_leave_no_room_in_some_inequality(max_count, settings_):
+    made = design(max_count, objective="absolute", method="program", **settings_)
+    assert_promises(made, made.epsilon, made.delta)
+    odds, delta = float(made.epsilon.odds()), float(made.delta)
+    least, _ = plain_program(max_count, odds, "absolute", settings_["require"], delta=delta)
+    assert made.value == pytest.approx(least, abs=1e-5)
+
+
 def test_outputs_that_privacy_rules_out_are_never_given():
     # pure privacy with errors up to 3 leaves only the output 3 to six people
     made = design(6, 1, require=["support=3"], method="program")

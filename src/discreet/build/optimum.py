@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 CLOSE_ENOUGH = 1e-7
-AT_A_BOUND = 1e-8
-LARGEST_VERTEX = 800  # variables; beyond, exact vertices have numbers too long to be of use
+CAP = Fraction(1, 10**6)
+NO_SLACK = 1e-9
 
 Rows = list[list[int]]
 
@@ -56,15 +56,48 @@ def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
 
 
 def _answers(formulation: Formulation) -> Iterator[tuple[Solution, list[LinearRow]]]:
-    """Answers with room to round: first inside every inequality by a margin, else exactly on the active ones."""
+    """Answers with room to round: inside every inequality by a margin, but for those that never have any slack."""
     for margin in MARGINS:
         answer = _solve_somehow(formulation.program(margin, SCALE))
         if not answer.optimal:
             break
         yield answer, []
-    answer = _solve_somehow(formulation.program(0.0, SCALE))
-    if answer.optimal and len(formulation.costs) <= LARGEST_VERTEX:
-        yield answer, _active(formulation, answer.values / SCALE)
+    tight = _never_slack(formulation)
+    rows = [replace(row, equal=row.equal or row in tight) for row in formulation.rows]
+    for margin in MARGINS if tight else ():
+        answer = _solve_somehow(replace(formulation, rows=rows).program(margin, SCALE))
+        if not answer.optimal:
+            break
+        yield answer, list(tight)
+
+
+def _never_slack(formulation: Formulation) -> dict[LinearRow, None]:
+    """The inequalities that every solution meets with equality; none, if there is no solution.
+
+    Each gets a slack of its own, up to a small cap, and the slacks are made as large as they can be together.
+    """
+    free = [row for row in formulation.rows if row.certified and not row.equal]
+    first = len(formulation.costs)
+    number = {row: first + k for k, row in enumerate(free)}
+    slackened = [
+        replace(row, columns=(*row.columns, number[row]), coefficients=(*row.coefficients, 1), certified=False)
+        if row in number
+        else replace(row, certified=False)
+        for row in formulation.rows
+    ]
+    many = len(free)
+    roomy = replace(
+        formulation,
+        costs=[0] * first + [-1] * many,
+        lower=[*formulation.lower, *[0] * many],
+        upper=[*formulation.upper, *[CAP] * many],
+        rows=slackened,
+    )
+    answer = _solve_somehow(roomy.program(0.0, SCALE))
+    if not answer.optimal:
+        return {}
+    slacks = answer.values[first:] / SCALE
+    return {row: None for row, slack in zip(free, slacks.tolist()) if slack < NO_SLACK}
 
 
 def _solve_somehow(program: LinearProgram) -> Solution:
@@ -75,17 +108,6 @@ def _solve_somehow(program: LinearProgram) -> Solution:
         return solve(program, "simplex")
     except SolverFailed:
         return solve(program, "interior")
-
-
-def _active(formulation: Formulation, values: np.ndarray) -> list[LinearRow]:
-    zeros = [LinearRow((k,), (1,), True, 0) for k in np.flatnonzero(values < AT_A_BOUND).tolist()]
-    tight = [
-        row
-        for row in formulation.rows
-        if not row.equal
-        and float(row.bound) - sum(float(c) * values[k] for k, c in zip(row.columns, row.coefficients)) < AT_A_BOUND
-    ]
-    return zeros + tight
 
 
 def _bound(true: Formulation, formulation: Formulation, answer: Solution, value: Fraction) -> Fraction:
