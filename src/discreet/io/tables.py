@@ -104,10 +104,12 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
 
 
 def arrow_frame(schema: Schema, counts: Integers) -> Any:
-    """The public key columns and one column of counts, as an Arrow table."""
+    """The public key columns and one column of counts, as an Arrow table that shares the counts' memory."""
     import pyarrow as pa
 
-    return schema.categories.append_column(schema.count, pa.array(counts, type=pa.int64()))
+    values = np.ascontiguousarray(counts, dtype=np.int64)
+    column = pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+    return schema.categories.append_column(schema.count, column)
 
 
 def to_frame(schema: Schema, counts: Integers) -> Any:
@@ -187,7 +189,7 @@ def _is_numeric(column: Any) -> bool:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return False
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, "")))
+    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, pa.scalar("", pa.string()))))
     try:
         return len(text) > 0 and pc.cast(text, pa.float64()) is not None
     except pa.ArrowInvalid:
@@ -207,7 +209,7 @@ def _plain(categories: Any) -> Any:
             row = int(column.is_null().to_numpy().argmax()) + 1
             raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
         columns[name] = column
-    return pa.table(columns)
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _ordered(categories: Any, names: list[str], count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
