@@ -189,7 +189,7 @@ def _is_numeric(column: Any) -> bool:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return False
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, pa.scalar("", pa.string()))))
+    text = text.filter(pc.cast(pc.binary_length(text), pa.bool_()))  # drops the missing and the empty
     try:
         return len(text) > 0 and pc.cast(text, pa.float64()) is not None
     except pa.ArrowInvalid:
