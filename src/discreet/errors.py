@@ -13,7 +13,8 @@ class DiscreetError(Exception):
 
     def __init__(self, asked: str, found: str, do: str = "", **values: object) -> None:
         self.asked, self.found, self.do, self.values = asked, found, do, values
-        super().__init__(" ".join(part for part in (_sentence(asked), _sentence(found), _sentence(do)) if part))
+        problem = _sentence(f"{asked[:1].upper()}{asked[1:]}: {found}")
+        super().__init__(f"{problem} {_sentence(do)}".rstrip())
 
 
 class BadInput(DiscreetError):

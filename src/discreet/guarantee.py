@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, decimal_above, log_bounds, text
+from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
 ONE_PERSON = "one person more or less in one row"
@@ -58,8 +59,19 @@ class Guarantee:
             "kind": self.kind,
             "unit": self.unit,
             "grade": self.grade,
+            "remarks": list(self.remarks),
             "sentence": self.sentence,
         }
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any], private: bool) -> Guarantee:
+        """The promise that release.json states in numbers."""
+        epsilon = None
+        if value["epsilon"] is not None:
+            epsilon = epsilon_of(alpha=value["alpha"]) if value["alpha"] else epsilon_of(value["epsilon"])
+        rho = None if value["rho"] is None else Fraction(value["rho"])
+        remarks = tuple(value["remarks"])
+        return cls(epsilon, Fraction(value["delta"]), rho, value["unit"], value["grade"], private, remarks)
 
     def __repr__(self) -> str:
         return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
@@ -69,8 +81,9 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
     if not 0 < delta < 1:
         raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 0 and 1")
-    orders = [1 + Fraction(1, 1000) * Fraction(23, 20) ** k for k in range(90)]
-    return min(_epsilon_at(order, rho, delta) for order in orders)
+    # any order above 1 is valid; the best is near this one
+    near = math.sqrt(-math.log(delta) / rho)
+    return min(_epsilon_at(1 + Fraction(near * 1.15**k), rho, delta) for k in range(-40, 15))
 
 
 def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:

@@ -57,7 +57,8 @@ def exponential(max_count: int, epsilon: Epsilon) -> Mechanism:
     rows = []
     for i in range(size):
         raw = [fall[abs(i - j)] for j in range(size)]
-        row = [(weight << bits) // sum(raw) for weight in raw]
+        whole_row = sum(raw)
+        row = [(weight << bits) // whole_row for weight in raw]
         row[i] += (1 << bits) - sum(row)
         rows.append(row)
     return of_weights("exponential", rows)

@@ -119,7 +119,9 @@ def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
         law_scale[[0, -1]] = float(noise.odds / (noise.odds + 1))
         return float((law_scale[value] * share) @ _cell_sums(z, float(1 / noise.odds), cost, value, output))
     if size > LARGEST_DENSE:
-        raise BadInput(f"the cost {cost!r} of a mechanism on {size} counts was asked for", f"it is known up to {LARGEST_DENSE}")
+        raise BadInput(
+            f"the cost {cost!r} of a mechanism on {size} counts was asked for", f"it is known up to {LARGEST_DENSE}"
+        )
     matrix = cost_matrix(cost, size)
     return float(z @ (matrix * mechanism_matrix(form, size)).sum(axis=1))
 

@@ -60,3 +60,32 @@ def run_app(app: typer.Typer) -> int:
             return int(getattr(error, "exit_code", 2))
         raise
     return int(result) if isinstance(result, int) else 0
+
+
+def released(result: Any, out: str, digest: str) -> tuple[dict[str, Any], list[str]]:
+    """What a release command prints."""
+    from pathlib import Path
+
+    promise = result.guarantee.as_json()
+    files = sorted(path.name for path in Path(out).iterdir())
+    value = {
+        "out": str(out),
+        "rows": result.schema.rows,
+        "epsilon": promise["epsilon"],
+        "delta": promise["delta"],
+        "rho": promise["rho"],
+        "mechanism": result.mechanism["name"],
+        "grade": promise["grade"],
+        "private": result.private,
+        "max_count": result.max_count,
+        "guarantee": promise["sentence"],
+        "files": files,
+        "digest": digest,
+    }
+    lines = [
+        f"{result.schema.rows:,} rows released to {out} ({', '.join(files)})",
+        result.guarantee.sentence,
+        f"Check it with: discreet verify {out}",
+        f"Digest: {digest}",
+    ]
+    return value, lines

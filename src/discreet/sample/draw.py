@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 GUIDE_BITS = 16
 WORD_BITS = 64
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 
 
 class Law(Protocol):
@@ -75,36 +75,30 @@ def guide(law: Law) -> Guide:
 
 def draw(law: Law, size: int, bits: Bits) -> Integers:
     """`size` independent draws."""
-    out = np.empty(size, dtype=np.int64)
-    for start in range(0, size, CHUNK):
-        part = out[start : start + CHUNK]
-        part[:] = _chunk(law, len(part), bits)
-    return out
+    zeros = np.zeros(size, dtype=np.int64)
+    return add_noise(zeros, law, bits, out=zeros)
 
 
-def add_noise(counts: Integers, law: Law, bits: Bits) -> Integers:
-    """counts plus independent draws, without a second array of the table's size."""
-    out = np.empty(len(counts), dtype=np.int64)
-    for start in range(0, len(counts), CHUNK):
-        part = counts[start : start + CHUNK]
-        np.add(part, _chunk(law, len(part), bits), out=out[start : start + CHUNK])
-    return out
-
-
-def _chunk(law: Law, size: int, bits: Bits) -> NDArray[np.signedinteger[Any]]:
+def add_noise(counts: Integers, law: Law, bits: Bits, out: Integers | None = None, top: int | None = None) -> Integers:
+    """counts plus independent draws, a cache-sized chunk at a time; counts above `top` are treated as `top`."""
+    out = np.empty(len(counts), dtype=np.int64) if out is None else out
     table = guide(law)
-    head = bits.words(size, GUIDE_BITS)
-    values = table.cells[head]
-    open_draws = np.flatnonzero(values == table.unsettled)
-    if len(open_draws) == 0:
-        return values
-    settled = values.astype(np.int64)
-    settled[open_draws] = _finish(law, table, head[open_draws], bits)
-    return settled
+    for start in range(0, len(counts), CHUNK):
+        part, to = counts[start : start + CHUNK], out[start : start + CHUNK]
+        part = part if top is None else np.minimum(part, top)
+        head = bits.words(len(part), GUIDE_BITS)
+        values = table.cells.take(head)
+        unsettled = np.flatnonzero(values == table.unsettled)
+        settled = part[unsettled] + _finish(law, table, head[unsettled], bits)
+        np.add(part, values, out=to)
+        to[unsettled] = settled
+    return out
 
 
 def _finish(law: Law, table: Guide, head: NDArray[np.uint16], bits: Bits) -> Integers:
     """Draws whose first 16 bits did not settle them."""
+    if len(head) == 0:
+        return np.empty(0, dtype=np.int64)
     tail = bits.words(len(head), 64) >> np.uint64(GUIDE_BITS)
     words = (head.astype(np.uint64) << np.uint64(WORD_BITS - GUIDE_BITS)) | tail
     place = np.searchsorted(table.floors, words, side="right")

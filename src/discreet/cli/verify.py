@@ -1,0 +1,26 @@
+"""discreet verify DIR"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common import Json, emit
+
+
+def run(
+    folder: Annotated[str, typer.Argument(help="a release folder")],
+    digest: Annotated[str | None, typer.Option(help="sha256 of release.json, received by another way")] = None,
+    json: Json = False,
+) -> None:
+    import discreet as dc
+
+    result = dc.verify(folder, digest)
+    lines = [f"checked: {what}" for what in result.checked] + [f"PROBLEM: {what}" for what in result.problems]
+    verdict = "The release is consistent and its guarantee is proved." if result.valid else "The release is NOT valid."
+    emit(json, result.as_json(), [*lines, verdict, LIMIT])
+    raise typer.Exit(0 if result.valid else 1)
+
+
+LIMIT = "No check without the data can prove that the noise was honestly drawn."

@@ -1,0 +1,82 @@
+"""Refinement under noise other than geometric: expectation and maximisation, with the noise applied by convolution."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.distribution.loss import Noise, curvature
+
+Floats = NDArray[np.float64]
+
+ITERATIONS = 60  # few: stopping early is what keeps the estimate smooth
+NEGLIGIBLE = 1e-15
+NEWTON_STEPS = 2
+SMALLEST_BIN = 1e-12
+TOWARDS_EDGE = 0.9
+
+
+def expectation_steps(
+    histogram: Floats, noise: Noise, prefix: Floats | None, measured: Noise | None, start: Floats
+) -> Floats:
+    """Early-stopped maximum likelihood of the noisy histogram and the stage-one prefix counts."""
+    rows, kernel, share = histogram.sum(), noise_kernel(noise, len(histogram)), start
+    for _ in range(ITERATIONS):
+        expected = np.maximum(blur(share, kernel), SMALLEST_BIN)
+        bins = share * unblur(histogram / expected, kernel)
+        if prefix is None or measured is None:
+            share = bins / bins.sum()
+        else:
+            share = _towards_prefix(share, bins, prefix, measured, rows)
+    return share / share.sum()
+
+
+def noise_kernel(noise: Noise, bins: int) -> Floats:
+    """P(-reach..reach); mass farther out, which is clamped to an end in any case, is put at the ends of the kernel."""
+    tails = noise.tails(bins)
+    reach = int(np.flatnonzero(tails > NEGLIGIBLE)[-1])
+    half = noise.masses(reach)
+    half[-1] = tails[reach]
+    return np.concatenate([half[:0:-1], half])
+
+
+def blur(histogram: Floats, kernel: Floats) -> Floats:
+    """The expected histogram after noise and clamping."""
+    from scipy.signal import oaconvolve
+
+    reach = len(kernel) // 2
+    spread = np.maximum(oaconvolve(histogram, kernel), 0)
+    out = spread[reach : reach + len(histogram)].copy()
+    out[0] += spread[:reach].sum()
+    out[-1] += spread[reach + len(histogram) :].sum()
+    return out
+
+
+def unblur(weights: Floats, kernel: Floats) -> Floats:
+    """The transpose of `blur`: the mean of `weights` at the noisy value, for every true value."""
+    from scipy.signal import oaconvolve
+
+    padded = np.pad(weights, len(kernel) // 2, mode="edge")
+    return np.maximum(oaconvolve(padded, kernel)[len(kernel) - 1 : len(padded)], 0)
+
+
+def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise, rows: float) -> Floats:
+    """Newton steps, tridiagonal in the prefix, to maximise sum of bins * log(share) minus the measurement's loss."""
+    from scipy.linalg import solveh_banded
+
+    weights = np.maximum(bins, 1e-9)
+    for _ in range(NEWTON_STEPS):
+        share = np.maximum(share, SMALLEST_BIN)
+        share = share / share.sum()
+        current = np.cumsum(share)[:-1]
+        pull = curvature(rows * current - prefix, measured) * rows**2
+        slope, curve = weights / share, weights / share**2
+        gradient = slope[:-1] - slope[1:] - pull * (current - prefix / rows)
+        band = np.zeros((2, len(current)))
+        band[0, 1:] = -curve[1:-1]
+        band[1] = curve[:-1] + curve[1:] + pull
+        step = np.diff(solveh_banded(band, gradient), prepend=0.0, append=0.0)
+        falling = step < 0
+        shrink = TOWARDS_EDGE / np.max(-step[falling] / share[falling]) if falling.any() else 1.0
+        share = share + min(1.0, shrink) * step
+    return share

@@ -1,0 +1,97 @@
+"""A largest count, bought: a private upper quantile over bins that grow geometrically.
+
+Where the user cannot say how large counts may be, a few noisy numbers of rows above 1, 2, 3, 4, 6, 8, 12, ... tell it.
+One person moves one row across one of these borders at most, so all of them together cost epsilon once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
+from discreet.sample.bits import Bits, source
+from discreet.sample.laws import Geometric
+from discreet.sample.noise import geometric
+
+Integers = NDArray[np.int64]
+
+SHARE = Fraction(1, 20)
+QUANTILE = Fraction(995, 1000)
+FEWEST_NOISE_SCALES = 4  # fewer rows than this many times the noise say nothing about a quantile
+BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
+
+
+@dataclass(frozen=True, eq=False)
+class MaxCount:
+    """A public largest count and what it cost; `above[k]`: the noisy number of rows with counts above `BORDERS[k]`."""
+
+    max_count: int
+    epsilon: Epsilon
+    quantile: Fraction
+    above: Integers = field(repr=False)
+    noise: Geometric
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "max_count": self.max_count,
+            "epsilon": str(self.epsilon),
+            "quantile": text(self.quantile),
+            "noise": {"law": "geometric", "odds": text(self.noise.odds)},
+            "above": [int(number) for number in self.above],
+        }
+
+
+def share_for_max_count(epsilon: Epsilon) -> tuple[Epsilon, Epsilon]:
+    """What `auto` spends on the largest count, and what it leaves: a twentieth and the rest."""
+    return epsilon.times(SHARE), epsilon.times(1 - SHARE)
+
+
+def private_max_count(
+    counts: Any,
+    epsilon: Number | Epsilon,
+    quantile: Number = QUANTILE,
+    *,
+    contributions: int = 1,
+    seed: int | None = None,
+    bits: Bits | None = None,
+) -> MaxCount:
+    """The smallest border with at most a share 1 - quantile of the rows above it, judged by noisy numbers of rows."""
+    budget, level = epsilon_of(epsilon), probability(quantile, "the quantile", open_ends=True)
+    people = whole(contributions, "the contribution bound", least=1)
+    values = np.asarray(getattr(counts, "counts", counts), dtype=np.int64)
+    if values.ndim != 1 or len(values) == 0:
+        raise BadInput("a largest count was to be bought", "there are no rows")
+    odds = budget.times(Fraction(1, people)).odds()
+    if len(values) * float(odds - 1) < FEWEST_NOISE_SCALES:
+        raise BadInput(
+            f"a largest count was to be bought with epsilon = {budget}",
+            f"{len(values)} rows are too few: the noise in every number of rows is nearly as large",
+            "Give max_count, or a larger epsilon",
+        )
+    exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
+    above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
+    noise = Geometric(odds)
+    return MaxCount(_first_border(above, len(values), level, noise), budget, level, above, noise)
+
+
+def border_of(bought: Mapping[str, Any], rows: int) -> int:
+    """The largest count that follows from published measurements."""
+    noise = Geometric(Fraction(bought["noise"]["odds"]))
+    return _first_border(np.array(bought["above"]), rows, Fraction(bought["quantile"]), noise)
+
+
+def _first_border(above: Integers, rows: int, quantile: Fraction, noise: Geometric) -> int:
+    """The first border whose number of rows, made to fall in order, is within the noise of the share left out."""
+    from scipy.optimize import isotonic_regression
+
+    falling = isotonic_regression(above.astype(float), increasing=False).x
+    allowed = float((1 - quantile) * rows) + 1 / float(noise.odds - 1)
+    within = np.flatnonzero(falling <= allowed)
+    return BORDERS[int(within[0]) if len(within) else -1]

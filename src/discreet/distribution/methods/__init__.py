@@ -1,0 +1,1 @@
+"""One privatizer a file, named after it."""

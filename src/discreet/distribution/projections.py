@@ -1,0 +1,85 @@
+"""Back to a distribution: every privatizer ends with noisy bins, some negative, that need not sum to the rows.
+
+`isotonic` and `median` work on the cumulative histogram, which must not fall: pooling neighbours that violate the order
+removes most of the noise in sparse tails. `median` is the fit in absolute values: the most likely histogram under
+Laplace noise, and integer when the measurements are.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def clip(bins: Floats, rows: float) -> Floats:
+    """Negative bins to zero, the rest scaled to sum to one."""
+    return _scaled(np.maximum(bins, 0))
+
+
+def simplex(bins: Floats, rows: float) -> Floats:
+    """The nearest distribution in squared distance."""
+    share = np.asarray(bins, dtype=float) / rows
+    falling = np.sort(share)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(share) + 1)
+    kept = np.flatnonzero(falling > excess)[-1]
+    return _scaled(np.maximum(share - excess[kept], 0))
+
+
+def isotonic(bins: Floats, rows: float) -> Floats:
+    """The nearest non-decreasing cumulative histogram in squared distance, kept within 0..rows."""
+    from scipy.optimize import isotonic_regression
+
+    prefix = np.cumsum(bins)[:-1]
+    return _from_prefix(np.asarray(isotonic_regression(prefix).x), rows)
+
+
+def median(bins: Floats, rows: float) -> Floats:
+    """The nearest non-decreasing cumulative histogram in absolute distance, kept within 0..rows."""
+    return _from_prefix(isotonic_median(np.cumsum(bins)[:-1]), rows)
+
+
+def isotonic_median(values: Floats) -> Floats:
+    """Non-decreasing fit that minimises the sum of absolute errors; its values are among those given.
+
+    Of all such fits the largest: a heap holds the slope of the best loss as a function of the last fitted value.
+    """
+    heap: list[float] = []
+    tops = np.empty(len(values))
+    for i, value in enumerate(values):
+        heapq.heappush(heap, -value)
+        if -heap[0] > value:
+            heapq.heapreplace(heap, -value)
+        tops[i] = -heap[0]
+    return np.minimum.accumulate(tops[::-1])[::-1]
+
+
+def integer_bins(distribution: Floats, rows: int) -> Integers:
+    """The distribution times the number of rows, in whole numbers that sum to it: prefix sums are rounded, so that each
+    is right to half a row."""
+    prefix = np.floor(np.cumsum(distribution) * rows + 0.5)
+    prefix[-1] = rows
+    return np.diff(np.clip(prefix, 0, rows), prepend=0.0).astype(np.int64)
+
+
+def _from_prefix(prefix: Floats, rows: float) -> Floats:
+    bins = np.diff(np.clip(prefix, 0, rows), prepend=0.0, append=rows)
+    return np.maximum(bins, 0) / rows
+
+
+def _scaled(values: Floats) -> Floats:
+    total = values.sum()
+    return values / total if total > 0 else np.full(len(values), 1 / len(values))
+
+
+PROJECTIONS: dict[str, Callable[[Floats, float], Floats]] = {
+    "clip": clip,
+    "simplex": simplex,
+    "isotonic": isotonic,
+    "median": median,
+}

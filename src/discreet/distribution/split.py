@@ -1,0 +1,52 @@
+"""How much of the budget the distribution gets, before anything is known about the counts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, Number, epsilon_of, exact
+
+SMALLEST_SHARE = Fraction(1, 200)
+
+
+def default_split(epsilon: Number | Epsilon, refined: bool = True) -> Fraction:
+    """The share of epsilon for stage one, chosen by the study in docs/frontier.md.
+
+    With refinement the noisy counts themselves tell most of what there is to know at large epsilon, so the share falls
+    to zero. Without it, the published rule for a distribution that is measured once is used.
+    """
+    budget = epsilon_of(epsilon)
+    if not refined:
+        return kl_split(budget)
+    share = _thousandths(0.36 * math.exp(-1.3 * float(budget)))
+    return share if share >= SMALLEST_SHARE else Fraction(0)
+
+
+def kl_split(epsilon: Number | Epsilon) -> Fraction:
+    """Kohli and Laskowski's rule of thumb, fitted for the cyclic Laplace privatizer."""
+    return _thousandths(0.106 + 0.533 * math.exp(-2.87 * float(epsilon_of(epsilon))))
+
+
+def rho_split() -> Fraction:
+    """The share of rho for stage one: Gaussian noise falls with the root of the budget, so a small share goes far."""
+    return Fraction(1, 10)
+
+
+def checked_split(split: Number, refined: bool) -> Fraction:
+    """A split as asked for: in [0, 1), and zero only where refinement supplies the distribution."""
+    share = exact(split, "the split")
+    if not 0 <= share < 1:
+        raise BadInput(f"split = {split} was asked for", "it must be at least 0 and below 1")
+    if share == 0 and not refined:
+        raise BadInput(
+            "split = 0 without refinement was asked for",
+            "nothing would tell the distribution",
+            "Refine, or raise the split",
+        )
+    return share
+
+
+def _thousandths(share: float) -> Fraction:
+    return Fraction(round(1000 * share), 1000)

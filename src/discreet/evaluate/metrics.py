@@ -1,0 +1,62 @@
+"""Distances between distributions of counts, and errors of single counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput
+
+Floats = NDArray[np.float64]
+
+
+def w1(one: Any, other: Any) -> float:
+    """Wasserstein-1: the area between the two distribution functions, in units of a count."""
+    return float(np.abs(_prefix_gap(one, other)).sum())
+
+
+def ks(one: Any, other: Any) -> float:
+    """Kolmogorov-Smirnov: the largest gap between the two distribution functions."""
+    return float(np.abs(_prefix_gap(one, other)).max())
+
+
+def total_variation(one: Any, other: Any) -> float:
+    """Half the sum of absolute differences."""
+    first, second = _pair(one, other)
+    return float(np.abs(first - second).sum() / 2)
+
+
+def count_errors(truth: Any, released: Any) -> dict[str, float]:
+    """Mean absolute error, root of the mean squared error, and share of wrong counts."""
+    true, out = np.asarray(truth), np.asarray(released)
+    if true.shape != out.shape or true.ndim != 1 or true.size == 0:
+        raise BadInput("errors of counts were asked for", f"the tables have shapes {true.shape} and {out.shape}")
+    error = out.astype(float) - true
+    return {
+        "absolute": float(np.abs(error).mean()),
+        "root_squared": float(np.sqrt((error**2).mean())),
+        "wrong": float((error != 0).mean()),
+    }
+
+
+def _prefix_gap(one: Any, other: Any) -> Floats:
+    first, second = _pair(one, other)
+    return np.cumsum(first - second)
+
+
+def _pair(one: Any, other: Any) -> tuple[Floats, Floats]:
+    """Both as probabilities on the same counts: divided by their sums, the shorter padded with zeros."""
+    first, second = _normal(one), _normal(other)
+    size = max(len(first), len(second))
+    return np.pad(first, (0, size - len(first))), np.pad(second, (0, size - len(second)))
+
+
+def _normal(histogram: Any) -> Floats:
+    values = np.asarray(histogram, dtype=float)
+    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
+        raise BadInput(
+            "a distance between distributions was asked for", "one of them is not a histogram or distribution"
+        )
+    return values / values.sum()

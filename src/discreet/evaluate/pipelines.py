@@ -1,0 +1,137 @@
+"""Whole releases as functions of the true counts, in floats and with numpy's generators: for simulation only."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.distribution.expectation import blur, noise_kernel
+from discreet.distribution.loss import Noise
+from discreet.distribution.projections import clip, integer_bins, median
+from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
+from discreet.distribution.split import default_split, kl_split
+from discreet.errors import BadInput, choose
+from discreet.evaluate.simulate import Integers, Pipeline
+from discreet.sample.laws import Gaussian, Geometric
+
+Floats = NDArray[np.float64]
+MAPS = ("rank", "observed", "expected")
+
+
+def two_stage(
+    epsilon: float,
+    max_count: int,
+    split: float | None = None,
+    refined: bool = True,
+    onto: str = "rank",
+    smoothing: float = SMOOTHING,
+) -> Pipeline:
+    """The default release: cumulative privatizer, geometric noise, refinement, and a monotone map.
+
+    `onto`: `rank` gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row by itself, from
+    the noisy histogram as observed to the estimate; `expected` from the histogram that the estimate makes one expect.
+    """
+    share = float(default_split(epsilon, refined)) if split is None else split
+    first = Geometric(_odds(share * epsilon)) if share > 0 else None
+    return two_stage_of(first, Geometric(_odds((1 - share) * epsilon)), max_count, refined, onto, smoothing)
+
+
+def two_stage_of(
+    first: Noise | None, second: Noise, max_count: int, refined: bool, onto: str, smoothing: float = SMOOTHING
+) -> Pipeline:
+    """A two-stage release with given laws of noise on the cumulative histogram (None: unmeasured) and on the counts."""
+    choose(onto, MAPS, "map")
+    if first is None and not refined:
+        raise BadInput("a release without stage one was to be simulated", "only refinement could tell the distribution")
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        prefix = np.cumsum(np.bincount(counts, minlength=max_count + 1))[:-1]
+        measured = None if first is None else prefix + noise_of(first, max_count, rng)
+        noisy = np.clip(counts + noise_of(second, len(counts), rng), 0, max_count)
+        seen = np.bincount(noisy, minlength=max_count + 1)
+        if refined or measured is None:
+            target = refine(seen, second, measured, first, smoothing)
+        else:
+            target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
+        if onto == "rank":
+            return rank_map(noisy, target, rng)
+        source = seen.astype(float) if onto == "observed" else blur(target, noise_kernel(second, max_count + 1))
+        return quantile_map(noisy, source, target, rng)
+
+    return run
+
+
+def by_matrix(matrix: Floats) -> Pipeline:
+    """Every row by itself, from the row of the matrix that belongs to its count."""
+    upper = np.cumsum(matrix, axis=1)
+    steps = (upper / upper[:, -1:] + np.arange(len(matrix))[:, None]).ravel()
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        places = np.searchsorted(steps, counts + rng.random(len(counts)), side="right")
+        return np.minimum(places - counts * matrix.shape[1], matrix.shape[1] - 1)
+
+    return run
+
+
+def paper(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+    """Kohli and Laskowski's release: cyclic Laplace, clipped and rescaled, their split, and a fixed-point mechanism.
+
+    The mechanism is the one of least count error: an advantage over their heuristic, with the same distribution.
+    """
+    share = float(kl_split(epsilon)) if split is None else split
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        noise = rng.laplace(0, 1 / (share * epsilon), max_count + 1)
+        histogram = np.bincount(counts, minlength=max_count + 1)
+        target = clip(histogram + noise - np.roll(noise, -1), len(counts))
+        rest = (1 - share) * epsilon
+        noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
+        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng)
+
+    return run
+
+
+def clamped_geometric(epsilon: float, max_count: int) -> Pipeline:
+    """All of the budget on the counts, and nothing but clamping after the noise."""
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        return np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
+
+    return run
+
+
+def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
+    chance = -math.expm1(-epsilon)
+    return rng.geometric(chance, size) - rng.geometric(chance, size)
+
+
+def noise_of(noise: Noise, size: int, rng: np.random.Generator) -> Integers:
+    if isinstance(noise, Gaussian):
+        return np.rint(rng.normal(0, math.sqrt(noise.variance), size)).astype(np.int64)
+    return geometric_noise(math.log(noise.odds), size, rng)
+
+
+def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integers:
+    """The k-th smallest noisy value (ties at random) becomes the k-th smallest count of the target histogram."""
+    rows = len(noisy)
+    shuffled = rng.permutation(rows)
+    order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
+    out = np.empty(rows, dtype=np.int64)
+    out[order] = np.repeat(np.arange(len(target)), integer_bins(target, rows))
+    return out
+
+
+def quantile_map(noisy: Integers, source: Floats, target: Floats, rng: np.random.Generator) -> Integers:
+    """Every noisy value to the same quantile of the target as it has in `source`; at random within a value."""
+    ends = np.concatenate([[0.0], np.cumsum(source)])
+    place = (ends[noisy] + rng.random(len(noisy)) * source[noisy]) / ends[-1]
+    upper = np.cumsum(target)
+    last = int(np.flatnonzero(target)[-1])
+    return np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)
+
+
+def _odds(epsilon: float) -> Fraction:
+    return Fraction(math.exp(epsilon))

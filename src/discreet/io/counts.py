@@ -1,0 +1,104 @@
+"""Counts out of a column: whole numbers that are not negative, or an error that names the row and the column."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput
+
+LARGEST = 1 << 62
+
+
+def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
+    """The column (Arrow) as int64, or BadInput naming the first bad row; never the value of any other cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if column.null_count:
+        raise _bad(name, _first(pc.is_null(column)), "is missing")
+    if pa.types.is_boolean(kind):
+        raise BadInput(
+            f"counts were to be read from column {name!r}", "it holds true and false, not counts", column=name
+        )
+    if pa.types.is_integer(kind):
+        values = column.to_numpy()
+    elif pa.types.is_floating(kind):
+        values = _whole_floats(column.to_numpy(), name)
+    elif pa.types.is_decimal(kind):
+        values = _parsed([str(value) for value in column.to_pylist()], name)
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values = _text(column, name)
+    else:
+        raise BadInput(f"counts were to be read from column {name!r}", f"its type is {kind}, not a number", column=name)
+    if len(values) and values.min() < 0:
+        raise _bad(name, int((values < 0).argmax()), "is negative")
+    if len(values) and values.max() > LARGEST:
+        raise _bad(name, int((values > LARGEST).argmax()), "is larger than 2^62")
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _bad(name: str, row: int, how: str) -> BadInput:
+    return BadInput(
+        f"counts were to be read from column {name!r}",
+        f"row {row + 1}, column {name!r} {how}",
+        "Counts are whole numbers, zero or more",
+        row=row + 1,
+        column=name,
+    )
+
+
+def _first(mask: Any) -> int:
+    return int(mask.to_numpy(zero_copy_only=False).argmax())
+
+
+def _whole_floats(values: NDArray[np.float64], name: str) -> NDArray[np.int64]:
+    if np.isnan(values).any():
+        raise _bad(name, int(np.isnan(values).argmax()), "is missing (not a number)")
+    if np.isinf(values).any():
+        raise _bad(name, int(np.isinf(values).argmax()), "is infinite")
+    if (fractional := values != np.floor(values)).any():
+        raise _bad(name, int(fractional.argmax()), "is not a whole number")
+    if (large := np.abs(values) > LARGEST).any():
+        raise _bad(name, int(large.argmax()), "is larger than 2^62")
+    return values.astype(np.int64)
+
+
+def _text(column: Any, name: str) -> NDArray[np.int64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        return pc.cast(trimmed, pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        return _parsed(trimmed.to_pylist(), name)
+
+
+def _parsed(texts: list[str], name: str) -> NDArray[np.int64]:
+    return np.array([_parse(entry, name, row) for row, entry in enumerate(texts)], dtype=np.int64)
+
+
+def _parse(entry: str, name: str, row: int) -> int:
+    if re.fullmatch(r"[+-]?\d+", entry) and len(entry) < 19:
+        return int(entry)
+    if entry == "" or entry.lower() in {"na", "n/a", "nan", "null", "none", "."}:
+        raise _bad(name, row, "is missing")
+    if re.fullmatch(r"[+-]?\d{1,3}([,.' _\u00a0\u202f]\d{3})+", entry):
+        raise _bad(name, row, "is text with thousands separators: write the number with digits only; it")
+    try:
+        number = float(entry)
+    except ValueError:
+        raise _bad(name, row, "is not a number") from None
+    if math.isinf(number):
+        raise _bad(name, row, "is infinite")
+    if number != math.floor(number):
+        raise _bad(name, row, "is not a whole number")
+    if abs(number) > LARGEST:
+        raise _bad(name, row, "is larger than 2^62")
+    return int(number)

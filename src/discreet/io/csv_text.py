@@ -1,0 +1,92 @@
+"""CSV as it comes: any common delimiter, encoding and byte-order mark, compressed or not. Every column stays text."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput
+
+DELIMITERS = ",;\t|"
+BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def read_csv(path: Path) -> Any:
+    """An Arrow table of text columns."""
+    text = _decoded(_raw(path), path)
+    first = next((line for line in text.splitlines() if line.strip()), None)
+    if first is None:
+        raise BadInput(f"{path} was to be read", "the file is empty")
+    delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
+    header = [name.strip() for name in next(csv.reader(io.StringIO(text.lstrip("\r\n")), delimiter=delimiter))]
+    _check_header(header, path)
+    return _arrow(text.lstrip("\r\n").encode(), header, delimiter, path)
+
+
+def _raw(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{path} was to be read", getattr(error, "strerror", None) or str(error)) from error
+
+
+def _decoded(raw: bytes, path: Path) -> str:
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", errors="replace")
+    if "\0" in text:
+        raise BadInput(f"{path} was to be read as CSV", "it is not a text file", "Give a CSV, CSV.gz or Parquet file")
+    return text
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    seen: set[str] = set()
+    for name in header:
+        if name in seen:
+            raise BadInput(
+                f"{path} was to be read", f"the column name {name!r} stands twice in the header", column=name
+            )
+        seen.add(name)
+
+
+def _arrow(content: bytes, header: list[str], delimiter: str, path: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    wrong: list[Any] = []
+
+    def note(row: Any) -> str:
+        wrong.append(row)
+        return "skip"
+
+    table = arrow_csv.read_csv(
+        pa.BufferReader(content),
+        arrow_csv.ReadOptions(column_names=header, skip_rows=1),
+        arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
+        arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
+    )
+    if wrong:
+        raise _ragged(content, header, delimiter, path)
+    return table
+
+
+def _ragged(content: bytes, header: list[str], delimiter: str, path: Path) -> BadInput:
+    """Name the first row with too many or too few cells, and none of its contents."""
+    rows = csv.reader(io.StringIO(content.decode(errors="replace")), delimiter=delimiter)
+    next(rows)
+    for number, row in enumerate(rows, start=1):
+        if row and len(row) != len(header):
+            return BadInput(
+                f"{path} was to be read",
+                f"row {number} has {len(row)} cells where the header has {len(header)}",
+                row=number,
+            )
+    return BadInput(f"{path} was to be read", "some rows have more or fewer cells than the header")

@@ -1,0 +1,319 @@
+"""The frame boundary: files and data frames in, tables of counts; private counts out, in a frame of the same kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, did_you_mean
+from discreet.io.counts import whole_counts
+from discreet.io.csv_text import read_csv
+from discreet.numbers import whole
+from discreet.table import Integers, Schema, Table
+
+Keys = Sequence[str] | str | None
+Order = NDArray[np.int64] | None
+
+
+def read_table(
+    path: str | Path,
+    count: str,
+    keys: Keys = None,
+    universe: Any = None,
+    *,
+    keep_order: bool = False,
+    contributions: int = 1,
+) -> Table:
+    """A table of counts from a CSV, CSV.gz or Parquet file.
+
+    `keys` names the public columns, `universe` the public set of rows (missing ones count zero), `contributions` in
+    how many rows one person may be counted. Rows are sorted by their keys unless their order is declared public.
+    """
+    return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), contributions)
+
+
+def table(
+    frame: Any,
+    count: str,
+    keys: Keys = None,
+    universe: Any = None,
+    *,
+    keep_order: bool = False,
+    contributions: int = 1,
+) -> Table:
+    """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
+    arrow, kind = to_arrow(frame)
+    return _table(arrow, count, keys, universe, keep_order, kind, contributions)
+
+
+def read_schema(
+    path: str | Path, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False
+) -> Schema:
+    """The public part of a file, with its counts unread."""
+    frame = read_frame(path)
+    names = _key_names(frame, count, keys)
+    categories = _plain(frame.select(names))
+    if universe is not None:
+        categories = read_universe(universe, names)
+    return _ordered(categories, names, count, keep_order, file_kind(path))[0]
+
+
+def file_kind(path: str | Path) -> str:
+    return "parquet" if Path(path).suffix.lower() in {".parquet", ".pq"} else "csv"
+
+
+def read_frame(path: str | Path) -> Any:
+    """A file as an Arrow table. CSV columns are text."""
+    path = Path(path)
+    if path.is_dir():
+        raise BadInput(f"{path} was to be read", "it is a folder")
+    if file_kind(path) == "csv":
+        return read_csv(path)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
+
+
+def to_arrow(frame: Any) -> tuple[Any, str]:
+    """Any eager frame narwhals knows, as an Arrow table, with the name of its kind."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise BadInput(
+            f"a {type(frame).__name__} was given as a table",
+            "it is not a pandas, polars or pyarrow data frame",
+            "Read a file with read_table, or make a frame of it",
+        ) from error
+    names = list(wrapped.columns)
+    if len(set(names)) != len(names):
+        raise BadInput("a data frame was given", "two of its columns have the same name")
+    return wrapped.to_arrow(), str(wrapped.implementation.value)
+
+
+def arrow_frame(schema: Schema, counts: Integers) -> Any:
+    """The public key columns and one column of counts, as an Arrow table."""
+    import pyarrow as pa
+
+    return schema.categories.append_column(schema.count, pa.array(counts, type=pa.int64()))
+
+
+def to_frame(schema: Schema, counts: Integers) -> Any:
+    """The same as a frame of the schema's kind."""
+    import narwhals as nw
+
+    arrow = arrow_frame(schema, counts)
+    if schema.kind == "pandas":
+        return arrow.to_pandas()
+    if schema.kind in {"pyarrow", "csv", "parquet"}:
+        return arrow
+    return nw.from_arrow(arrow, backend=cast(Any, schema.kind)).to_native()
+
+
+def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str, contributions: int) -> Table:
+    if frame.num_rows == 0:
+        raise BadInput("a table of counts was to be read", "it has no rows")
+    names = _key_names(frame, count, keys)
+    counts = whole_counts(frame.column(count), count)
+    categories = _plain(frame.select(names))
+    if universe is not None:
+        categories, counts = _filled(categories, counts, read_universe(universe, names), names)
+    schema, order = _ordered(categories, names, count, keep_order, kind)
+    schema = replace(schema, contributions=whole(contributions, "contributions", 1))
+    return Table(schema, counts if order is None else counts[order])
+
+
+def _key_names(frame: Any, count: str, keys: Keys) -> list[str]:
+    """Which columns are public keys: those named; else every column that is not numeric, if no numeric one is left."""
+    names = [str(name) for name in frame.column_names]
+    if len(set(names)) != len(names):
+        raise BadInput("a table was to be read", "two of its columns have the same name")
+    if "," in count and count not in names:
+        raise BadInput(
+            f"the count columns {count!r} were asked for",
+            "a table has one count column",
+            "Put the counts in long form: one row for each, with the kind of count as a key column",
+        )
+    _must_have(count, names, "count column")
+    others = [name for name in names if name != count]
+    if keys == "all":
+        return others
+    if keys is not None:
+        wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+        for key in wanted:
+            _must_have(key, names, "key column")
+            if key == count:
+                raise BadInput(f"{key!r} was named as a key column", "it is the count column")
+        if len(set(wanted)) != len(wanted):
+            raise BadInput("key columns were named", "one of them was named twice")
+        return wanted
+    numeric = [name for name in others if _is_numeric(frame.column(name))]
+    if numeric:
+        listing = ", ".join(repr(name) for name in numeric)
+        raise BadInput(
+            f"no key columns were named, and the count is {count!r}",
+            f"these other columns are numeric, so they may hold data of persons: {listing}",
+            "Name the public key columns with keys (--keys A,B, or all); columns not named stay behind",
+            columns=tuple(numeric),
+        )
+    return others
+
+
+def _must_have(name: str, names: list[str], what: str) -> None:
+    if name not in names:
+        raise BadInput(f"the {what} {name!r} was asked for", "the table has no such column", did_you_mean(name, names))
+
+
+def _is_numeric(column: Any) -> bool:
+    """Whether every value that is there is, or parses as, a number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return True
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return False
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, "")))
+    try:
+        return len(text) > 0 and pc.cast(text, pa.float64()) is not None
+    except pa.ArrowInvalid:
+        return False
+
+
+def _plain(categories: Any) -> Any:
+    """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in categories.column_names:
+        column = categories.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if column.null_count:
+            row = int(column.is_null().to_numpy().argmax()) + 1
+            raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
+        columns[name] = column
+    return pa.table(columns)
+
+
+def _ordered(categories: Any, names: list[str], count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
+    """The schema in published order, and the permutation that leads there (None: as it came)."""
+    rows = categories.num_rows
+    order: Order = None
+    if not names and not keep_order and rows > 1:
+        raise BadInput(
+            "a table was to be read",
+            "it has no key column, so nothing public tells its rows apart",
+            "Name the key columns, or say keep_order if the order of the rows is public",
+        )
+    if names and not strictly_ascending(categories):
+        order = _sorting(categories, names)
+        _refuse_duplicates(categories.take(order), order, names)
+        if keep_order:
+            order = None
+        else:
+            categories = categories.take(order)
+    how = "as given, declared public" if keep_order else "sorted by the keys"
+    return Schema(tuple(names), count, rows, categories, kind, order=how), order
+
+
+def _sorting(categories: Any, names: list[str]) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.sort_indices(categories, sort_keys=[(name, "ascending") for name in names]).to_numpy()
+
+
+def _adjacent(categories: Any) -> tuple[Any, Any]:
+    """For neighbouring rows: whether the first is less, and whether they are equal."""
+    import pyarrow.compute as pc
+
+    less = np.zeros(categories.num_rows - 1, dtype=bool)
+    equal = np.ones(categories.num_rows - 1, dtype=bool)
+    for name in categories.column_names:
+        column = categories.column(name)
+        first, second = column.slice(0, len(column) - 1), column.slice(1)
+        less |= equal & pc.less(first, second).to_numpy()
+        equal &= pc.equal(first, second).to_numpy()
+    return less, equal
+
+
+def strictly_ascending(categories: Any) -> bool:
+    return categories.num_rows < 2 or bool(_adjacent(categories)[0].all())
+
+
+def _refuse_duplicates(ordered: Any, order: Any, names: list[str]) -> None:
+    _, equal = _adjacent(ordered)
+    if equal.any():
+        place = int(equal.argmax())
+        one, other = sorted((int(order[place]) + 1, int(order[place + 1]) + 1))
+        raise BadInput(
+            f"every row must have its own keys ({', '.join(names)})",
+            f"rows {one} and {other} have the same",
+            "Add up the counts of such rows, or name more key columns",
+            rows=(one, other),
+        )
+
+
+def read_universe(universe: Any, names: Sequence[str]) -> Any:
+    """The public set of rows: a frame or file with the key columns, or lists of values whose combinations are meant."""
+    import pyarrow as pa
+
+    if isinstance(universe, (str, Path)) and Path(universe).suffix.lower() == ".json":
+        try:
+            universe = json.loads(Path(universe).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise BadInput(f"the universe was to be read from {universe}", str(error)) from error
+    if isinstance(universe, dict):
+        missing = next((name for name in names if name not in universe), None)
+        if missing is not None:
+            raise BadInput("a universe was given", f"it has no list of values for the key column {missing!r}")
+        rows = list(product(*(universe[name] for name in names)))
+        return pa.table({name: pa.array([row[k] for row in rows]) for k, name in enumerate(names)})
+    frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
+    for name in names:
+        _must_have(name, frame.column_names, "key column of the universe")
+    categories = _plain(frame.select(list(names)))
+    order = _sorting(categories, list(names))
+    _refuse_duplicates(categories.take(order), order, list(names))
+    return categories
+
+
+def _filled(categories: Any, counts: Integers, universe: Any, names: list[str]) -> tuple[Any, Integers]:
+    """The rows of the universe with their counts, zero where the table has none; rows outside it are refused."""
+    import pyarrow as pa
+
+    try:
+        universe = universe.cast(categories.schema)
+        known = universe.append_column("__place", pa.array(np.arange(universe.num_rows)))
+        found = categories.append_column("__row", pa.array(np.arange(len(counts)))).join(
+            known, names, join_type="left outer"
+        )
+    except pa.ArrowException as error:
+        raise BadInput("a universe was given", "its key columns are of another type than the table's") from error
+    found = found.sort_by("__row")
+    places = found.column("__place")
+    if places.null_count:
+        row = int(places.is_null().to_numpy().argmax()) + 1
+        raise BadInput(
+            "a universe was given", f"row {row} of the table is not in it", "Add it, or correct its keys", row=row
+        )
+    if found.num_rows != len(counts) or len(np.unique(places.to_numpy())) != len(counts):
+        order = _sorting(categories, names)
+        _refuse_duplicates(categories.take(order), order, names)
+    filled = np.zeros(universe.num_rows, dtype=np.int64)
+    filled[places.to_numpy()] = counts
+    return universe, filled

@@ -1,0 +1,97 @@
+"""One way in and out of the database: a read, or a locked write, with errors a person can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from discreet.errors import BadInput
+from discreet.ledger.address import Address
+from discreet.ledger.tables import VERSION, found_version
+
+CONNECT_SECONDS = 10
+
+
+def engine_for(address: Address, wait: float) -> Engine:
+    """`wait`: how many seconds to wait for another writer."""
+    if address.url.get_backend_name() != "sqlite":
+        options = {"connect_timeout": CONNECT_SECONDS}
+        engine = create_engine(address.url, poolclass=NullPool, connect_args=options, hide_parameters=True)
+        event.listen(engine, "begin", lambda connection: _begin_postgresql(connection, wait))
+        return engine
+    engine = create_engine(address.url, poolclass=NullPool, connect_args={"timeout": wait}, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver must not open transactions of its own
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer takes the one write lock before it reads, so that what it reads stays true until it commits."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if _is_write(connection) else "BEGIN")
+
+
+def _begin_postgresql(connection: Connection, wait: float) -> None:
+    if _is_write(connection):
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, round(wait * 1000))}")
+
+
+def _is_write(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get("discreet_write"))
+
+
+@contextmanager
+def transaction(engine: Engine, address: Address, asked: str, *, write: bool = False) -> Iterator[Connection]:
+    """All or nothing. Errors of the database come out in plain words, with no password in them or behind them."""
+    try:
+        with engine.connect().execution_options(discreet_write=write) as connection, connection.begin():
+            yield connection
+    except SQLAlchemyError as error:
+        raise _explained(error, address, asked) from None
+
+
+def check_version(connection: Connection, address: Address, asked: str) -> None:
+    version = found_version(connection)
+    if version is None:
+        raise no_ledger(address, asked)
+    if version > VERSION:
+        raise BadInput(
+            asked,
+            f"the ledger {address.shown} has version {version}; this discreet knows versions up to {VERSION}",
+            "Upgrade discreet",
+            version=version,
+        )
+
+
+def no_ledger(address: Address, asked: str) -> BadInput:
+    return BadInput(asked, f"there is no ledger at {address.shown}", "Make one with `discreet ledger create`")
+
+
+def _explained(error: SQLAlchemyError, address: Address, asked: str) -> BadInput:
+    cause = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    lines = [line.strip() for line in address.scrub(cause).splitlines() if line.strip()]
+    message = lines[0] if lines else type(error).__name__
+    lower, shown = cause.lower(), address.shown
+    if "unable to open" in lower:
+        if address.file is not None and not address.file.exists():
+            return no_ledger(address, asked)
+        return BadInput(asked, f"the file {shown} cannot be opened", "Check that it and its folder can be written")
+    if "is locked" in lower or "lock timeout" in lower:
+        return BadInput(asked, f"another process holds the ledger {shown}", "Nothing was recorded; try again")
+    if "readonly" in lower or "read-only" in lower or "permission denied" in lower:
+        return BadInput(asked, f"the ledger {shown} cannot be written: {message}", "Ask for write access")
+    if "not a database" in lower or "malformed" in lower:
+        return BadInput(asked, f"the file {shown} is not a ledger: {message}", "Check the path, or restore a backup")
+    if "connection" in lower or "connect" in lower or "resolve" in lower:
+        return BadInput(asked, f"the ledger {shown} cannot be reached: {message}", "Check the address and the server")
+    return BadInput(asked, f"the ledger {shown} answered: {message}")

@@ -1,0 +1,55 @@
+"""Pictures of the report, as inline SVG."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.report.facts import Errors
+
+INK, FILL = "#1b3a4b", "#7fb7be"
+
+
+def distribution_svg(distribution: NDArray[np.float64] | None) -> str | None:
+    """Share of rows by count; the long flat tail is cut where it no longer shows."""
+    if distribution is None:
+        return None
+    figure, axes = _figure()
+    shown = max(12, int(np.searchsorted(np.cumsum(distribution), 0.998)) + 2)
+    shares = 100 * distribution[:shown]
+    axes.bar(np.arange(len(shares)), shares, color=FILL, edgecolor=INK, linewidth=0.6)
+    axes.set_xlabel("count")
+    axes.set_ylabel("share of rows, %")
+    return _svg(figure)
+
+
+def error_svg(errors: Errors | None) -> str | None:
+    if errors is None or len(errors.counts) < 3:
+        return None
+    figure, axes = _figure()
+    axes.plot(errors.counts, errors.absolute, color=INK, linewidth=1.6)
+    axes.set_ylim(0, None)
+    axes.set_xlabel("true count")
+    axes.set_ylabel("expected error")
+    return _svg(figure)
+
+
+def _figure() -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 2.7), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.01)
+    return figure, axes
+
+
+def _svg(figure: Any) -> str:
+    """The picture without a date in it, so that equal releases give equal pages."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

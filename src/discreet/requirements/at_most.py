@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from discreet.numbers import text
+from discreet.requirements._base import Cell, Prior, Row, Witness, cell_and_chance, entry, inside, square
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Input I is published as J with probability at most P."""
+
+    cell: Cell
+    chance: Fraction
+    kind: ClassVar[str] = "at-most"
+    alias: ClassVar[str] = ""
+    implies: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        return f"at-most={self.cell[0]},{self.cell[1]},{text(self.chance)}"
+
+    @classmethod
+    def read(cls, value: Any, prior: Prior) -> AtMost:
+        return cls(*cell_and_chance(value, cls.kind))
+
+    def rows(self, size: int) -> list[Row]:
+        inside(self.cell, size, self.name)
+        return [Row((self.cell,), (1,), "<=", self.chance)]
+
+    def check(self, weights: Any, total: int) -> Witness | None:
+        array = square(weights, total)
+        inside(self.cell, len(array), self.name)
+        if not int(array[self.cell]) * self.chance.denominator > total * self.chance.numerator:
+            return None
+        return Witness((self.cell,), f"{entry(array, total, self.cell)} is above {text(self.chance)}")
+
+
+REQUIREMENT = AtMost

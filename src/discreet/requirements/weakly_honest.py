@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.requirements._base import Plain, Row, Witness, entry, square
+
+
+@dataclass(frozen=True)
+class WeaklyHonest(Plain):
+    """The truth is told at least as often as by guessing: T[i,i] >= 1 / (max_count + 1)."""
+
+    kind = "weakly-honest"
+    alias = "WH"
+
+    def rows(self, size: int) -> list[Row]:
+        return [Row(((i, i),), (-1,), "<=", Fraction(-1, size)) for i in range(size)]
+
+    def check(self, weights: Any, total: int) -> Witness | None:
+        array = square(weights, total)
+        for i in range(len(array)):
+            if int(array[i, i]) * len(array) < total:
+                return Witness(((i, i),), f"{entry(array, total, (i, i))} is below 1/{len(array)}")
+        return None
+
+
+REQUIREMENT = WeaklyHonest

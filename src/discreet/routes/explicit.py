@@ -1,0 +1,138 @@
+"""A well-known mechanism, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.build.explicit import explicit
+from discreet.certify import Certificate, certify
+from discreet.encode import mechanism_json
+from discreet.errors import BadInput, NotProven
+from discreet.guarantee import Guarantee, zcdp_epsilon
+from discreet.mechanism import Mechanism, Noise, NoiseThenMap
+from discreet.numbers import Epsilon, whole
+from discreet.routes import Measured, Published, Request
+from discreet.sample.bits import Bits
+from discreet.sample.laws import Gaussian, Geometric
+from discreet.sample.noise import add_gaussian, add_geometric, add_law
+from discreet.sample.rows import draw_rows
+from discreet.table import Integers, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitRoute:
+    """One mechanism for every row."""
+
+    mechanism: Mechanism
+    guarantee: Guarantee
+    certificate: Certificate | None
+    discloses: tuple[str, ...] = ()
+
+    @property
+    def max_count(self) -> int | None:
+        return self.mechanism.max_count
+
+    @property
+    def signed(self) -> bool:
+        return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
+
+    def draw(self, counts: Integers, bits: Bits) -> Measured:
+        form, top = self.mechanism.form, self.max_count
+        if isinstance(form, NoiseThenMap):
+            return Measured(noisy(counts, form.noise, bits, top), max_count=top)
+        return Measured(draw_rows(form, np.minimum(counts, top), bits), max_count=top)
+
+    def publish(self, measured: Measured) -> Published:
+        counts = measured.rows if not self.signed else np.clip(measured.rows, 0, self.max_count)
+        return Published(counts, mechanism_json(self.mechanism), remarks=_remarks(self.mechanism))
+
+
+def noisy(counts: Integers, noise: Noise, bits: Bits, top: int | None = None) -> Integers:
+    """counts, none above `top`, plus exact noise of the given law."""
+    if isinstance(noise, Geometric):
+        return add_geometric(counts, noise.odds, bits, top)
+    if isinstance(noise, Gaussian):
+        return add_gaussian(counts, noise.variance, bits, top)
+    return add_law(counts, noise, bits, top)
+
+
+def _remarks(mechanism: Mechanism) -> tuple[str, ...]:
+    if mechanism.max_count is None:
+        return ("Counts may be negative: nothing was cut off, so that sums stay unbiased.",)
+    return (f"Counts above {mechanism.max_count} are treated as {mechanism.max_count}.",)
+
+
+def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
+    """The mechanism of that name, certified for what was asked."""
+    if request.max_count == "auto":
+        raise BadInput(
+            f"the mechanism {request.mechanism!r} was asked for with max_count 'auto'",
+            "it has no stage that could measure the largest count",
+            "Give max_count as a number, or use mechanism 'transport'",
+        )
+    top = None if request.max_count is None else whole(request.max_count, "max_count", 1)
+    if request.mechanism == "discrete-gaussian":
+        return _plan_gaussian(schema, request, top)
+    if request.rho is not None:
+        raise BadInput(
+            f"rho was asked for with the mechanism {request.mechanism!r}",
+            "only Gaussian noise is calibrated by rho",
+            "Give epsilon, or use mechanism 'discrete-gaussian'",
+        )
+    assert request.epsilon is not None
+    each = request.epsilon.times(Fraction(1, schema.contributions))
+    mechanism = explicit(request.mechanism, top, each)
+    certificate = certify(mechanism, each, request.delta)
+    if not certificate.holds:
+        raise NotProven(
+            f"epsilon = {each} was asked for", "the mechanism does not meet it", witness=certificate.witness
+        )
+    unit = unit_of(schema)
+    return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)
+
+
+def _plan_gaussian(schema: Schema, request: Request, top: int | None) -> ExplicitRoute:
+    variance = gaussian_variance_for(request, schema.contributions)
+    mechanism = Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(variance), None if top is None else (0, top)))
+    guarantee = gaussian_guarantee(request, unit_of(schema))
+    alone = schema.contributions == 1 and request.epsilon is not None
+    return ExplicitRoute(mechanism, guarantee, certify(mechanism, request.epsilon, request.delta) if alone else None)
+
+
+def gaussian_guarantee(request: Request, unit: str) -> Guarantee:
+    if request.rho is not None:
+        return Guarantee(rho=request.rho, unit=unit)
+    return Guarantee(request.epsilon, request.delta, unit=unit, grade="enclosed")
+
+
+def gaussian_variance_for(request: Request, contributions: int) -> Fraction:
+    """The variance that rho, or epsilon with delta, asks for when one person may add `contributions` to a count."""
+    from discreet.build.explicit import noise_variance
+
+    squared = contributions**2
+    if request.rho is not None:
+        return squared / (2 * request.rho)
+    assert request.epsilon is not None
+    if contributions == 1:
+        return noise_variance(request.epsilon, delta=request.delta)
+    return squared / (2 * rho_for(request.epsilon, request.delta))
+
+
+def rho_for(epsilon: Epsilon, delta: Fraction) -> Fraction:
+    """The largest rho, to one part in a thousand, that implies (epsilon, delta)."""
+    if not 0 < delta < 1:
+        raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
+    low, high = Fraction(0), epsilon.rational() + 1
+    while high - low > high / 1000:
+        middle = Fraction(f"{float((low + high) / 2):.6e}")
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon.rational() else (low, middle)
+    return low
+
+
+def unit_of(schema: Schema) -> str:
+    if schema.contributions == 1:
+        return "one person more or less in one row"
+    return f"one person more or less, who is counted up to {schema.contributions} times"

@@ -1,0 +1,26 @@
+"""A mechanism applied to a table: every count is replaced by a draw from its own row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.mechanism import Exponents, Weights
+from discreet.sample.bits import Bits
+from discreet.sample.draw import Integers, draw
+from discreet.sample.laws import PowerRow, Row
+
+
+def draw_rows(form: Weights | Exponents, counts: Integers, bits: Bits) -> Integers:
+    """Independent draws, one for each count; exact."""
+    out = np.empty(len(counts), dtype=np.int64)
+    order = np.argsort(counts, kind="stable")
+    values, starts = np.unique(counts[order], return_index=True)
+    for value, places in zip(values.tolist(), np.split(order, starts[1:])):
+        out[places] = draw(_row_law(form, value), len(places), bits)
+    return out
+
+
+def _row_law(form: Weights | Exponents, value: int) -> Row | PowerRow:
+    if isinstance(form, Exponents):
+        return PowerRow(form.odds, tuple(form.powers[value].tolist()))
+    return Row(tuple(np.cumsum(np.array(form.rows[value], dtype=object)).tolist()))

@@ -1,0 +1,63 @@
+"""A table of counts: the public schema apart from the secret counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, did_you_mean
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What everybody may know: which rows there are, and what their columns are called."""
+
+    keys: tuple[str, ...]
+    count: str
+    rows: int
+    categories: Any = field(repr=False, compare=False)  # the key columns, as an Arrow table, in published order
+    kind: str = "pyarrow"  # the frame that came in, and that goes out
+    contributions: int = 1  # in how many rows one person may be counted
+    order: str = "sorted by the keys"
+
+    def column(self, name: str) -> list[Any]:
+        """The values of one key column, row by row."""
+        if name not in self.keys:
+            raise BadInput(f"the key column {name!r} was asked for", "there is none", did_you_mean(name, self.keys))
+        return self.categories.column(name).to_pylist()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "keys": list(self.keys),
+            "count": self.count,
+            "rows": self.rows,
+            "contributions": self.contributions,
+            "order": self.order,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A schema and its counts. The counts are secret: they are shown nowhere."""
+
+    schema: Schema
+    counts: Integers = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
+
+    def __repr__(self) -> str:
+        schema = self.schema
+        return f"<Table of {schema.rows} secret counts {schema.count!r} by {', '.join(schema.keys) or 'row'}>"
+
+    def __len__(self) -> int:
+        return self.schema.rows
+
+    def histogram(self, max_count: int) -> Integers:
+        """How many rows have each count 0..max_count; larger counts are treated as max_count."""
+        return np.bincount(np.minimum(self.counts, max_count), minlength=max_count + 1)

@@ -1,0 +1,56 @@
+"""Processes for the tests: one that spends until it is refused, and one whose children are killed at random points."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from fractions import Fraction
+
+from discreet.errors import OverBudget
+from discreet.ledger import Spending, ledger
+
+
+def spend_all(url: str) -> None:
+    """Prints how many spendings were accepted."""
+    book, accepted = ledger(url), 0
+    try:
+        while True:
+            book.spend("people", Spending(Fraction(1, 7), note=f"{os.getpid()} {accepted}"))
+            accepted += 1
+    except OverBudget:
+        print(accepted)
+
+
+def release_forever(url: str, released: str) -> None:
+    """Records, then 'releases' by adding a line to a file."""
+    book = ledger(url)
+    for number in range(10**6):
+        name = f"{os.getpid()} {number}"
+        book.spend("people", Spending(Fraction(1, 1000), note=name))
+        with open(released, "a") as file:
+            file.write(name + "\n")
+
+
+def kill_children(url: str, released: str, kills: int, seed: int) -> None:
+    """Prints how many children died by our hand."""
+    ledger(url).status()
+    chance, killed = random.Random(seed), 0
+    for _ in range(kills):
+        child = os.fork()
+        if child == 0:
+            release_forever(url, released)
+            os._exit(1)
+        time.sleep(chance.uniform(0.0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    print(killed)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "spend":
+        spend_all(sys.argv[2])
+    else:
+        kill_children(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
