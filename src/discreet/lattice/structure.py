@@ -201,4 +201,3 @@ def independent_rows(matrix: Integers) -> Integers:
             break
         leads.append(lead)
     return np.array(leads, dtype=np.int64)
-

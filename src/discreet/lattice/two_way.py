@@ -134,6 +134,7 @@ def inner_points(odds: Fraction, sums: Integers, bits: Bits) -> Integers:
 
 def rational_bernoulli(part: int, whole: int, size: int, bits: Bits) -> np.ndarray:
     """Each true with chance part/whole."""
+
     def chance(_: int, known: int) -> tuple[int, int]:
         return (part << known) // whole, -((-part << known) // whole)
 
