@@ -104,7 +104,7 @@ def smallest_odds(mechanism: Mechanism) -> Fraction | None:
 
 
 def privacy_profile(mechanism: Mechanism, epsilon: Epsilon) -> Fraction:
-    """delta(epsilon), exact or rounded up by less than 2^-64; for wide noise before its map, which can only lower it."""
+    """delta(epsilon), exact or rounded up by less than 2^-64; for wide noise before its map, which may lower it."""
     form = mechanism.form
     rows = _small_rows(form) if isinstance(form, NoiseThenMap) else _rows_of(mechanism.weights)
     if rows is not None:
