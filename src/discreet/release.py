@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, choose
 from discreet.guarantee import Guarantee
-from discreet.numbers import Number, epsilon_of, exact, positive, probability, whole
+from discreet.numbers import SMALLEST_EPSILON, Number, epsilon_of, exact, positive, probability, whole
 from discreet.routes import Measured, Published, Request, Route
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
@@ -155,9 +155,16 @@ def _request(
     return Request(
         epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
         delta=probability(delta, "delta"),
-        rho=None if rho is None else positive(rho, "rho"),
+        rho=None if rho is None else _rho(rho),
         **options,
     )
+
+
+def _rho(value: Number) -> Fraction:
+    number = positive(value, "rho")
+    if number < SMALLEST_EPSILON**2:
+        raise BadInput(f"rho = {value} was asked for", "below 1e-18 the noise would drown every count")
+    return number
 
 
 def _split(value: Number) -> Fraction:
