@@ -39,10 +39,14 @@ class ExplicitRoute:
     def signed(self) -> bool:
         return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
 
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
+
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         form, top = self.mechanism.form, self.max_count
         if isinstance(form, NoiseThenMap):
             return Measured(noisy(counts, form.noise, bits, top), max_count=top)
+        assert top is not None
         return Measured(draw_rows(form, np.minimum(counts, top), bits), max_count=top)
 
     def publish(self, measured: Measured) -> Published:
