@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
@@ -142,12 +143,10 @@ def _covariance(expected: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 def geometric_blur(histogram: Floats, ratio: float) -> Floats:
     """The expected histogram after geometric noise and clamping, by two recursions."""
-    from scipy.signal import lfilter
-
-    rising, falling = (lfilter([1.0], [1.0, -ratio], values) for values in (histogram, histogram[::-1]))
-    filtered = rising + falling[::-1] - histogram
-    out = filtered * ((1 - ratio) / (1 + ratio))
-    out[[0, -1]] = filtered[[0, -1]] / (1 + ratio)
+    if len(histogram) == 1:
+        return histogram
+    out = two_sided(histogram, ratio) / (1 + ratio)
+    out[1:-1] *= 1 - ratio
     return out
 
 
