@@ -157,6 +157,27 @@ def test_fixed_points_and_targets_hold_to_a_tiny_residual(size):
     assert target(z, prior).check(aimed.mechanism.weights.rows, aimed.mechanism.weights.total) is None
 
 
+@pytest.mark.parametrize("cost", ["absolute", "squared", "lopsided:1,3"])
+@pytest.mark.parametrize("max_count", [1, 4, 9])
+@pytest.mark.parametrize("aimed", [False, True])
+def test_a_law_and_a_convex_cost_need_no_program(cost, max_count, aimed):
+    prior, law = skewed(max_count + 1, 3), skewed(max_count + 1, 4)
+    require = [("target", law) if aimed else ("fixed-point", prior)]
+    quick = design(max_count, "0.7", objective=cost, prior=prior, require=require)
+    assert (quick.method, quick.mechanism.name) == ("closed-form", "transport")
+    assert_promises(quick, "0.7")
+    solved = design(max_count, "0.7", objective=cost, prior=prior, require=require, method="program")
+    assert quick.value == pytest.approx(solved.value, abs=1e-8)
+    assert solved.lower_bound <= quick.value + 1e-12 and quick.lower_bound <= solved.value
+
+
+def test_a_law_for_another_prior_or_cost_needs_the_program():
+    z = skewed(4)
+    assert design(3, 1, objective="absolute", require=[("fixed-point", z)]).method == "program"
+    assert design(3, 1, objective="wrong", prior=z, require=[("fixed-point", z)]).method == "program"
+    assert design(3, 1, objective="absolute", prior=z, require=[("fixed-point", z), "RM"]).method == "program"
+
+
 def test_a_bound_that_leaves_one_mechanism_only():
     # odds 2, one person: truth 2/3 is the most there can be, and leaves no room to round
     made = design(1, alpha="1/2", require=["truth=2/3"], method="program")
