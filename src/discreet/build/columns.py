@@ -30,11 +30,15 @@ RARE = 1e-12  # outputs that all together are rarer than this are drawn without 
 
 @dataclass(frozen=True)
 class Optimum:
-    """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other."""
+    """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other.
+
+    `duals` belong to the row sums: the bound is what they give when priced.
+    """
 
     matrix: Floats
     cost: float
     lower_bound: float
+    duals: Floats
     steps: int
 
 
@@ -72,7 +76,7 @@ def best_columns(
     weights = z[:, None] * costs[:, support]
     unit = max(float(np.abs(weights).sum(axis=0) @ z[support]), 1e-300)
     problem = Problem(weights / unit, z, z[support], z[support].sum(), float(np.exp(log_odds)))
-    point, best, bound, stale = _start(problem), None, -np.inf, 0
+    point, best, bound, best_duals, stale = _start(problem), None, -np.inf, np.zeros(len(z)), 0
     for step in range(1, MOST_STEPS + 1):
         with np.errstate(all="ignore"):
             point = _newton(problem, point)
@@ -85,7 +89,7 @@ def best_columns(
             continue
         # rows that z makes next to impossible carry rounding errors that a scale could exploit: give way a little
         duals = point.row_duals * unit - tolerance / 100 * abs(cost) / len(z)
-        bound = max(bound, lower_bound(costs, z, log_odds, duals))
+        bound, best_duals = max((bound, best_duals), (lower_bound(costs, z, log_odds, duals), duals), key=lambda pair: pair[0])
         better = best is None or _worth(point, cost) < _worth(best[0], best[1])
         best, stale = ((point, cost), 0) if better else (best, stale + 1)
         if best[1] - bound <= tolerance * abs(best[1]) and _error(best[0]) < tolerance / 10 or stale > PATIENCE:
@@ -94,7 +98,7 @@ def best_columns(
         raise SolverFailed("the best mechanism was asked for", "the interior-point method lost its way", "Use transport")
     matrix = np.zeros((len(z), len(z)))
     matrix[:, support], matrix[:, rare] = best[0].columns, z[rare]
-    return Optimum(matrix, best[1], bound, step)
+    return Optimum(matrix, best[1], bound, best_duals, step)
 
 
 def _error(point: Point) -> float:
