@@ -23,7 +23,7 @@ from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transpor
 from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput, choose
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
 from discreet.sample.laws import Gaussian, Geometric
 
@@ -173,7 +173,12 @@ def _unfixed(task: Task) -> Construction:
     residual = float(np.abs(output_law(form, task.z) - task.z).max())
     notes = ["noise, then a public map: privacy rests on the noise alone", "the distribution is not kept"]
     return _result(
-        task, Mechanism("unfixed", form, _parameters(task)), cost, unfixed_bound(task.z, noise, task.costs), residual, notes
+        task,
+        Mechanism("unfixed", form, _parameters(task)),
+        cost,
+        unfixed_bound(task.z, noise, task.costs),
+        residual,
+        notes,
     )
 
 
@@ -228,7 +233,11 @@ def _result(
 
 
 def _parameters(task: Task) -> dict[str, Any]:
-    return {"odds": text(task.noise.odds)} if isinstance(task.noise, Geometric) else {"variance": text(task.noise.variance)}
+    return (
+        {"odds": text(task.noise.odds)}
+        if isinstance(task.noise, Geometric)
+        else {"variance": text(task.noise.variance)}
+    )
 
 
 METHODS: dict[str, Callable[[Task], Construction]] = {

@@ -1,4 +1,4 @@
-"""The best private mechanism with a fixed point as a plain linear program: n^2 variables, for small n and comparison."""
+"""The best private mechanism with a fixed point as a plain linear program: n^2 variables, for small n."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ TOLERANCES = (1e-10, 1e-8, 1e-7)
 
 
 def fixed_point_program(costs: Floats, z: Floats, odds: float) -> LinearProgram:
-    """Variables T[i, j] row by row; rows: both privacy constraints of every pair, then row sums, then the fixed point."""
-    from scipy.sparse import csr_array, diags_array, eye_array, kron, vstack
+    """Variables T[i, j] row by row; constraints: privacy of every pair both ways, row sums, the fixed point."""
+    from scipy.sparse import csr_array, eye_array, kron, vstack
 
     size = len(z)
-    steps = (size - 1, size)
-    up = diags_array([-np.ones(size - 1), np.full(size - 1, odds)], offsets=[0, 1], shape=steps)
-    down = diags_array([np.full(size - 1, odds), -np.ones(size - 1)], offsets=[0, 1], shape=steps)
+    upper, lower = eye_array(size, format="csr")[1:], eye_array(size, format="csr")[:-1]
+    up, down = odds * upper - lower, odds * lower - upper
     unit = eye_array(size)
     rows = [kron(up, unit), kron(down, unit), kron(unit, np.ones((1, size))), kron(z[None, :], unit)]
     fixed = np.concatenate([np.ones(size), z])

@@ -33,7 +33,7 @@ def rank_map(noisy: ArrayLike, cumulative: ArrayLike, tie_words: ArrayLike) -> I
 
 
 def integer_cumulative(fit: ArrayLike, total: int, u: float) -> Integers:
-    """Round cumulative counts with one shared uniform number u: monotone, and right on average. The last is the total."""
+    """Round cumulative counts with one shared uniform u: monotone, and right on average. The last is the total."""
     if not 0 <= u < 1:
         raise BadInput(f"cumulative counts were to be rounded with u = {u}", "u must lie in [0, 1)")
     rounded = np.floor(np.maximum.accumulate(np.asarray(fit, dtype=float)) + u)

@@ -107,7 +107,9 @@ def cells(form: NoiseThenMap, size: int) -> Cells:
 def output_law(form: NoiseThenMap, z: Floats) -> Floats:
     """The law of what is published when counts follow z."""
     value, output, share = cells(form, len(z))
-    return np.bincount(output, weights=noisy_law(z, form.noise)[value] * share, minlength=len(z))  # type: ignore[arg-type]
+    law = np.zeros(len(z))
+    np.add.at(law, output, noisy_law(z, form.noise)[value] * share)
+    return law
 
 
 def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
