@@ -74,6 +74,9 @@ def best_columns(
     """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap."""
     support = np.flatnonzero(z > RARE / len(z))
     weights = z[:, None] * costs[:, support]
+    if len(support) == 1 or not weights.any():
+        cost = float(z @ costs @ z)
+        return Optimum(np.tile(z, (len(z), 1)), cost, cost, np.zeros(len(z)), 0)
     unit = max(float(np.abs(weights).sum(axis=0) @ z[support]), 1e-300)
     problem = Problem(weights / unit, z, z[support], float(z[support].sum()), float(np.exp(log_odds)))
     point, found, stale = _start(problem), Optimum(np.empty(0), np.inf, -np.inf, np.empty(0), 0), 0
@@ -104,7 +107,7 @@ def best_columns(
 
 
 def _improved(found: Optimum, point: Point | None, duals: Floats, bound: float, cost: float, step: int) -> Optimum:
-    """The better matrix and the better bound, which need not come from the same step; errors in row sums are paid for."""
+    """The better matrix and the better bound, not always of one step; errors in row sums are paid for."""
     if bound > found.lower_bound:
         found = replace(found, duals=duals, lower_bound=bound)
     if point is not None:
