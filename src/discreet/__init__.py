@@ -9,6 +9,7 @@ from discreet.errors import BadInput, DiscreetError, Infeasible, MissingExtra, N
 from discreet.guarantee import Guarantee
 from discreet.io.example import example
 from discreet.io.tables import read_table, table
+from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.mechanism import Mechanism
 from discreet.release import Release, release
 from discreet.table import Schema, Table
@@ -33,8 +34,12 @@ __all__ = [
     "certify",
     "example",
     "explicit",
+    "margin",
     "read_table",
     "release",
+    "sum_where",
+    "sums",
     "table",
+    "total",
     "verify",
 ]

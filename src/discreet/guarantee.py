@@ -111,6 +111,17 @@ def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Frac
     return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
 
 
+def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
+    """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
+    low, high = Fraction(0), Fraction(1)
+    while gaussian_delta(variance, Epsilon(value=high)) > delta:
+        low, high = high, 2 * high
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(variance, Epsilon(value=middle)) > delta else (low, middle)
+    return high
+
+
 def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
     """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
     if not 0 < delta < 1:

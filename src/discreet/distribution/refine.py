@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
@@ -142,15 +143,9 @@ def _covariance(expected: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def geometric_blur(histogram: Floats, ratio: float) -> Floats:
-    """The expected histogram after geometric noise and clamping, by one tridiagonal solve."""
-    from scipy.linalg import solveh_banded
-
-    # the inverse of the matrix of ratio^|i-l| is tridiagonal
-    band = np.empty((2, len(histogram)))
-    band[0], band[1] = -ratio, 1 + ratio**2
-    band[1, [0, -1]] = 1
-    out = solveh_banded(band, histogram, check_finite=False) * (1 - ratio) ** 2
-    out[[0, -1]] /= 1 - ratio
+    """The expected histogram after geometric noise and clamping, by two recursions."""
+    out = two_sided(histogram, ratio) / (1 + ratio)
+    out[1:-1] *= 1 - ratio
     return out
 
 

@@ -39,10 +39,14 @@ class ExplicitRoute:
     def signed(self) -> bool:
         return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
 
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
+
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         form, top = self.mechanism.form, self.max_count
         if isinstance(form, NoiseThenMap):
             return Measured(noisy(counts, form.noise, bits, top), max_count=top)
+        assert top is not None
         return Measured(draw_rows(form, np.minimum(counts, top), bits), max_count=top)
 
     def publish(self, measured: Measured) -> Published:
@@ -73,6 +77,7 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
             "it has no stage that could measure the largest count",
             "Give max_count as a number, or use mechanism 'transport'",
         )
+    _refuse_options(request)
     top = None if request.max_count is None else whole(request.max_count, "max_count", 1)
     if request.mechanism == "discrete-gaussian":
         return _plan_gaussian(schema, request, top)
@@ -92,6 +97,23 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
         )
     unit = unit_of(schema)
     return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)
+
+
+def _refuse_options(request: Request) -> None:
+    """What only a release that keeps the distribution of counts can do must not be ignored in silence."""
+    asked = {
+        "consistent": request.consistent,
+        "split": request.split is not None,
+        "refine": request.refine,
+        "base": request.base != "geometric",
+    }
+    for option, given in asked.items():
+        if given:
+            raise BadInput(
+                f"{option} was asked for with the mechanism {request.mechanism!r}",
+                "it draws every row by itself and keeps no distribution",
+                "Use mechanism 'transport'",
+            )
 
 
 def _plan_gaussian(schema: Schema, request: Request, top: int | None) -> ExplicitRoute:

@@ -14,7 +14,7 @@ from discreet.encode import map_of, mechanism_of, noise_of
 from discreet.guarantee import zcdp_epsilon
 from discreet.io.folder import Folder
 from discreet.mechanism import NoiseThenMap
-from discreet.numbers import epsilon_of
+from discreet.numbers import Epsilon, epsilon_of
 from discreet.routes.two_stage import LARGEST_MAPPED, apply_map, rank_rows
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.public import spread_words
@@ -35,13 +35,17 @@ def _prove_sum(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
     promise = document["guarantee"]
     too_much = ["The shares of the budget exceed the whole."]
     if all(part["rho"] is None for part in shares.values()):
-        total = sum((Fraction(part["epsilon"]) for part in shares.values()), Fraction(0))
+        total = sum((_epsilon_of(part).rational() for part in shares.values()), Fraction(0))
         return [] if total <= claimed_epsilon(document).rational() else too_much
     rho = sum((_rho_of(part) for part in shares.values()), Fraction(0))
     if promise["rho"] is not None:
         return [] if rho <= Fraction(promise["rho"]) else too_much
     enough = zcdp_epsilon(rho, Fraction(promise["delta"])) <= claimed_epsilon(document).rational()
     return [] if enough else too_much
+
+
+def _epsilon_of(part: dict[str, Any]) -> Epsilon:
+    return epsilon_of(alpha=part["alpha"]) if part["alpha"] else epsilon_of(part["epsilon"])
 
 
 def _rho_of(part: dict[str, Any]) -> Fraction:
@@ -67,7 +71,7 @@ def _prove_stages(document: dict[str, Any], shares: dict[str, Any]) -> list[str]
 def _enough(noise: Any, part: dict[str, Any], people: int) -> bool:
     """Whether noise of that law pays for that part when one person adds `people` units."""
     if isinstance(noise, Geometric) and part["epsilon"] is not None:
-        return epsilon_of(part["epsilon"]).times(Fraction(1, people)).allows(noise.odds)
+        return _epsilon_of(part).times(Fraction(1, people)).allows(noise.odds)
     if isinstance(noise, Gaussian) and part["rho"] is not None:
         return Fraction(people**2) / (2 * noise.variance) <= Fraction(part["rho"])
     return False
@@ -78,7 +82,7 @@ def _prove_counts(document: dict[str, Any], part: dict[str, Any]) -> list[str]:
     form = mechanism_of(document["mechanism"]).form
     if isinstance(form, NoiseThenMap):
         return [] if _enough(form.noise, part, people) else ["The noise of the counts is smaller than its share needs."]
-    return prove_rows(document, epsilon_of(part["epsilon"]).times(Fraction(1, people)), Fraction(0))
+    return prove_rows(document, _epsilon_of(part).times(Fraction(1, people)), Fraction(0))
 
 
 def replay(folder: Folder) -> list[str]:
