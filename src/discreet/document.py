@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +14,8 @@ SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must 
 
 def document(release: Release, digests: dict[str, str]) -> dict[str, Any]:
     """Everything a stranger needs to re-check the release, and nothing secret."""
+    from importlib.metadata import version
+
     value = {
         "schema_version": SCHEMA_VERSION,
         "software": f"discreet {version('discreet')}",
@@ -35,5 +35,7 @@ def document(release: Release, digests: dict[str, str]) -> dict[str, Any]:
 
 def seal_of(document: dict[str, Any]) -> str:
     """A checksum of all other fields: an edit of any of them shows, unless the seal is made anew."""
+    import hashlib
+
     sealed = {name: value for name, value in document.items() if name != "seal"}
     return hashlib.sha256(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

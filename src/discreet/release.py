@@ -87,6 +87,7 @@ def release(
     keep: Sequence[Any] = (),
     law: str = "l1",
     nonnegative: bool = False,
+    inequalities: tuple[Any, Any] | None = None,
     per_unit: bool = False,
     allow_diagnosed: bool = False,
     measurements: bool = True,
@@ -106,11 +107,12 @@ def release(
     request = _request(
         epsilon, alpha, rho, delta, max_count=max_count, mechanism=mechanism or "transport", consistent=consistent,
         split=split, refine=refine, base=base, keep=tuple(keep), law=law, nonnegative=nonnegative, per_unit=per_unit,
-        allow_diagnosed=allow_diagnosed,
+        inequalities=inequalities, allow_diagnosed=allow_diagnosed,
     )  # fmt: skip
     bits = source(seed)
     record = _recorder(ledger, dataset)
     route = plan_route(table.schema, request)
+    route.check(table.counts)
     at("record")
     record(_spending(table.schema, request, route))
     at("draw")

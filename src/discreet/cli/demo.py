@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
@@ -24,9 +23,7 @@ def run(
 
     _clear(Path(out))
     free_target(out)
-    with as_file(files("discreet") / "data" / "us_county_murders_1996.csv") as path:
-        table = dc.read_table(path, count="murders", keys=["county"])
-    result = dc.release(table, epsilon=epsilon, max_count=50, seed=seed)
+    result = dc.release(dc.example(), epsilon=epsilon, max_count=50, seed=seed)
     digest = result.save(out)
     verification = dc.verify(out, digest)
     value, lines = released(result, out, digest)

@@ -61,7 +61,7 @@ def unblur(weights: Floats, kernel: Floats) -> Floats:
 
 
 def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise, rows: float) -> Floats:
-    """Newton steps for: maximise sum of bins * log(share) minus the loss of the measurement, tridiagonal in the prefix."""
+    """Newton steps, tridiagonal in the prefix, to maximise sum of bins * log(share) minus the measurement's loss."""
     from scipy.linalg import solveh_banded
 
     weights = np.maximum(bins, 1e-9)

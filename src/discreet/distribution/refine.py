@@ -3,7 +3,8 @@
 With geometric noise of ratio a, clamped to 0..m, the prefix counts F_l = #{counts <= l} have the unbiased estimate
 P_l = #{noisy <= l} + c_l Y_l - c_(l+1) Y_(l+1), where Y is the noisy histogram and c is a/(1-a) at both ends and
 a/(1-a)^2 between. Rows are fixed and only the noise is random, so P - F has a covariance that is tridiagonal:
-with y the expected noisy histogram, S_ll = y_l c_l (1+c_l) + y_(l+1) c_(l+1) (1+c_(l+1)) and S_(l,l+1) = -c_(l+1)^2 y_(l+1).
+with y the expected noisy histogram, S_ll = y_l c_l (1+c_l) + y_(l+1) c_(l+1) (1+c_(l+1)) and
+S_(l,l+1) = -c_(l+1)^2 y_(l+1).
 The refined F minimises (P-F)' S^-1 (P-F) / 2, plus the negative log-likelihood of the stage-one measurement, minus
 `smoothing` times the sum of log of the bins: a barrier method whose every step is one banded solve, O(n).
 """
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
@@ -30,6 +32,7 @@ FLOOR = 0.1  # added to every variance: where the pilot sees no rows there may s
 WIDE_BARRIER = 10.0
 TOWARDS_EDGE = 0.95
 MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so that no bin starts empty
+BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far out stays there
 
 
 def refine(
@@ -50,7 +53,7 @@ def refine(
         pilot = isotonic(np.diff(prefix, prepend=0.0, append=histogram.sum()), histogram.sum())
     if isinstance(noise, Geometric):
         return _least_squares(histogram, 1 / float(noise.odds), prefix, measured, pilot, smoothing)
-    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot))
+    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot, BARELY_MIXED_IN))
 
 
 def _histogram(noisy: Any) -> Floats:
@@ -71,8 +74,8 @@ def _prefix(cumulative: Any, measured: Noise | None, bins: int) -> Floats | None
     return prefix
 
 
-def _inside(distribution: Floats) -> Floats:
-    return (1 - MIXED_IN) * distribution + MIXED_IN / len(distribution)
+def _inside(distribution: Floats, mixed_in: float = MIXED_IN) -> Floats:
+    return (1 - mixed_in) * distribution + mixed_in / len(distribution)
 
 
 def _least_squares(
@@ -140,15 +143,10 @@ def _covariance(expected: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 def geometric_blur(histogram: Floats, ratio: float) -> Floats:
     """The expected histogram after geometric noise and clamping, by two recursions."""
-    from scipy.signal import lfilter
-
     if len(histogram) == 1:
         return histogram
-    filtered = (
-        lfilter([1.0], [1.0, -ratio], histogram) + lfilter([1.0], [1.0, -ratio], histogram[::-1])[::-1] - histogram
-    )
-    out = filtered * ((1 - ratio) / (1 + ratio))
-    out[[0, -1]] = filtered[[0, -1]] / (1 + ratio)
+    out = two_sided(histogram, ratio) / (1 + ratio)
+    out[1:-1] *= 1 - ratio
     return out
 
 

@@ -27,7 +27,7 @@ def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
             f"counts were to be read from column {name!r}", "it holds true and false, not counts", column=name
         )
     if pa.types.is_integer(kind):
-        values = column.to_numpy() if pa.types.is_signed_integer(kind) else _unsigned(column, name)
+        values = column.to_numpy()
     elif pa.types.is_floating(kind):
         values = _whole_floats(column.to_numpy(), name)
     elif pa.types.is_decimal(kind):
@@ -36,10 +36,10 @@ def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
         values = _text(column, name)
     else:
         raise BadInput(f"counts were to be read from column {name!r}", f"its type is {kind}, not a number", column=name)
-    if len(values) and (negative := values < 0).any():
-        raise _bad(name, int(negative.argmax()), "is negative")
-    if len(values) and (large := values > LARGEST).any():
-        raise _bad(name, int(large.argmax()), "is larger than 2^62")
+    if len(values) and values.min() < 0:
+        raise _bad(name, int((values < 0).argmax()), "is negative")
+    if len(values) and values.max() > LARGEST:
+        raise _bad(name, int((values > LARGEST).argmax()), "is larger than 2^62")
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
@@ -55,13 +55,6 @@ def _bad(name: str, row: int, how: str, do: str = "Counts are whole numbers, zer
 
 def _first(mask: Any) -> int:
     return int(mask.to_numpy(zero_copy_only=False).argmax())
-
-
-def _unsigned(column: Any, name: str) -> NDArray[Any]:
-    values = column.to_numpy()
-    if len(values) and (large := values > LARGEST).any():
-        raise _bad(name, int(large.argmax()), "is larger than 2^62")
-    return values
 
 
 def _whole_floats(values: NDArray[np.float64], name: str) -> NDArray[np.int64]:

@@ -118,10 +118,12 @@ def _as_text(values: list[Any]) -> Any:
 
 
 def arrow_frame(schema: Schema, counts: Integers) -> Any:
-    """The public key columns and one column of counts, as an Arrow table."""
+    """The public key columns and one column of counts, as an Arrow table that shares the counts' memory."""
     import pyarrow as pa
 
-    return pa.table([*schema.categories.columns, pa.array(counts, type=pa.int64())], [*schema.keys, schema.count])
+    values = np.ascontiguousarray(counts, dtype=np.int64)
+    column = pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+    return pa.Table.from_arrays([*schema.categories.columns, column], names=[*schema.keys, schema.count])
 
 
 def to_frame(schema: Schema, counts: Integers) -> Any:
@@ -201,7 +203,7 @@ def _is_numeric(column: Any) -> bool:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return False
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, "")))
+    text = text.filter(pc.cast(pc.binary_length(text), pa.bool_()))  # drops the missing and the empty
     try:
         return len(text) > 0 and pc.cast(text, pa.float64()) is not None
     except pa.ArrowInvalid:
@@ -224,7 +226,7 @@ def _plain(categories: Any) -> Any:
             row = int(missing.argmax()) + 1
             raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
         columns[name] = column
-    return pa.table(columns)
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:

@@ -39,22 +39,28 @@ class ExplicitRoute:
     def signed(self) -> bool:
         return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
 
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
+
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         form, top = self.mechanism.form, self.max_count
-        capped = counts if top is None else np.minimum(counts, top)
-        rows = noisy(capped, form.noise, bits) if isinstance(form, NoiseThenMap) else draw_rows(form, capped, bits)
-        return Measured(rows, max_count=top)
+        if isinstance(form, NoiseThenMap):
+            return Measured(noisy(counts, form.noise, bits, top), max_count=top)
+        assert top is not None
+        return Measured(draw_rows(form, np.minimum(counts, top), bits), max_count=top)
 
     def publish(self, measured: Measured) -> Published:
         counts = measured.rows if not self.signed else np.clip(measured.rows, 0, self.max_count)
         return Published(counts, mechanism_json(self.mechanism), remarks=_remarks(self.mechanism))
 
 
-def noisy(counts: Integers, noise: Noise, bits: Bits) -> Integers:
-    """counts plus exact noise of the given law."""
+def noisy(counts: Integers, noise: Noise, bits: Bits, top: int | None = None) -> Integers:
+    """counts, none above `top`, plus exact noise of the given law."""
     if isinstance(noise, Geometric):
-        return add_geometric(counts, noise.odds, bits)
-    return add_gaussian(counts, noise.variance, bits) if isinstance(noise, Gaussian) else add_law(counts, noise, bits)
+        return add_geometric(counts, noise.odds, bits, top)
+    if isinstance(noise, Gaussian):
+        return add_gaussian(counts, noise.variance, bits, top)
+    return add_law(counts, noise, bits, top)
 
 
 def _remarks(mechanism: Mechanism) -> tuple[str, ...]:

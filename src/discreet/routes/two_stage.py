@@ -57,6 +57,9 @@ class TwoStageRoute:
     def consistent(self) -> bool:
         return bool(self.request.consistent)
 
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
+
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         bought = self._buy_max_count(counts, bits)
         top = self.max_count if bought is None else bought.max_count

@@ -1,0 +1,57 @@
+"""Microdata in: one row per person (or event) becomes a table of counts over a public universe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.numbers import whole
+from discreet.table import Table
+
+COUNT = "count"
+
+
+def count(
+    data: Any, by: Sequence[str] | str, universe: Any, person: str | None = None, bound: int | None = None
+) -> Table:
+    """How many rows of `data` fall in each category of `universe`, zeros included.
+
+    `data`: a CSV or Parquet file, which may be larger than memory, or a pandas, polars or pyarrow frame.
+    `by`: the columns that make a category. `universe`: a frame or file with those columns, one row for each category;
+    or, for each column, the list of its values, all combinations meant. It must be public: never take it from the data.
+    `person`: the column that says whose row it is; at most `bound` rows of each person are counted. Without it every
+    row is taken to be a different person.
+    """
+    from discreet.io.microdata import count_file, count_frame
+    from discreet.io.tables import read_universe, table
+
+    names = [by] if isinstance(by, str) else [str(name) for name in by]
+    limit = _limit(names, person, bound)
+    categories = read_universe(universe, names)
+    if categories.num_rows == 0:
+        raise BadInput("microdata were to be counted", "the universe has no categories")
+    counter = count_file if isinstance(data, (str, Path)) else count_frame
+    counts, kind = counter(data, names, categories, person, limit)
+    counted = table(categories.append_column(COUNT, [counts]), COUNT, names)
+    return Table(replace(counted.schema, kind=kind, contributions=limit), counted.counts)
+
+
+def _limit(names: list[str], person: str | None, bound: int | None) -> int:
+    """The most rows one person can change the counts by."""
+    if not names or len(set(names)) != len(names) or COUNT in names:
+        raise BadInput(
+            f"microdata were to be counted by {', '.join(names) or 'nothing'}",
+            f"the columns must be named, each once, and {COUNT!r} is the name of the result",
+        )
+    if (person is None) != (bound is None):
+        raise BadInput(
+            "microdata were to be counted",
+            "a column of persons and a bound on the rows of each belong together",
+            "Give both person and bound; or neither, if every row is a different person",
+        )
+    if person in names:
+        raise BadInput(f"the column {person!r} was given as the person", "it is also a column to count by")
+    return 1 if bound is None else whole(bound, "bound", 1)
