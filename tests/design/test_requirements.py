@@ -143,11 +143,11 @@ class SeldomZero(Plain):
     alias = "SZ"
 
     def rows(self, size):
-        return [Row(((size - 1, 0),), (100,), "<=", 1)]
+        return [Row(((size - 1, 0),), (10,), "<=", 1)]
 
     def check(self, weights, total):
         array = square(weights, total)
-        return Witness(((len(array) - 1, 0),), "too often") if array[-1, 0] * 100 > total else None
+        return Witness(((len(array) - 1, 0),), "too often") if array[-1, 0] * 10 > total else None
 
 
 REQUIREMENT = SeldomZero
@@ -162,9 +162,9 @@ def test_a_new_requirement_is_one_file(tmp_path, monkeypatch):
     monkeypatch.setattr(requirements, "__path__", [*requirements.__path__, str(tmp_path)])
     requirements.kinds.cache_clear()
     try:
-        bare = design(3, "0.5", objective="absolute", method="program")
-        made = design(3, "0.5", objective="absolute", require=["SZ", "weakly-honest"])
-        assert bare.mechanism.matrix()[3, 0] > 0.01 >= made.mechanism.matrix()[3, 0]
+        bare = design(3, "0.5", method="program")
+        made = design(3, "0.5", require=["SZ", "weakly-honest"])
+        assert bare.mechanism.matrix()[3, 0] > 0.1 >= made.mechanism.matrix()[3, 0]
         assert made.requirements == {"seldom-zero": None, "weakly-honest": None}
     finally:
         requirements.kinds.cache_clear()
