@@ -19,6 +19,7 @@ from discreet.evaluate.pipelines import (
     rank_map,
     two_stage,
     two_stage_of,
+    unfixed,
 )
 from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet.evaluate.simulate import Estimate, simulate
@@ -135,3 +136,25 @@ def test_shapes_are_distributions_and_rows_follow_them(shape: str, top: int) -> 
     assert len(distribution) == top + 1 and (distribution > 0).all() and distribution.sum() == pytest.approx(1)
     counts = rows_of(distribution, 5000)
     assert len(counts) == 5000 and w1(np.bincount(counts, minlength=top + 1), distribution) < 1e-3 * (top + 1)
+
+
+def test_the_unfixed_optimum_has_the_least_count_error() -> None:
+    counts, top = rows_of(SHAPES["mostly-zero"](20), 5000), 20
+    pipelines = {"unfixed": unfixed(0.8, top, split=0.5), "geometric": clamped_geometric(0.4, top)}
+    pipelines["paper"] = paper(0.8, top, split=0.5)
+    found = simulate(pipelines, counts, top, repeats=10, level=0.99)
+    for other in ("geometric", "paper"):
+        assert found.difference("unfixed", other)["count_error"].below_zero
+    # and pays for it with the distribution
+    assert found.difference("unfixed", "paper")["distribution_error"].above_zero
+
+
+@pytest.mark.parametrize("selector", ["max", "min", "sandwich"])
+def test_the_published_heuristic_is_no_better_than_the_optimum_we_compare_with(selector: str) -> None:
+    counts, top = rows_of(stats.binom.pmf(np.arange(21), 20, 0.5), 10_000), 20
+    pipelines = {"heuristic": paper(1.0, top, selector=selector), "optimum": paper(1.0, top)}
+    found = simulate(pipelines, counts, top, repeats=10, level=0.99)
+    assert not found.difference("heuristic", "optimum")["count_error"].below_zero
+    # both have the fixed point z, so the distribution errs alike but for sampling
+    errors = found.mean("heuristic")["distribution_error"].mean, found.mean("optimum")["distribution_error"].mean
+    assert 0.5 < errors[0] / errors[1] < 2
