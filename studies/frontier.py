@@ -1,8 +1,9 @@
 """Count error against distribution error: over the split, refinement and the map, and against the published pipeline.
 
-    python studies/frontier.py --data DIR --out docs
+    python studies/frontier.py --data DIR --out docs --selector sandwich
 
-DIR holds us_county_murders_2012.csv (columns `murder`); without it the county table is left out.
+DIR holds us_county_murders_2012.csv (column `murder`); without it the county table is left out. The picture and the
+table of docs/frontier.md are written anew.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from discreet.evaluate.simulate import ERRORS, Simulation, simulate
 EPSILONS = (0.10, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.00)
 PICTURED = (0.10, 0.48, 1.05, 2.29)
 SPLITS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 Tables = dict[str, tuple[np.ndarray, int]]
 
 
@@ -140,8 +142,14 @@ def main(data: Path | None, out: Path, repeats: int, selector: str | None) -> No
         (name, epsilon): frontier(*chosen[name], epsilon, max(8, repeats // 4))
         for name, epsilon in track(pictured, "frontier", console=err)
     }
-    picture(curves, list(chosen), out / "frontier.svg")
-    (out / "frontier-table.md").write_text("\n".join(lines) + "\n")
+    picture(curves, list(chosen), out / "pictures" / "frontier.svg")
+    write_table(lines, out / "frontier.md")
+
+
+def write_table(lines: list[str], page: Path) -> None:
+    """Put the table between the marks of the page."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    page.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2])
 
 
 if __name__ == "__main__":
