@@ -39,7 +39,9 @@ def to_weights(matrix: Floats, odds: Fraction, fixed_point: Floats | None = None
     """
     private = repaired(matrix, float(inner_odds(inner_odds(odds))), fixed_point)
     low = float(private[private > 0].min())
-    bits = math.ceil(-math.log2(low)) + math.ceil(-math.log2(float(odds - 1) * float(ROOM))) + len(matrix).bit_length() + 8
+    bits = (
+        math.ceil(-math.log2(low)) + math.ceil(-math.log2(float(odds - 1) * float(ROOM))) + len(matrix).bit_length() + 8
+    )
     if bits > LARGEST_BITS:
         raise NotProven("integer weights were asked for", f"the smallest probability is {low:.3g}: they would be huge")
     weights = Weights(tuple(_rounded_row(row, bits) for row in private), 1 << bits)
