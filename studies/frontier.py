@@ -46,8 +46,8 @@ def tables(data: Path | None) -> Tables:
 def comparison(counts: np.ndarray, top: int, epsilon: float, repeats: int, selector: str | None) -> Simulation:
     pipelines = {
         "paper": paper(epsilon, top, selector=selector),
+        "default": two_stage(epsilon, top),
         "rank": two_stage(epsilon, top, onto="rank"),
-        "transport": two_stage(epsilon, top, onto="observed"),
         "geometric": clamped_geometric(epsilon, top),
         "unfixed": unfixed(epsilon, top),
     }
@@ -73,9 +73,10 @@ def _cell(found: Simulation, pipeline: str, error: str) -> str:
 def frontier(counts: np.ndarray, top: int, epsilon: float, repeats: int) -> dict[str, list[tuple[float, float, float]]]:
     """Points (split, count error, distribution error) of every curve."""
     kinds = {
-        "rank, refined": {"onto": "rank"},
-        "row by row, refined": {"onto": "observed"},
-        "rank, not refined": {"onto": "rank", "refined": False},
+        "spread": {"onto": "spread"},
+        "rank": {"onto": "rank"},
+        "independent": {"onto": "observed"},
+        "spread, not refined": {"onto": "spread", "refined": False},
     }
     curves: dict[str, list[tuple[float, float, float]]] = {}
     for label, options in kinds.items():
@@ -105,7 +106,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
 
     plt.rcParams |= {"svg.fonttype": "none", "font.size": 8, "svg.hashsalt": "discreet"}
     figure, axes = plt.subplots(len(names), len(PICTURED), figsize=(11, 2.6 * len(names)), squeeze=False)
-    lines = {"rank, refined": "C0.-", "row by row, refined": "C2.-", "rank, not refined": "C7.--"}
+    lines = {"spread": "C0.-", "rank": "C4.-", "independent": "C2.-", "spread, not refined": "C7.--"}
     marks = {"default": ("C3*", 11), "paper": ("kX", 7), "unfixed": ("C1v", 6)}
     for row, name in enumerate(names):
         for column, epsilon in enumerate(PICTURED):
@@ -123,7 +124,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
                 side.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
                 side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.minorticks_off()
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=6, frameon=False)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=7, frameon=False)
     figure.tight_layout(rect=(0, 0.04, 1, 1))
     figure.savefig(file, metadata={"Date": None})
 
@@ -131,7 +132,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
 def main(data: Path | None, out: Path, repeats: int, selector: str | None) -> None:
     chosen, err = tables(data), Console(stderr=True)
     lines = [
-        "| table | epsilon | split | paper | ours, rank | ours, row by row | geometric | unfixed optimum |",
+        "| table | epsilon | split | paper | default | by rank | geometric | unfixed optimum |",
         "|---|---|---|---|---|---|---|---|",
     ]
     tasks = [(name, epsilon) for name in chosen for epsilon in EPSILONS]

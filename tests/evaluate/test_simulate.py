@@ -14,6 +14,7 @@ from discreet.evaluate.pipelines import (
     MAPS,
     by_matrix,
     clamped_geometric,
+    evenly,
     paper,
     quantile_map,
     rank_map,
@@ -62,9 +63,20 @@ def test_rank_map_keeps_the_histogram_and_the_order(noisy: list[int], seed: int)
 def test_quantile_map_carries_source_to_target() -> None:
     rng, source, target = np.random.default_rng(1), np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.0, 0.6, 0.3])
     noisy = rng.choice(3, 100_000, p=source)
-    out = np.bincount(quantile_map(noisy, source, target, rng), minlength=4)
+    out = np.bincount(quantile_map(noisy, source, target, rng.random(100_000)), minlength=4)
     assert out[1] == 0 and stats.chisquare(out[[0, 2, 3]], 100_000 * target[[0, 2, 3]]).pvalue > 1e-6
     assert stats.chisquare(out[[0, 2, 3]], 100_000 * np.array([0.11, 0.59, 0.3])).pvalue < 1e-6
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(0, 2**32))
+def test_rows_of_one_value_are_spread_evenly(noisy: list[int], seed: int) -> None:
+    values = np.array(noisy)
+    parts = evenly(values, np.random.default_rng(seed))
+    for value in set(noisy):
+        own = np.sort(parts[values == value])
+        np.testing.assert_allclose(np.diff(own), 1 / len(own))
+        assert 0 <= own[0] < 1 / len(own)
 
 
 def test_a_matrix_is_followed() -> None:
