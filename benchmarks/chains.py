@@ -1,4 +1,4 @@
-"""Chains against the published samplers, in one run: effective samples per second, and iterations to forget the start."""
+"""Chains against the published samplers, in one run: effective samples per second, iterations to forget the start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ RATIOS = (0.6, 0.7, 0.8, 0.85, 0.9)
 
 def margins(rows: int, columns: int) -> np.ndarray:
     return np.vstack(
-        [np.kron(np.eye(rows, dtype=int), np.ones((1, columns), int)), np.kron(np.ones((1, rows), int), np.eye(columns, dtype=int))]
+        [
+            np.kron(np.eye(rows, dtype=int), np.ones((1, columns), int)),
+            np.kron(np.ones((1, rows), int), np.eye(columns, dtype=int)),
+        ]
     )
 
 
@@ -66,7 +69,12 @@ def meeting() -> dict[str, Any]:
     sampler = MetropolisSampler(smith(matrix).kernel(), "l1", EPSILON, float(np.exp(-1)), True)
     times, lag = sampler.meetings(np.random.default_rng(1), 200, 2000, 400_000), 2000
     theirs = int(np.quantile(times - lag, 0.99))
-    return {"name": "iterations to total variation 0.01, 4 x 4 margins", "ours": ours, "other": theirs, "ratio": theirs / ours}
+    return {
+        "name": "iterations to total variation 0.01, 4 x 4 margins",
+        "ours": ours,
+        "other": theirs,
+        "ratio": theirs / ours,
+    }
 
 
 def run() -> list[dict[str, Any]]:

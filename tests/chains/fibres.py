@@ -33,7 +33,11 @@ def lattice_ball(matrix: np.ndarray, reach: int) -> np.ndarray:
 
 def law_of(points: np.ndarray, law: str, rate: float) -> np.ndarray:
     """Probabilities proportional to exp(-rate |v|), rate times the squared norm for the Gaussian."""
-    norm = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1)), "gaussian": (points**2).sum(axis=1)}
+    norm = {
+        "l1": np.abs(points).sum(axis=1),
+        "l2": np.sqrt((points**2).sum(axis=1)),
+        "gaussian": (points**2).sum(axis=1),
+    }
     weights = np.exp(-rate * norm[law])
     return weights / weights.sum()
 
