@@ -1,4 +1,4 @@
-"""What noise on a lattice promises: the smallest change that survives what is kept, its price, and what is given away."""
+"""What noise on a lattice promises: the smallest change that survives what is kept, its price, what is given away."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _variance(square: int, rho: Fraction) -> Fraction:
 
 
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A rho, within a thousandth of the largest, that implies (epsilon, delta) by Canonne, Kamath and Steinke's bound."""
+    """A rho, within a thousandth of the largest, that implies (epsilon, delta) by Canonne, Kamath and Steinke."""
     low, high = Fraction(0), epsilon
     while high - low > low / 1000:
         middle = Fraction(round((low + high) / 2 * 2**40), 2**40)
@@ -171,13 +171,13 @@ def remarks(asked: Asked, change: Change, structure: Structure, invariants: Inva
         said.append(f"{rows} determined by what is kept and published exactly: row {shown}.")
     if not change.one_person:
         said.append(
-            "Neighbourhood destroyed: no table in which one person alone moved, came or went has the same kept sums, so "
-            "nothing is promised about such a change; what is kept may already tell the two apart."
+            "Neighbourhood destroyed: no table in which one person alone moved, came or went has the same kept sums, "
+            "so nothing is promised about such a change; what is kept may already tell the two apart."
         )
     if asked.restricted:
         said.append(
-            "Inequalities such as counts not below zero were met by conditioning. The law then depends on the table, so the "
-            "promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from them."
+            "Inequalities such as counts not below zero were met by conditioning. The law then depends on the table, "
+            "so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from them."
         )
     return tuple(said)
 

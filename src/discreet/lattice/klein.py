@@ -36,7 +36,7 @@ AHEAD = 64
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and the coefficients below each step."""
+    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and its coefficients."""
 
     cells: int
     vectors: tuple[tuple[Integers, Integers], ...]
@@ -325,7 +325,8 @@ def _widths(law: KleinLaplace, bits: int) -> list[tuple[int, int]]:
 
     size = len(law.steps.norms)
     with ctx.workprec(bits + 64):
-        masses, largest, ratio = [], arb(0), arb(1)
+        masses: list[arb] = []
+        largest, ratio = arb(0), arb(1)
         while not (ratio < 0.5 and masses[-1] < largest * arb(2) ** -(bits + 16)):
             j = len(masses) + 1
             masses.append(law.mass(j))

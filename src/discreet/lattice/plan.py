@@ -70,7 +70,7 @@ class LatticePlan:
 
     @property
     def mechanism(self) -> dict[str, Any]:
-        """The law, for a record: noise v with P(v) proportional to odds^-|v|, e^(-rate |v|) or e^(-|v|^2/(2 variance))."""
+        """For a record: P(v) proportional to odds^-|v|, e^(-rate |v|) or e^(-|v|^2/(2 variance))."""
         numbers = {"odds": self.noise.odds, "rate": self.noise.rate, "variance": self.noise.variance}
         return {
             "name": f"lattice-{self.asked.law}",
@@ -214,7 +214,7 @@ def _graded(
     if not allow_diagnosed:
         raise NotProven(
             "noise that keeps these sums was asked for",
-            "no exact sampler is known for this law on them, only a Markov chain whose distance from the law is diagnosed",
+            "no exact sampler is known for this law on them, only a Markov chain whose distance from it is diagnosed",
             "Use law gaussian (with rho), which is exact on two-way tables of any size, or allow diagnosed samples",
         )
     if guarantee.epsilon is None or restricted:
@@ -228,7 +228,10 @@ def _graded(
         chain = piece.chain  # type: ignore[attr-defined]
         found = diagnose(chain, runs=RUNS, seed=0)
         charge += exact(found.delta(float(guarantee.epsilon), chain.iterations))
-    said = f"The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as delta = {decimal_above(charge, 6)}."
+    said = (
+        "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
+        f"delta = {decimal_above(charge, 6)}."
+    )
     return replace(guarantee, delta=guarantee.delta + charge, grade="diagnosed"), (said,)
 
 
