@@ -5,6 +5,7 @@ The number of steps is fixed in advance and never depends on the data. What a ch
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -208,7 +209,7 @@ def chain_sampler(
 
 def usual_iterations(moves: Moves) -> int:
     """Enough for the couplings tried so far to have met, from public sizes alone."""
-    longer_side = max(moves.grid) if moves.grid != (0, 0) else moves.dimension
+    longer_side = max(moves.grid) if moves.grid != (0, 0) else math.isqrt(moves.dimension)
     return 200 * (4 + longer_side)
 
 
