@@ -18,10 +18,19 @@ THREE_SETS = np.array([[1, 0, 0, 1, 1, 0, 1] * 2, [0, 1, 0, 1, 0, 1, 1] * 2, [0,
 
 
 def nonnegative_tables(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Every non-negative table with the same sums, by trying all. Every cell must be in some sum."""
-    sums = matrix @ counts
-    most = [int(sums[matrix[:, cell] > 0].min()) for cell in range(matrix.shape[1])]
-    found = [table for table in itertools.product(*(range(m + 1) for m in most)) if (matrix @ table == sums).all()]
+    """Every non-negative table with the same sums, cell by cell. Every cell must be in some sum."""
+    found: list[list[int]] = []
+
+    def fill(table: list[int], left: np.ndarray) -> None:
+        if len(table) == matrix.shape[1]:
+            if not left.any():
+                found.append(table)
+            return
+        column = matrix[:, len(table)]
+        for value in range(int(left[column > 0].min()) + 1):
+            fill([*table, value], left - value * column)
+
+    fill([], matrix @ counts)
     return np.array(found)
 
 

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 MOST_MINORS = 200_000
 MOST_PAIRED = 40
-MOST_GRAVER = 1500
+MOST_GRAVER = 200  # a few seconds of completion
 WIDEST_GRAVER = 24
 
 
