@@ -76,20 +76,39 @@ def by_matrix(matrix: Floats) -> Pipeline:
     return run
 
 
-def paper(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+def paper(epsilon: float, max_count: int, split: float | None = None, selector: str | None = None) -> Pipeline:
     """Kohli and Laskowski's release: cyclic Laplace, clipped and rescaled, their split, and a fixed-point mechanism.
 
-    The mechanism is the one of least count error: an advantage over their heuristic, with the same distribution.
+    With a `selector` (max, min, sandwich) the mechanism is their heuristic's; without, the one of least count error
+    among all with that fixed point: never worse for the counts, and the same distribution.
     """
     share = float(kl_split(epsilon)) if split is None else split
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
-        noise = rng.laplace(0, 1 / (share * epsilon), max_count + 1)
-        histogram = np.bincount(counts, minlength=max_count + 1)
-        target = clip(histogram + noise - np.roll(noise, -1), len(counts))
         rest = (1 - share) * epsilon
+        target = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        if selector is not None:
+            from discreet.build.heuristic import heuristic
+
+            return by_matrix(heuristic(target, _odds(rest), selector).matrix)(counts, rng)
         noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
         return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng)
+
+    return run
+
+
+def unfixed(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+    """The least count error without regard for the distribution: each noisy value becomes the median of what it may
+    have been, judged by a cyclic Laplace estimate of the distribution (Ghosh et al.; Kohli and Laskowski)."""
+    share = float(kl_split(epsilon)) if split is None else split
+    counts_of = np.arange(max_count + 1)
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        rest = (1 - share) * epsilon
+        prior = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
+        posterior = np.cumsum(np.exp(-rest * np.abs(counts_of[:, None] - counts_of)) * prior, axis=1)
+        return (posterior < posterior[:, -1:] / 2).sum(axis=1)[noisy]
 
     return run
 
@@ -101,6 +120,11 @@ def clamped_geometric(epsilon: float, max_count: int) -> Pipeline:
         return np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
 
     return run
+
+
+def _cyclic_laplace(counts: Integers, epsilon: float, max_count: int, rng: np.random.Generator) -> Floats:
+    noise = rng.laplace(0, 1 / epsilon, max_count + 1)
+    return clip(np.bincount(counts, minlength=max_count + 1) + noise - np.roll(noise, -1), len(counts))
 
 
 def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
