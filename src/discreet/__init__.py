@@ -7,7 +7,9 @@ from discreet.build.explicit import explicit
 from discreet.certify import Certificate, Witness, certify
 from discreet.errors import BadInput, DiscreetError, Infeasible, MissingExtra, NotProven, OverBudget, SolverFailed
 from discreet.guarantee import Guarantee
+from discreet.io.example import example
 from discreet.io.tables import read_table, table
+from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.mechanism import Mechanism
 from discreet.release import Release, release
 from discreet.table import Schema, Table
@@ -30,9 +32,14 @@ __all__ = [
     "Verification",
     "Witness",
     "certify",
+    "example",
     "explicit",
+    "margin",
     "read_table",
     "release",
+    "sum_where",
+    "sums",
     "table",
+    "total",
     "verify",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -10,7 +11,15 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
+GRADES = ("exact", "enclosed", "diagnosed")  # of a guarantee that may be published
 ONE_PERSON = "one person more or less in one row"
+
+
+def unit_of(contributions: int) -> str:
+    """Who the neighbours are when nothing is kept."""
+    if contributions == 1:
+        return ONE_PERSON
+    return f"one person more or less, who is counted up to {contributions} times"
 
 
 @dataclass(frozen=True)
@@ -80,8 +89,9 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
     if not 0 < delta < 1:
         raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 0 and 1")
-    orders = [1 + Fraction(1, 1000) * Fraction(23, 20) ** k for k in range(90)]
-    return min(_epsilon_at(order, rho, delta) for order in orders)
+    # any order above 1 is valid; the best is near this one
+    near = math.sqrt(-math.log(delta) / rho)
+    return min(_epsilon_at(1 + Fraction(near * 1.15**k), rho, delta) for k in range(-40, 15))
 
 
 def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:
@@ -107,6 +117,17 @@ def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Frac
         return Fraction(scale - near[0], scale) - epsilon.bounds(bits)[0] * Fraction(scale - far[1], scale)
 
     return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
+
+
+def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
+    """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
+    low, high = Fraction(0), Fraction(1)
+    while gaussian_delta(variance, Epsilon(value=high)) > delta:
+        low, high = high, 2 * high
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(variance, Epsilon(value=middle)) > delta else (low, middle)
+    return high
 
 
 def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:

@@ -59,6 +59,8 @@ class Exponents:
     powers: Integers
 
     def __post_init__(self) -> None:
+        if self.odds < 1 or self.powers.min() < 0:
+            raise BadInput("a mechanism of equal rows was given", "its odds are below 1, or a power is below 0")
         ordered = np.sort(self.powers, axis=1)
         if (ordered != ordered[0]).any():
             raise BadInput("a mechanism of equal rows was given", "its rows do not hold the same powers")

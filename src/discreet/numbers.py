@@ -18,6 +18,7 @@ Number = Union[int, float, str, Fraction, Decimal]
 Interval = tuple[Fraction, Fraction]
 
 LARGEST_EPSILON = 1000
+SMALLEST_EPSILON = Fraction(1, 10**9)
 MOST_BITS = 1 << 20
 
 
@@ -204,9 +205,13 @@ def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = N
         raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
     if alpha is not None:
         number = probability(alpha, "alpha", open_ends=True)
+        if 1 - number < SMALLEST_EPSILON:
+            raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count")
         return Epsilon(ratio=1 / number)
     assert epsilon is not None and not isinstance(epsilon, Epsilon)
     number = positive(epsilon, "epsilon")
+    if number < SMALLEST_EPSILON:
+        raise BadInput(f"epsilon = {epsilon} was asked for", "below 1e-9 the noise would drown every count")
     if number > LARGEST_EPSILON:
         raise BadInput(f"epsilon = {epsilon} was asked for", f"above {LARGEST_EPSILON} it protects nobody")
     return Epsilon(value=number)

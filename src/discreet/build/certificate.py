@@ -13,12 +13,15 @@ from discreet.sample.laws import Geometric
 Floats = NDArray[np.float64]
 
 
-def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:
-    """A lower bound on the cost of every private mechanism with fixed point z; for convex costs transport meets it."""
+def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats, target: Floats | None = None) -> float:
+    """A lower bound on the cost of every private mechanism with z T = target (z if not given).
+
+    For convex costs transport meets it.
+    """
     assert isinstance(form.noise, Geometric)
     ratio = float(1 / form.noise.odds)
     potentials = noisy_potentials(form, z, costs)
-    return lower_bound(costs, z, -np.log(ratio), row_duals(potentials, z, ratio), potentials)
+    return lower_bound(costs, z, -np.log(ratio), row_duals(potentials, z, ratio), potentials, target)
 
 
 def noisy_potentials(form: NoiseThenMap, z: Floats, costs: Floats) -> Floats:

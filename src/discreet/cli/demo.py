@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
@@ -16,20 +16,18 @@ def run(
     out: Annotated[str, typer.Option(help="folder to write")] = "demo-release",
     epsilon: Annotated[str, typer.Option(help="privacy parameter")] = "1",
     seed: Seed = None,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     import discreet as dc
     from discreet.io.folder import free_target
 
     _clear(Path(out))
     free_target(out)
-    with as_file(files("discreet") / "data" / "us_county_murders_1996.csv") as path:
-        table = dc.read_table(path, count="murders", keys=["county"])
-    result = dc.release(table, epsilon=epsilon, max_count=50, seed=seed)
+    result = dc.release(dc.example(), epsilon=epsilon, max_count=50, seed=seed)
     digest = result.save(out)
     verification = dc.verify(out, digest)
     value, lines = released(result, out, digest)
-    emit(json, value, [*_picture(result), *lines, f"Verified: {verification.valid}. Open {out}/report.html."])
+    emit(as_json, value, [*_picture(result), *lines, f"Verified: {verification.valid}. Open {out}/report.html."])
     if not verification.valid:
         say("discreet: the demonstration release did not verify")
         raise typer.Exit(1)
@@ -37,7 +35,11 @@ def run(
 
 def _clear(out: Path) -> None:
     """An earlier demonstration may be replaced; nothing else is touched."""
-    if (out / "release.json").is_file():
+    try:
+        schema = json.loads((out / "release.json").read_text(encoding="utf-8"))["schema"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if (schema["keys"], schema["count"], schema["rows"]) == (["county"], "murders", 2197):
         shutil.rmtree(out)
 
 

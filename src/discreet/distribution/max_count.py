@@ -24,12 +24,13 @@ Integers = NDArray[np.int64]
 
 SHARE = Fraction(1, 20)
 QUANTILE = Fraction(995, 1000)
+FEWEST_NOISE_SCALES = 4  # fewer rows than this many times the noise say nothing about a quantile
 BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
 
 
 @dataclass(frozen=True, eq=False)
 class MaxCount:
-    """A public largest count and what it cost. `above[k]` is the noisy number of rows with a count above `BORDERS[k]`."""
+    """A public largest count and what it cost; `above[k]`: the noisy number of rows with counts above `BORDERS[k]`."""
 
     max_count: int
     epsilon: Epsilon
@@ -68,6 +69,12 @@ def private_max_count(
     if values.ndim != 1 or len(values) == 0:
         raise BadInput("a largest count was to be bought", "there are no rows")
     odds = budget.times(Fraction(1, people)).odds()
+    if len(values) * float(odds - 1) < FEWEST_NOISE_SCALES:
+        raise BadInput(
+            f"a largest count was to be bought with epsilon = {budget}",
+            f"{len(values)} rows are too few: the noise in every number of rows is nearly as large",
+            "Give max_count, or a larger epsilon",
+        )
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
     above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
     noise = Geometric(odds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.distribution.max_count import MaxCount, private_max_count, share_for_max_count
-from discreet.distribution.privatizer import Idealised, Privatizer, privatizer
+from discreet.distribution.privatizer import Idealised, privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.errors import BadInput, choose
 from discreet.guarantee import Grade
-from discreet.numbers import Epsilon, Number, epsilon_of, exact, positive, whole
+from discreet.numbers import Epsilon, Number, epsilon_of, positive, probability, whole
 from discreet.sample.bits import Bits, source
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.noise import gaussian, geometric
@@ -63,6 +63,16 @@ class PrivateDistribution:
         }
 
 
+@dataclass(frozen=True)
+class _Budget:
+    """Epsilon (with a delta for the idealised) or rho, and in how many rows one person may be counted."""
+
+    epsilon: Epsilon | None
+    rho: Fraction | None
+    delta: Fraction
+    contributions: int
+
+
 def private_distribution(
     table_or_histogram: Any,
     epsilon: Number | Epsilon | None = None,
@@ -80,48 +90,52 @@ def private_distribution(
 ) -> PrivateDistribution:
     """The distribution of counts under differential privacy: one person more or less in one row changes little.
 
-    A table needs `max_count` (larger counts are treated as max_count), or "auto" to buy one with a twentieth of epsilon.
+    A table needs `max_count` (larger counts are treated as max_count), or "auto": a twentieth of epsilon buys one.
     A histogram, how many rows have each count 0, 1, ..., is taken to end at a public max_count.
     """
-    chosen = privatizer(method)
-    source_bits = source(seed) if bits is None else bits
-    counts, histogram, declared = _read(table_or_histogram)
-    people = whole(declared if contributions is None else contributions, "the contribution bound", least=1)
-    budget = None if rho is not None else epsilon_of(epsilon, alpha)
-    if rho is not None and (epsilon is not None or alpha is not None):
-        raise BadInput("a privacy parameter was needed", "both rho and epsilon were given")
-    bought, left = None, budget
-    if max_count == "auto":
-        if budget is None or counts is None:
-            raise BadInput(
-                'max_count = "auto" was asked for', "it needs a table of counts and epsilon", "Give max_count"
-            )
-        share, left = share_for_max_count(budget)
-        bought = private_max_count(counts, share, contributions=people, bits=source_bits)
-        max_count = bought.max_count
-    bins = _binned(counts, histogram, max_count)
-    noisy, noise = _measure(
-        chosen, method, bins, left, rho, exact(delta, "delta"), people, source_bits, allow_idealised
-    )
-    rows = int(bins.sum())
+    chosen, words = privatizer(method), source(seed) if bits is None else bits
     project = choose(projection, PROJECTIONS, "projection") if projection is not None else chosen.PROJECTION
-    shares = PROJECTIONS[project](chosen.estimate(noisy, rows, len(bins)), float(rows))
+    counts, histogram, declared = _read(table_or_histogram)
+    budget = _budget(epsilon, alpha, rho, delta, declared if contributions is None else contributions)
+    bought, left = (None, budget) if max_count != "auto" else _buy_max_count(counts, budget, words)
+    bins = _binned(counts, histogram, max_count if bought is None else bought.max_count)
+    noisy, noise = _measure(method, bins, left, words, allow_idealised)
+    rows = int(bins.sum())
     return PrivateDistribution(
-        distribution=shares,
+        distribution=PROJECTIONS[project](chosen.estimate(noisy, rows, len(bins)), float(rows)),
         measurements=noisy,
         noise=noise,
         method=method,
         projection=project,
         max_count=len(bins) - 1,
         rows=rows,
-        epsilon=budget,
-        rho=None if rho is None else positive(rho, "rho"),
-        delta=exact(delta, "delta"),
-        contributions=people,
+        epsilon=budget.epsilon,
+        rho=budget.rho,
+        delta=budget.delta if noise is None else Fraction(0),
+        contributions=budget.contributions,
         bought_max_count=bought,
         grade="exact" if noise is not None else "diagnosed",
-        private=source_bits.private,
+        private=words.private,
     )
+
+
+def _budget(
+    epsilon: Number | Epsilon | None, alpha: Number | None, rho: Number | None, delta: Number, contributions: int
+) -> _Budget:
+    people = whole(contributions, "the contribution bound", least=1)
+    if rho is None:
+        return _Budget(epsilon_of(epsilon, alpha), None, probability(delta, "delta"), people)
+    if epsilon is not None or alpha is not None:
+        raise BadInput("a privacy parameter was needed", "both rho and epsilon were given", "Give one of them")
+    return _Budget(None, positive(rho, "rho"), Fraction(0), people)
+
+
+def _buy_max_count(counts: Integers | None, budget: _Budget, bits: Bits) -> tuple[MaxCount, _Budget]:
+    if budget.epsilon is None or counts is None:
+        raise BadInput('max_count = "auto" was asked for', "it needs a table of counts, and epsilon", "Give max_count")
+    share, left = share_for_max_count(budget.epsilon)
+    bought = private_max_count(counts, share, contributions=budget.contributions, bits=bits)
+    return bought, replace(budget, epsilon=left)
 
 
 def _read(data: Any) -> tuple[Integers | None, Integers | None, int]:
@@ -174,36 +188,25 @@ def _binned(counts: Integers | None, histogram: Integers | None, max_count: int 
 
 
 def _measure(
-    chosen: Privatizer,
-    method: str,
-    bins: Integers,
-    epsilon: Epsilon | None,
-    rho: Number | None,
-    delta: Fraction,
-    people: int,
-    bits: Bits,
-    allow_idealised: bool,
+    method: str, bins: Integers, budget: _Budget, bits: Bits, allow_idealised: bool
 ) -> tuple[NDArray[Any], Geometric | Gaussian | None]:
     """Noisy answers and the law of their noise."""
-    answers, sensitivity = chosen.answers(bins), chosen.sensitivity(len(bins)) * people
+    chosen = privatizer(method)
+    answers, sensitivity = chosen.answers(bins), chosen.sensitivity(len(bins))
     if isinstance(chosen, Idealised):
-        if not allow_idealised or epsilon is None or people > 1:
+        if not allow_idealised or budget.epsilon is None or budget.contributions > 1:
             raise BadInput(
                 f"the privatizer {method!r} was asked for",
-                "its noise is continuous, and no proof covers it in floating point; it takes epsilon and delta, one row a person",
+                "its continuous noise is unproven in floating point; it takes epsilon and delta, and one row a person",
                 "Use another one, or insist with allow_idealised=True",
             )
-        return answers + chosen.noise(len(answers), epsilon, delta, bits), None
-    if epsilon is None:
-        assert rho is not None
-        if chosen.sensitivity(len(bins)) != 1:
-            raise BadInput(
-                f"the privatizer {method!r} was asked for with rho",
-                "only those of sensitivity 1 take it",
-                "Use 'cumulative'",
-            )
+        return answers + chosen.noise(len(answers), budget.epsilon, budget.delta, bits), None
+    if budget.rho is not None:
+        if sensitivity != 1:
+            raise BadInput(f"{method!r} was asked for with rho", "it has not sensitivity 1", "Use 'cumulative'")
         # all of a person's rows may have the same count, and then move the same answer
-        law = Gaussian(Fraction(people**2) / (2 * positive(rho, "rho")))
-        return answers + gaussian(law.variance, len(answers), bits), law
-    odds = epsilon.times(Fraction(1, sensitivity)).odds()
+        variance = Fraction(budget.contributions**2) / (2 * budget.rho)
+        return answers + gaussian(variance, len(answers), bits), Gaussian(variance)
+    assert budget.epsilon is not None
+    odds = budget.epsilon.times(Fraction(1, sensitivity * budget.contributions)).odds()
     return answers + geometric(odds, len(answers), bits), Geometric(odds)

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 class Privatizer(Protocol):
-    """Integer answers about the histogram of counts, to which integer noise is added; then an estimate of the histogram."""
+    """Integer answers about the histogram of counts, which get integer noise; then an estimate of the histogram."""
 
     SUMMARY: str
     PROJECTION: str  # how the estimate becomes a distribution, unless the user says otherwise

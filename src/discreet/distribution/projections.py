@@ -1,4 +1,4 @@
-"""Back to a distribution: every privatizer ends with noisy bins, some negative, that sum to the number of rows or nearly.
+"""Back to a distribution: every privatizer ends with noisy bins, some negative, that need not sum to the rows.
 
 `isotonic` and `median` work on the cumulative histogram, which must not fall: pooling neighbours that violate the order
 removes most of the noise in sparse tails. `median` is the fit in absolute values: the most likely histogram under
@@ -60,8 +60,8 @@ def isotonic_median(values: Floats) -> Floats:
 
 
 def integer_bins(distribution: Floats, rows: int) -> Integers:
-    """The distribution times the number of rows, in whole numbers: prefix sums are rounded, so that every one of them is
-    right to half a row and the bins sum to the number of rows."""
+    """The distribution times the number of rows, in whole numbers that sum to it: prefix sums are rounded, so that each
+    is right to half a row."""
     prefix = np.floor(np.cumsum(distribution) * rows + 0.5)
     prefix[-1] = rows
     return np.diff(np.clip(prefix, 0, rows), prepend=0.0).astype(np.int64)

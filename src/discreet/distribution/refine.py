@@ -3,7 +3,8 @@
 With geometric noise of ratio a, clamped to 0..m, the prefix counts F_l = #{counts <= l} have the unbiased estimate
 P_l = #{noisy <= l} + c_l Y_l - c_(l+1) Y_(l+1), where Y is the noisy histogram and c is a/(1-a) at both ends and
 a/(1-a)^2 between. Rows are fixed and only the noise is random, so P - F has a covariance that is tridiagonal:
-with y the expected noisy histogram, S_ll = y_l c_l (1+c_l) + y_(l+1) c_(l+1) (1+c_(l+1)) and S_(l,l+1) = -c_(l+1)^2 y_(l+1).
+with y the expected noisy histogram, S_ll = y_l c_l (1+c_l) + y_(l+1) c_(l+1) (1+c_(l+1)) and
+S_(l,l+1) = -c_(l+1)^2 y_(l+1).
 The refined F minimises (P-F)' S^-1 (P-F) / 2, plus the negative log-likelihood of the stage-one measurement, minus
 `smoothing` times the sum of log of the bins: a barrier method whose every step is one banded solve, O(n).
 """
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
@@ -29,7 +31,9 @@ STEPS = 25
 FLOOR = 0.1  # added to every variance: where the pilot sees no rows there may still be some
 WIDE_BARRIER = 10.0
 TOWARDS_EDGE = 0.95
+CLOSE_ENOUGH = 0.01  # rows
 MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so that no bin starts empty
+BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far out stays there
 
 
 def refine(
@@ -50,7 +54,7 @@ def refine(
         pilot = isotonic(np.diff(prefix, prepend=0.0, append=histogram.sum()), histogram.sum())
     if isinstance(noise, Geometric):
         return _least_squares(histogram, 1 / float(noise.odds), prefix, measured, pilot, smoothing)
-    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot))
+    return expectation_steps(histogram, noise, prefix, measured, _inside(pilot, BARELY_MIXED_IN))
 
 
 def _histogram(noisy: Any) -> Floats:
@@ -71,8 +75,8 @@ def _prefix(cumulative: Any, measured: Noise | None, bins: int) -> Floats | None
     return prefix
 
 
-def _inside(distribution: Floats) -> Floats:
-    return (1 - MIXED_IN) * distribution + MIXED_IN / len(distribution)
+def _inside(distribution: Floats, mixed_in: float = MIXED_IN) -> Floats:
+    return (1 - mixed_in) * distribution + mixed_in / len(distribution)
 
 
 def _least_squares(
@@ -81,19 +85,19 @@ def _least_squares(
     rows = histogram.sum()
     reach = _reach(len(histogram), ratio)
     unbiased = np.cumsum(histogram)[:-1] + reach[:-1] * histogram[:-1] - reach[1:] * histogram[1:]
-    bins = rows * _inside(pilot)
+    bins, barrier, least = rows * _inside(pilot), WIDE_BARRIER, max(smoothing, 1e-9)
     for _ in range(ROUNDS):
         variance, neighbour = _covariance(geometric_blur(bins, ratio), reach)
-        barrier = max(WIDE_BARRIER, smoothing)
-        bins = rows * _inside(bins / rows)
         for _ in range(STEPS):
-            barrier = max(0.6 * barrier, smoothing, 1e-9)
+            barrier = max(0.6 * barrier, least)
             step = _newton_step(bins, unbiased, variance, neighbour, prefix, measured, barrier)
             if not np.isfinite(step).all():
                 return bins / rows
             falling = step < 0
             shrink = TOWARDS_EDGE / np.max(-step[falling] / bins[falling]) if falling.any() else 1.0
             bins = bins + min(1.0, shrink) * step
+            if barrier == least and np.abs(np.cumsum(step)).max() < CLOSE_ENOUGH:
+                break
     return bins / bins.sum()
 
 
@@ -140,15 +144,8 @@ def _covariance(expected: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 def geometric_blur(histogram: Floats, ratio: float) -> Floats:
     """The expected histogram after geometric noise and clamping, by two recursions."""
-    from scipy.signal import lfilter
-
-    if len(histogram) == 1:
-        return histogram
-    filtered = (
-        lfilter([1.0], [1.0, -ratio], histogram) + lfilter([1.0], [1.0, -ratio], histogram[::-1])[::-1] - histogram
-    )
-    out = filtered * ((1 - ratio) / (1 + ratio))
-    out[[0, -1]] = filtered[[0, -1]] / (1 + ratio)
+    out = two_sided(histogram, ratio) / (1 + ratio)
+    out[1:-1] *= 1 - ratio
     return out
 
 

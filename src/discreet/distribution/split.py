@@ -29,6 +29,11 @@ def kl_split(epsilon: Number | Epsilon) -> Fraction:
     return _thousandths(0.106 + 0.533 * math.exp(-2.87 * float(epsilon_of(epsilon))))
 
 
+def rho_split() -> Fraction:
+    """The share of rho for stage one: Gaussian noise falls with the root of the budget, so a small share goes far."""
+    return Fraction(1, 10)
+
+
 def checked_split(split: Number, refined: bool) -> Fraction:
     """A split as asked for: in [0, 1), and zero only where refinement supplies the distribution."""
     share = exact(split, "the split")

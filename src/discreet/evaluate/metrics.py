@@ -47,7 +47,7 @@ def _prefix_gap(one: Any, other: Any) -> Floats:
 
 
 def _pair(one: Any, other: Any) -> tuple[Floats, Floats]:
-    """Both as probabilities on the same counts: histograms are divided by their sums, the shorter is padded with zeros."""
+    """Both as probabilities on the same counts: divided by their sums, the shorter padded with zeros."""
     first, second = _normal(one), _normal(other)
     size = max(len(first), len(second))
     return np.pad(first, (0, size - len(first))), np.pad(second, (0, size - len(second)))

@@ -7,8 +7,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +25,9 @@ FORMATS = ("csv", "parquet")
 
 def save(release: Release, folder: str | Path, format: str | None = None) -> str:
     """Write table, measurements, report and release.json; returns the digest of release.json."""
+    import shutil
+    import tempfile
+
     target = free_target(folder)
     suffix = check_format(format) or ("parquet" if release.schema.kind == "parquet" else "csv")
     part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))

@@ -79,12 +79,13 @@ def draw(law: Law, size: int, bits: Bits) -> Integers:
     return add_noise(zeros, law, bits, out=zeros)
 
 
-def add_noise(counts: Integers, law: Law, bits: Bits, out: Integers | None = None) -> Integers:
-    """counts plus independent draws, a cache-sized chunk at a time."""
+def add_noise(counts: Integers, law: Law, bits: Bits, out: Integers | None = None, top: int | None = None) -> Integers:
+    """counts plus independent draws, a cache-sized chunk at a time; counts above `top` are treated as `top`."""
     out = np.empty(len(counts), dtype=np.int64) if out is None else out
     table = guide(law)
     for start in range(0, len(counts), CHUNK):
         part, to = counts[start : start + CHUNK], out[start : start + CHUNK]
+        part = part if top is None else np.minimum(part, top)
         head = bits.words(len(part), GUIDE_BITS)
         values = table.cells.take(head)
         unsettled = np.flatnonzero(values == table.unsettled)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Interval, arb_of, enclose
 
 if TYPE_CHECKING:
@@ -27,15 +28,28 @@ def scaled(bounds: Interval, bits: int) -> tuple[int, int]:
     return max(0, math.floor(low * 2**bits)), min(1 << bits, math.ceil(high * 2**bits))
 
 
+def _must(holds: bool, law: str, what: str) -> None:
+    if not holds:
+        raise BadInput(f"{law} noise was asked for", what)
+
+
+def _log(odds: Fraction) -> float:
+    """The logarithm of a number that may be very near 1."""
+    return math.log1p(float(odds - 1))
+
+
 @dataclass(frozen=True)
 class Geometric:
     """Two-sided geometric noise: P(k) proportional to r^-|k| with r the odds, a rational above 1."""
 
     odds: Fraction
 
+    def __post_init__(self) -> None:
+        _must(self.odds > 1, "geometric", "its odds must be above 1")
+
     @property
     def centre(self) -> tuple[int, int]:
-        reach = math.ceil(CENTRE_BITS * math.log(2) / math.log(self.odds))
+        reach = math.ceil(CENTRE_BITS * math.log(2) / _log(self.odds))
         return -reach, reach
 
     def below(self, k: int, bits: int) -> tuple[int, int]:
@@ -54,11 +68,11 @@ class Geometric:
 
     def tails(self, reach: int) -> Floats:
         """P(X >= k) for k = 0..reach, in floats of full relative precision."""
-        return np.exp(-math.log(self.odds) * np.arange(reach + 1)) / (1 + 1 / float(self.odds))
+        return np.exp(-_log(self.odds) * np.arange(reach + 1)) / (1 + 1 / float(self.odds))
 
     def masses(self, reach: int) -> Floats:
         """P(X = k) for k = 0..reach, in floats of full relative precision."""
-        return self.tails(reach) * (1 - 1 / float(self.odds))
+        return self.tails(reach) * float(1 - 1 / self.odds)
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,10 @@ class Staircase:
 
     odds: Fraction
     gamma: Fraction
+
+    def __post_init__(self) -> None:
+        _must(self.odds > 1, "staircase", "its odds must be above 1")
+        _must(0 < self.gamma < Fraction(1, 2), "staircase", "its step share must lie between 0 and 1/2")
 
     @property
     def centre(self) -> tuple[int, int]:
@@ -88,12 +106,12 @@ class Staircase:
         return tail if k < 0 else 1 - tail
 
     def masses(self, reach: int) -> Floats:
-        masses = float(self.steps[1]) * np.exp(-math.log(self.odds) * np.arange(reach + 1))
+        masses = float(self.steps[1]) * np.exp(-_log(self.odds) * np.arange(reach + 1))
         masses[0] = float(self.steps[0])
         return masses
 
     def tails(self, reach: int) -> Floats:
-        tails = self.masses(reach) / (1 - 1 / float(self.odds))
+        tails = self.masses(reach) / float(1 - 1 / self.odds)
         tails[0] = float(1 - self.chance_below(-1))
         return tails
 
@@ -137,6 +155,9 @@ class Gaussian:
     """The discrete Gaussian: P(k) proportional to exp(-k^2 / (2 variance))."""
 
     variance: Fraction
+
+    def __post_init__(self) -> None:
+        _must(self.variance > 0, "Gaussian", "its variance must be above 0")
 
     @property
     def centre(self) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from discreet.sample.laws import CENTRE_BITS, Digit, Gaussian, Geometric, scaled
 
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
 DIGIT = 256
+WIDEST = 1 << 52  # wider noise might not fit into 64 bits
 CENTRE_REACH = CENTRE_BITS * math.log(2)
 
 
@@ -24,12 +25,14 @@ def geometric(odds: Fraction, size: int, bits: Bits) -> Integers:
     return add_geometric(np.zeros(size, dtype=np.int64), odds, bits)
 
 
-def add_geometric(counts: Integers, odds: Fraction, bits: Bits) -> Integers:
-    """counts plus two-sided geometric noise."""
+def add_geometric(counts: Integers, odds: Fraction, bits: Bits, top: int | None = None) -> Integers:
+    """counts, none above `top`, plus two-sided geometric noise."""
     law = Geometric(odds)
+    if 1 / (odds - 1) > WIDEST:
+        raise _too_wide()
     if law.centre[1] <= WIDEST_TABLE:
-        return add_noise(counts, law, bits)
-    return counts + _wide_geometric(Epsilon(ratio=odds), len(counts), bits)
+        return add_noise(counts, law, bits, top=top)
+    return _capped(counts, top) + _wide_geometric(Epsilon(ratio=odds), len(counts), bits)
 
 
 def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
@@ -37,19 +40,29 @@ def gaussian(variance: Fraction, size: int, bits: Bits) -> Integers:
     return add_gaussian(np.zeros(size, dtype=np.int64), variance, bits)
 
 
-def add_gaussian(counts: Integers, variance: Fraction, bits: Bits) -> Integers:
-    """counts plus discrete Gaussian noise."""
+def add_gaussian(counts: Integers, variance: Fraction, bits: Bits, top: int | None = None) -> Integers:
+    """counts, none above `top`, plus discrete Gaussian noise."""
     law = Gaussian(variance)
+    if variance > WIDEST**2:
+        raise _too_wide()
     if law.centre[1] <= WIDEST_TABLE:
-        return add_noise(counts, law, bits)
-    return counts + _wide_gaussian(variance, len(counts), bits)
+        return add_noise(counts, law, bits, top=top)
+    return _capped(counts, top) + _wide_gaussian(variance, len(counts), bits)
 
 
-def add_law(counts: Integers, law: Law, bits: Bits) -> Integers:
-    """counts plus noise of any law whose table is small."""
+def _capped(counts: Integers, top: int | None) -> Integers:
+    return counts if top is None else np.minimum(counts, top)
+
+
+def _too_wide() -> BadInput:
+    return BadInput("noise was asked for", "it is so wide that it may not fit into 64 bits", "Spend more")
+
+
+def add_law(counts: Integers, law: Law, bits: Bits, top: int | None = None) -> Integers:
+    """counts, none above `top`, plus noise of any law whose table is small."""
     if law.centre[1] > WIDEST_TABLE:
         raise BadInput("noise of that law was asked for", "it is too wide to be drawn from a table", "Raise epsilon")
-    return add_noise(counts, law, bits)
+    return add_noise(counts, law, bits, top=top)
 
 
 def one_sided_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:

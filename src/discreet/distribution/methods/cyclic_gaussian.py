@@ -22,7 +22,7 @@ __all__ = ["PROJECTION", "SUMMARY", "answers", "estimate", "noise", "sensitivity
 Floats = NDArray[np.float64]
 
 SUMMARY = "continuous Gaussian noise passed between neighbouring bins (idealised)"
-PROJECTION = "simplex"
+PROJECTION = "clip"  # as published
 
 
 def noise(size: int, epsilon: Epsilon, delta: Fraction, bits: Bits) -> Floats:

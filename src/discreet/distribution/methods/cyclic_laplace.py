@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SUMMARY = "noise passed between neighbouring bins, round the circle"
-PROJECTION = "simplex"
+PROJECTION = "clip"  # as published
 
 
 def answers(histogram: Integers) -> Integers:

@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SUMMARY = "sums over a tree with sixteen branches at each node, made consistent"
-PROJECTION = "simplex"
+PROJECTION = "isotonic"
 BRANCHES = 16
 
 

@@ -1,6 +1,6 @@
 """Haar wavelets (Xiao et al. 2010): at every node of a binary tree the left half of its rows minus the right half.
 
-On this integer scale their weights make the noise the same at every node. The sum at the root is the public number of rows.
+On this integer scale their weights make the noise the same at every node. The sum at the root, all rows, is public.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SUMMARY = "Haar wavelet coefficients"
-PROJECTION = "simplex"
+PROJECTION = "isotonic"
 
 
 def answers(histogram: Integers) -> Integers:
@@ -28,8 +28,8 @@ def answers(histogram: Integers) -> Integers:
 
 
 def sensitivity(bins: int) -> int:
-    """A row that moves from bin f to f + 1 changes one node by two, where f and f + 1 part, and two nodes by one on each
-    level below. They part highest, at the root, in the middle."""
+    """A row that moves from bin f to f + 1 changes one node by two, where the bins part, and two nodes by one on every
+    level below. In the middle they part highest, at the root."""
     return 2 * (_padded(bins).bit_length() - 1)
 
 

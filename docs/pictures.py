@@ -1,0 +1,43 @@
+"""The pictures of the documentation, drawn from the example table and public randomness (a seed: nothing here is private)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import discreet as dc
+from discreet import plot
+
+PICTURES = Path(__file__).resolve().parent / "pictures"
+EPSILON, MAX_COUNT, SEED = "0.5", 50, 3
+
+
+def distribution() -> None:
+    """True, geometric and released histograms of the example table (a public table, so the truth may be shown)."""
+    table = dc.example()
+    true = table.histogram(MAX_COUNT)
+    panels = [("the truth", true)]
+    for title, options in (("geometric mechanism", {"mechanism": "geometric"}), ("discreet", {})):
+        out = dc.release(table, epsilon=EPSILON, max_count=MAX_COUNT, seed=SEED, **options)
+        panels.append((title, np.bincount(out.published.counts, minlength=MAX_COUNT + 1)))
+    drawing, axes = plot.figure(1, 3, width=3.1, height=2.6)
+    shown = 15
+    for ax, (title, bins) in zip(axes[0], panels):
+        ax.bar(np.arange(shown), bins[:shown], color=plot.FILL, edgecolor=plot.INK, linewidth=0.6)
+        ax.step(np.arange(shown + 1) - 0.5, np.append(true[:shown], true[shown - 1]), where="post", color=plot.INK)
+        ax.set_title(title, fontsize=11)
+        ax.set_xlabel("murders in a county")
+        ax.set_ylim(0, 1.1 * true.max())
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0][0].set_ylabel("counties")
+    plot.save(drawing, PICTURES / "distribution.svg")
+
+
+def draw_all() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    distribution()
+
+
+if __name__ == "__main__":
+    draw_all()

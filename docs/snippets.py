@@ -1,0 +1,43 @@
+"""The code in the documentation, found and run. The tests and `make docs` use it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """README and every page of docs."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """(language, code) in the order of the page."""
+    return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def run_page(page: Path) -> None:
+    """Every Python block in one namespace, every `discreet` line of a shell block, in the current folder."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for language, code in blocks(page):
+        if language == "python":
+            exec(compile(code, str(page), "exec"), namespace)
+        else:
+            run_shell(code)
+
+
+def run_shell(code: str) -> None:
+    """Lines that start with `discreet`; a line ending in a backslash goes on, `# exit N` states the expected status."""
+    for line in code.replace("\\\n", " ").splitlines():
+        if line.startswith("discreet "):
+            expected = int(found[1]) if (found := re.search(r"# exit (\d)", line)) else 0
+            words = shlex.split(line, comments=True)
+            command = [str(Path(sys.executable).with_name("discreet")), *words[1:]]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"

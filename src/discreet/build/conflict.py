@@ -1,0 +1,76 @@
+"""Requirements that cannot hold together: a proof that they cannot, and a small set that is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.build.duals import proven_bound
+from discreet.build.formulation import Contradiction, Exact, Formulation, LinearRow, Problem, formulate
+from discreet.errors import Infeasible, SolverFailed
+from discreet.numbers import Epsilon, text
+from discreet.requirements import Requirement
+
+
+def refuse(problem: Problem, epsilon: Epsilon) -> Infeasible | SolverFailed:
+    """The error that names a smallest conflicting subset (no requirement in it can be spared)."""
+    privacy = f"epsilon = {epsilon}" + (f", delta = {text(problem.delta)}" if problem.delta else "")
+    if not provably_impossible(problem, problem.requirements):
+        return SolverFailed(
+            f"a mechanism with {_listed([r.name for r in problem.requirements])} at {privacy} was asked for",
+            "the solver found none, and the requirements could not be proven contradictory either",
+            "Move a bound slightly",
+        )
+    blamed = list(problem.requirements)
+    for requirement in problem.requirements:
+        fewer = [other for other in blamed if other is not requirement]
+        if provably_impossible(problem, fewer):
+            blamed = fewer
+    names = [requirement.name for requirement in blamed]
+    together = f"{_listed(names)} cannot hold{' together' if len(names) > 1 else ''} at {privacy}"
+    return Infeasible(
+        f"a mechanism with max_count {problem.size - 1} was asked for",
+        together,
+        f"Drop or loosen {'one of them' if len(names) > 1 else 'it'}, or allow a larger epsilon or delta",
+        conflict=tuple(names),
+    )
+
+
+def provably_impossible(problem: Problem, requirements: Sequence[Requirement]) -> bool:
+    """Whether the least total violation of the requirements is proven to be above zero."""
+    from discreet.program import solve
+
+    if not requirements:
+        return False
+    asked = replace(problem, requirements=tuple(requirements))
+    try:
+        formulate(asked, False)
+        elastic = _elastic(asked)
+    except Contradiction:
+        return True
+    answer = solve(elastic.program())
+    return answer.optimal and proven_bound(elastic, answer.duals) > 0
+
+
+def _elastic(problem: Problem) -> Formulation:
+    """Private mechanisms, with every requirement's row allowed to fail at the price of its violation."""
+    hard = formulate(replace(problem, requirements=(), minimax=False), False)
+    costs: list[Exact] = [0] * len(hard.costs)
+    upper, lower, rows = list(hard.upper), list(hard.lower), list(hard.rows)
+    for row in problem.rows:
+        largest = sum((abs(Fraction(c)) for c in row.coefficients), Fraction(0)) + abs(Fraction(row.bound))
+        columns = [int(hard.variable[cell]) for cell in row.cells]
+        coefficients = list(row.coefficients)
+        for sign in (-1, 1) if row.sense == "==" else (-1,):
+            columns.append(len(costs))
+            coefficients.append(sign)
+            costs.append(1)
+            upper.append(largest)
+            lower.append(0)
+        rows.append(LinearRow(tuple(columns), tuple(coefficients), row.sense == "==", row.bound))
+    return replace(hard, costs=costs, constant=0, upper=upper, lower=lower, rows=rows)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)

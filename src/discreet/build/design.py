@@ -1,0 +1,238 @@
+"""Mechanisms by requirements: the best one that meets them all, certified, with a proof of how good it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from discreet.build.duals import float_below
+from discreet.build.explicit import explicit
+from discreet.build.flowchart import known_optimum
+from discreet.build.formulation import Problem
+from discreet.build.structure import integer_rows, structural_properties
+from discreet.certify import Certificate, certify
+from discreet.costs import cost_matrix
+from discreet.encode import mechanism_json
+from discreet.errors import BadInput, NotProven, choose
+from discreet.mechanism import Mechanism, Weights, of_weights
+from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
+from discreet.requirements import STRUCTURAL, Requirement, Witness, parse_requirement
+from discreet.requirements._base import law
+
+METHODS = ("auto", "program")
+LARGEST_PROGRAM = 200
+LARGEST_PRINTED = 1 << 25  # bits of all weights together
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A certified mechanism and what is known about it.
+
+    `method` is 'program', 'closed-form' or 'named'; `reason` says why that way was taken. No mechanism that meets the
+    requirements costs less than `lower_bound`: proven, not the solver's word.
+    """
+
+    mechanism: Mechanism
+    method: str
+    reason: str
+    epsilon: Epsilon
+    delta: Fraction
+    objective: str
+    value: float
+    lower_bound: float | None
+    requirements: Mapping[str, Witness | None]
+    certificate: Certificate
+    prior: tuple[Fraction, ...]
+
+    @property
+    def gap(self) -> float | None:
+        """How far the cost can at most be from the best possible one."""
+        return None if self.lower_bound is None else max(0.0, self.value - self.lower_bound)
+
+    @cached_property
+    def properties(self) -> dict[str, bool]:
+        """Which of the seven structural requirements hold, asked for or not."""
+        return structural_properties(self.mechanism)
+
+    @cached_property
+    def cost(self) -> dict[str, float]:
+        """Expected costs under the prior."""
+        prior = [float(share) for share in self.prior]
+        return {name: self.mechanism.cost(name, prior) for name in ("wrong", "absolute", "squared")}
+
+    def under(self, prior: Any) -> Design:
+        """The same design with its `cost` under another prior."""
+        return replace(self, prior=_prior(prior, len(self.prior)))
+
+    def __repr__(self) -> str:
+        return f"<Design {self.mechanism.name} ({self.method}), {self.objective} {self.value:.6g}>"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields the command line prints."""
+        weights = _printable_weights(self.mechanism)
+        return {
+            "max_count": self.mechanism.max_count,
+            "epsilon": str(self.epsilon),
+            "delta": text(self.delta),
+            "mechanism": self.mechanism.name,
+            "method": self.method,
+            "reason": self.reason,
+            "matrix": self.mechanism.matrix().tolist(),
+            "weights": None if weights is None else [[str(weight) for weight in row] for row in weights.rows],
+            "denominator": None if weights is None else str(weights.total),
+            "form": mechanism_json(self.mechanism) if weights is None else None,
+            "objective": {"name": self.objective, "value": self.value, "lower_bound": self.lower_bound},
+            "cost": self.cost,
+            "properties": self.properties,
+            "requirements": [{"name": name, "holds": witness is None} for name, witness in self.requirements.items()],
+        }
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a mechanism was found, why so, and the cost that no other one can undercut."""
+
+    method: str
+    reason: str
+    bound: Fraction | None
+
+
+def design(
+    max_count: int,
+    epsilon: Number | Epsilon | None = None,
+    alpha: Number | None = None,
+    delta: Number = 0,
+    objective: Any = "wrong",
+    prior: Any = None,
+    require: Iterable[Any] = (),
+    minimax: bool = False,
+    mechanism: str | None = None,
+    method: str = "auto",
+) -> Design:
+    """The mechanism of least cost that meets every requirement, proven private.
+
+    `objective` is a cost by name or a matrix; its mean under `prior` (uniform if not given) is minimised, or with
+    `minimax` its largest value over true counts. `require` holds names such as 'fair' or 'truth=1/2', or
+    `fixed_point(z)` and the like. `mechanism` names an explicit mechanism to use instead. `method='program'` solves the
+    linear program even where the answer is known.
+    """
+    choose(method, METHODS, "method")
+    size, allowed = whole(max_count, "max_count", 1) + 1, epsilon_of(epsilon, alpha)
+    slack = probability(delta, "delta")
+    if slack == 1:
+        raise BadInput(f"delta = {delta} was asked for", "that would allow everything to be revealed")
+    shares = _prior(prior, size)
+    asked = tuple(dict.fromkeys(parse_requirement(item, shares) for item in _listed(require)))
+    name = objective if isinstance(objective, str) else "matrix"
+    problem = Problem(size, allowed.odds(), slack, cost_matrix(objective, size), shares, minimax, asked)
+    if mechanism is not None:
+        return _named(problem, allowed, mechanism, name)
+    known = known_optimum(problem, allowed, name) if method == "auto" else None
+    if known is not None:
+        return _sealed(problem, allowed, known.mechanism, Way("closed-form", known.reason, known.bound), name)
+    return _solved(problem, allowed, method, name)
+
+
+def fixed_point(distribution: Any) -> Requirement:
+    """The requirement that counts which follow `distribution` are published with that same distribution."""
+    return parse_requirement(("fixed-point", distribution))
+
+
+def target(distribution: Any, prior: Any) -> Requirement:
+    """The requirement that counts which follow `prior` are published with the law `distribution`."""
+    return parse_requirement(("target", distribution), law(prior, "the prior"))
+
+
+def _listed(require: Iterable[Any]) -> list[Any]:
+    single = isinstance(require, str) or hasattr(require, "check")
+    return [require] if single else list(require)
+
+
+def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:
+    if prior is None:
+        return (Fraction(1, size),) * size
+    shares = law(prior, "the prior")
+    if len(shares) != size:
+        raise BadInput("the prior was given", f"it has {len(shares)} numbers, {size} are needed (0 to max_count)")
+    return shares
+
+
+def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:
+    from discreet.build.optimum import optimum
+
+    if problem.size > LARGEST_PROGRAM + 1:
+        raise BadInput(
+            f"a program for max_count {problem.size - 1} was asked for",
+            f"programs are solved up to max_count {LARGEST_PROGRAM}",
+            "Use a mechanism by name, or fewer requirements",
+        )
+    best = optimum(problem, epsilon)
+    reasons = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
+    mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
+    return _sealed(problem, epsilon, mechanism, Way("program", reasons[method], best.bound), objective)
+
+
+def _named(problem: Problem, epsilon: Epsilon, name: str, objective: str) -> Design:
+    if name == "signed-geometric":
+        raise BadInput(f"the mechanism {name!r} was asked for", "it has no largest count, so it has no matrix")
+    result = explicit(name, problem.size - 1, epsilon, delta=problem.delta)
+    return _sealed(problem, epsilon, result, Way("named", "the mechanism was asked for by name", None), objective)
+
+
+def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, objective: str) -> Design:
+    """Certify; from here on nothing changes."""
+    certificate = certify(mechanism, epsilon, problem.delta)
+    if not certificate.holds:
+        raise NotProven(
+            f"{mechanism.name} was to be private at epsilon = {epsilon}",
+            "the proof failed",
+            witness=certificate.witness,
+        )
+    value, bound = _value(problem, mechanism), None if way.bound is None else float_below(way.bound)
+    return Design(
+        mechanism=mechanism,
+        method=way.method,
+        reason=way.reason,
+        epsilon=epsilon,
+        delta=problem.delta,
+        objective=objective,
+        value=value
+        if bound is None
+        else max(value, bound),  # no mechanism is below it: where a float is, it is rounding
+        lower_bound=bound,
+        requirements=_results(problem.requirements, mechanism),
+        certificate=certificate,
+        prior=problem.prior,
+    )
+
+
+def _value(problem: Problem, mechanism: Mechanism) -> float:
+    expected = (problem.costs * mechanism.matrix()).sum(axis=1)
+    return float(expected.max() if problem.minimax else expected @ [float(share) for share in problem.prior])
+
+
+def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[str, Witness | None]:
+    """Each requirement that was asked for, and where it fails, if it does."""
+    results: dict[str, Witness | None] = {}
+    asked = list(requirements)
+    holds = structural_properties(mechanism) if any(r.kind in STRUCTURAL for r in asked) else {}
+    for requirement in asked:
+        if holds.get(requirement.kind):
+            results[requirement.name] = None
+        else:
+            results[requirement.name] = requirement.check(*integer_rows(mechanism))
+    return results
+
+
+def _printable_weights(mechanism: Mechanism) -> Weights | None:
+    """Integer weights where they are of a size worth printing; otherwise the form is exact as well."""
+    if mechanism.form.shape[0] > LARGEST_PROGRAM + 1:
+        return None
+    try:
+        weights = mechanism.weights
+    except BadInput:
+        return None
+    return weights if weights.total.bit_length() * len(weights.rows) ** 2 <= LARGEST_PRINTED else None

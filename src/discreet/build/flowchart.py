@@ -1,0 +1,159 @@
+"""Designs with a known answer: closed forms that are optimal without solving a program, and how they are chosen.
+
+The chart is one question asked in order: is the optimum under fewer requirements known, and does it happen to meet all?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.build.explicit import explicit_fair, geometric, randomized_response, uniform
+from discreet.build.formulation import Problem
+from discreet.build.structure import power_weights, structural_properties
+from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
+from discreet.numbers import Epsilon
+from discreet.requirements import STRUCTURAL
+from discreet.requirements.fixed_point import FixedPoint
+from discreet.requirements.target import Target
+from discreet.sample.laws import Geometric
+
+Floats = NDArray[np.float64]
+LARGEST_MAPPED = 101
+FLOAT_DOUBT = Fraction(1, 10**10)  # far above what rounding can do to a cost that is a sum of products
+CONVEX = ("absolute", "squared", "lopsided")
+MONOTONE = ("wrong", "absolute", "squared", "beyond", "lopsided")
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """An optimal mechanism, why it is optimal, and a number that no private mechanism can cost less than."""
+
+    mechanism: Mechanism
+    reason: str
+    bound: Fraction
+
+
+def known_optimum(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
+    """The closed form for this problem, or None where a program has to be solved."""
+    kinds, name = {requirement.kind for requirement in problem.requirements}, objective.partition(":")[0]
+    if problem.delta:
+        return None
+    if not kinds <= set(STRUCTURAL):
+        return _transported(problem, epsilon, objective) if name in CONVEX and not problem.minimax else None
+    for known in _candidates(problem, epsilon, name, "fair" in kinds):
+        if _meets(known.mechanism, kinds):
+            return known
+    return None
+
+
+def _meets(mechanism: Mechanism, kinds: set[str]) -> bool:
+    """Exactly; a mapped mechanism too large to be written out in integers counts as failing."""
+    if not kinds:
+        return True
+    mapped = isinstance(mechanism.form, NoiseThenMap) and mechanism.form.map is not None
+    if mapped and mechanism.form.shape[0] > LARGEST_MAPPED:
+        return False
+    holds = structural_properties(mechanism)
+    return all(holds[kind] for kind in kinds)
+
+
+def _candidates(problem: Problem, epsilon: Epsilon, objective: str, fair: bool) -> Iterator[Known]:
+    costs, size = problem.costs, problem.size
+    if (costs == costs[:, :1]).all():
+        yield _indifferent(problem)
+    if objective == "wrong" and fair:
+        yield _fairest(problem, epsilon)
+    if problem.minimax or objective not in MONOTONE:
+        return
+    even = len(set(problem.prior)) == 1 and len(set(costs[~np.eye(size, dtype=bool)].tolist())) == 1
+    if even and (objective == "wrong" or size == 2):
+        yield _least_wrong(size, epsilon, problem.prior[0] * Fraction(float(costs[0, 1])))
+    else:
+        yield _mapped_geometric(problem, epsilon)
+
+
+def _indifferent(problem: Problem) -> Known:
+    totals = [Fraction(cost) * share for cost, share in zip(problem.costs[:, 0].tolist(), problem.shares)]
+    bound = max(totals) if problem.minimax else sum(totals, Fraction(0))
+    return Known(uniform(problem.size - 1), "the cost does not depend on the answer, so nothing need be told", bound)
+
+
+def _fairest(problem: Problem, epsilon: Epsilon) -> Known:
+    """The chance of the truth is at most 1 / sum of a^power, the same for every input, so any prior will do."""
+    mechanism = explicit_fair(problem.size - 1, epsilon)
+    assert isinstance(mechanism.form, Exponents)
+    weights, total = power_weights(epsilon.bounds(96)[1], mechanism.form.powers[0].tolist())
+    chance = Fraction(weights[0], total)
+    return Known(mechanism, "the explicit fair mechanism is the fair one that is least often wrong", 1 - chance)
+
+
+def _least_wrong(size: int, epsilon: Epsilon, price: Fraction) -> Known:
+    """Cost price * 2 m a / (1 + a), which falls as a does."""
+    bound = price * 2 * (size - 1) / (epsilon.bounds(160)[1] + 1)
+    if size == 2:
+        reason = "for a single person, randomized response is the best there is"
+        return Known(randomized_response(1, epsilon), reason, bound)
+    reason = "the truncated geometric mechanism is the least often wrong of all, and meets what is required"
+    return Known(geometric(size - 1, epsilon), reason, bound)
+
+
+def _mapped_geometric(problem: Problem, epsilon: Epsilon) -> Known:
+    """Geometric noise, then the best answer given the noisy count: optimal for any prior and any such cost."""
+    prices = problem.costs * np.array([float(share) for share in problem.shares])[:, None]
+    noise = Geometric(epsilon.odds())
+    answers = _best_answers(noise, prices)[0]
+    mapped = NoiseThenMap(noise, (0, problem.size - 1), _deterministic(answers))
+    limit = _best_answers(Geometric(epsilon.bounds(160)[1]), prices)[1]
+    # a sum of non-negative products, each good to a few units in the last place for every power of a
+    bound = Fraction(limit) * (1 - Fraction(8 * problem.size + 64, 2**52))
+    reason = "geometric noise, then the best answer given the noisy count, is optimal for this cost and prior"
+    return Known(Mechanism("unfixed", mapped), reason, bound)
+
+
+def _transported(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
+    """Geometric noise carried to the required output law in order: optimal for a convex cost, if it is all we ask."""
+    from discreet.build.transport import geometric_transport, transport_cost
+
+    laws = [(r.law, getattr(r, "prior", r.law)) for r in problem.requirements if isinstance(r, FixedPoint | Target)]
+    if len(problem.requirements) != 1 or len(laws) != 1 or laws[0][1] != problem.prior:
+        return None
+    wanted, prior = (np.array([float(share) for share in law]) for law in laws[0])
+    form = geometric_transport(prior, Geometric(epsilon.odds()), wanted)
+    limit = geometric_transport(prior, Geometric(epsilon.bounds(160)[1]), wanted)
+    bound = Fraction(transport_cost(limit, prior, objective)) * (1 - FLOAT_DOUBT)
+    reason = "geometric noise, carried to the required law without reversing an order, is optimal for a convex cost"
+    return Known(Mechanism("transport", form), reason, bound)
+
+
+def _best_answers(noise: Geometric, prices: Floats) -> tuple[NDArray[np.int64], float]:
+    """For every noisy count the answer of least expected price; and the total of these prices."""
+    size = len(prices)
+    distance = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])
+    log_mass = -np.log(float(noise.odds)) * distance
+    ends = np.full(size, (noise.odds - 1) / (noise.odds + 1), dtype=float)
+    ends[[0, -1]] = float(noise.odds / (noise.odds + 1))
+    expected = np.exp(log_mass) @ prices
+    faint = expected.max(axis=1) == 0
+    if faint.any():  # all counts with a price are too far away for floats: compare them relative to the nearest
+        expected[faint] = _relative(log_mass[faint], prices)
+    answers = expected.argmin(axis=1)
+    least = np.where(faint, 0.0, expected[np.arange(size), answers])
+    return answers, float(ends @ least)
+
+
+def _relative(log_mass: Floats, prices: Floats) -> Floats:
+    log_mass = np.where(prices.max(axis=1) > 0, log_mass, -np.inf)
+    return np.exp(log_mass - log_mass.max(axis=1, keepdims=True)) @ prices
+
+
+def _deterministic(answers: NDArray[np.int64]) -> PublicMap | None:
+    """The map that sends noisy count l to answers[l]; none if that changes nothing."""
+    if (answers == np.arange(len(answers))).all():
+        return None
+    changes = np.flatnonzero(np.diff(answers)) + 1
+    return PublicMap(0, 1, changes.astype(np.uint64) << np.uint64(1), answers[np.append(0, changes)])

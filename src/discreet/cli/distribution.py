@@ -1,0 +1,62 @@
+"""discreet distribution TABLE"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, Seed, emit, names, say
+
+if TYPE_CHECKING:
+    from discreet.distribution import PrivateDistribution
+
+
+def run(
+    table: Annotated[str, typer.Argument(help="CSV, CSV.gz or Parquet file")],
+    count: Count,
+    keys: Keys = None,
+    epsilon: Epsilon = None,
+    alpha: Alpha = None,
+    rho: Rho = None,
+    delta: Annotated[str, typer.Option("--delta", help="for cyclic-gaussian only")] = "0",
+    max_count: Annotated[str | None, typer.Option("--max-count", help="largest count, or 'auto'")] = None,
+    method: Annotated[str, typer.Option("--method", help="name of the privatizer")] = "cumulative",
+    projection: Annotated[str | None, typer.Option(help="clip, simplex, isotonic or median")] = None,
+    contributions: Annotated[int, typer.Option(help="in how many rows one person may be counted")] = 1,
+    allow_idealised: Annotated[bool, typer.Option("--allow-idealised", help="accept continuous noise")] = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    from discreet.distribution import private_distribution
+    from discreet.io.tables import read_table
+
+    private = private_distribution(
+        read_table(table, count=count, keys=names(keys)),
+        epsilon,
+        alpha,
+        method,
+        largest_count(max_count),
+        rho=rho,
+        delta=delta,
+        projection=projection,
+        contributions=contributions,
+        allow_idealised=allow_idealised,
+        seed=seed,
+    )
+    if not private.private:
+        say("discreet: NOT PRIVATE, the noise came from a seed")
+    emit(json, private.as_json(), lambda: _lines(private))
+
+
+def largest_count(text: str | None) -> int | str | None:
+    """A whole number where it is one; anything else is left for the library to judge."""
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text
+
+
+def _lines(private: PrivateDistribution) -> Iterator[str]:
+    yield f"{private.method}, counts 0..{private.max_count} of {private.rows} rows ({private.grade})"
+    width = len(str(private.max_count))
+    for value, share in enumerate(private.distribution):
+        yield f"{value:{width}d} {share:8.5f} {'#' * round(60 * float(share))}".rstrip()

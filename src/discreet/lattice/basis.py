@@ -1,0 +1,74 @@
+"""Bases of the lattice {v : A v = 0}, and its shortest vectors."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+from discreet.lattice.invariants import Integers
+
+MOST_PAIRS = 200_000
+
+
+def kernel_basis(matrix: Integers) -> Integers:
+    """An LLL-reduced basis of the integer vectors v with A v = 0, one a row; saturated, whatever the rank of A."""
+    from flint import fmpz_mat
+
+    height, width = matrix.shape
+    joined = np.hstack([matrix.T, np.eye(width, dtype=np.int64)])
+    hermite = fmpz_mat(joined.tolist()).hnf()
+    kernel = [
+        [int(hermite[i, height + j]) for j in range(width)]
+        for i in range(width)
+        if all(hermite[i, j] == 0 for j in range(height))
+    ]
+    if not kernel:
+        return np.zeros((0, width), dtype=np.int64)
+    reduced = fmpz_mat(kernel).lll()
+    return np.array([[int(entry) for entry in row] for row in reduced.tolist()], dtype=np.int64)
+
+
+def shortest(kernel: Integers, matrix: Integers) -> tuple[Integers, bool]:
+    """A lattice vector of small l1 norm, and whether none is smaller. The columns of `matrix` are distinct, none zero.
+
+    Norms 1 and 2 would need a zero column or two equal ones; 3 and 4 are settled by looking at all sums of two columns.
+    """
+    found = kernel[np.argmin(np.abs(kernel).sum(axis=1))]
+    length = int(np.abs(found).sum())
+    if length <= 3 or matrix.shape[1] * (matrix.shape[1] - 1) // 2 > MOST_PAIRS:
+        return found, length <= 3
+    short = _up_to_four(matrix)
+    if short is not None and int(np.abs(short).sum()) < length:
+        return short, True
+    return found, length <= 5
+
+
+def _up_to_four(matrix: Integers) -> Integers | None:
+    """The shortest vector of l1 norm 3 or 4, if there is one: a = b + c, a + b = c + d, or a = b + c + d."""
+    width = matrix.shape[1]
+    columns = np.ascontiguousarray(matrix.T.astype(np.int8))
+    single = {column.tobytes(): i for i, column in enumerate(columns)}
+    pairs: dict[bytes, tuple[int, int]] = {}
+    four: Integers | None = None
+    for i, j in combinations(range(width), 2):
+        both = (columns[i] + columns[j]).tobytes()
+        if both in single:
+            return _vector(width, (i, j), (single[both],))
+        if four is None and both in pairs:
+            four = _vector(width, (i, j), pairs[both])
+        pairs[both] = (i, j)
+    if four is not None:
+        return four
+    for a, b in permutations(range(width), 2):
+        rest = pairs.get((columns[a] - columns[b]).tobytes())
+        if rest is not None:
+            return _vector(width, (a,), (b, *rest))
+    return None
+
+
+def _vector(width: int, plus: tuple[int, ...], minus: tuple[int, ...]) -> Integers:
+    vector = np.zeros(width, dtype=np.int64)
+    np.add.at(vector, list(plus), 1)
+    np.add.at(vector, list(minus), -1)
+    return vector

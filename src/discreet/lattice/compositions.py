@@ -1,0 +1,90 @@
+"""Uniform ways to write a sum as ordered non-negative parts: stars and bars, for many sums at once.
+
+Of sum + parts - 1 places, parts - 1 are bars. A uniform subset is what uniform places, drawn until enough of them are
+different, leave; whichever of stars and bars are fewer are placed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.lattice.chances import uniform_below
+from discreet.lattice.invariants import Integers
+from discreet.sample.bits import Bits
+
+MOST_PLACES_MARKED = 1 << 27
+CROWDED = 16  # places per choice up to which marking beats sorting
+
+
+def compositions(sums: Integers, parts: Integers, bits: Bits) -> Integers:
+    """For every i a uniform composition of sums[i] into parts[i] >= 1 parts, one after the other."""
+    out = np.zeros(int(parts.sum()), dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(parts)])
+    few_stars = sums < parts - 1
+    for stars in (False, True):
+        chosen = np.flatnonzero((few_stars == stars) & (sums > 0))
+        if len(chosen):
+            fill = _by_stars if stars else _by_bars
+            fill(out, starts[chosen], sums[chosen], parts[chosen], bits)
+    return out
+
+
+def _by_bars(out: Integers, starts: Integers, sums: Integers, parts: Integers, bits: Bits) -> None:
+    bars = parts - 1
+    places = sums + bars
+    offsets = np.concatenate([[0], np.cumsum(places + 1)])  # one place more, for a bar at the end of each
+    chosen = subsets(bars, places, offsets[:-1], bits)
+    all_bars = np.insert(chosen, np.cumsum(bars), offsets[1:] - 1)
+    gaps = np.diff(all_bars, prepend=-1) - 1
+    out[_within(starts, parts)] = gaps
+
+
+def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, bits: Bits) -> None:
+    places = sums + parts - 1
+    offsets = np.concatenate([[0], np.cumsum(places)])
+    chosen = subsets(sums, places, offsets[:-1], bits)
+    before = np.arange(len(chosen)) - np.repeat(np.cumsum(sums) - sums, sums)
+    cell = chosen - np.repeat(offsets[:-1], sums) - before + np.repeat(starts, sums)
+    np.add.at(out, cell, 1)
+
+
+def _within(starts: Integers, lengths: Integers) -> Integers:
+    """starts[0], starts[0]+1, .. for each run, one after the other."""
+    return np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+
+
+def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
+    """For every i a uniform subset of sizes[i] of the numbers offsets[i] .. offsets[i] + places[i] - 1; all, sorted."""
+    if len(sizes) == 0 or not sizes.any():
+        return np.zeros(0, dtype=np.int64)
+    reach = int(offsets[-1] + places[-1])
+    if reach <= min(MOST_PLACES_MARKED, CROWDED * int(sizes.sum())):
+        return _marked(sizes, places, offsets, reach, bits)
+    return _sorted(sizes, places, offsets, bits)
+
+
+def _proposals(needed: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
+    if len(needed) == 1:
+        return uniform_below(np.broadcast_to(places, (int(needed[0]),)), bits) + offsets[0]
+    return uniform_below(np.repeat(places, needed), bits) + np.repeat(offsets, needed)
+
+
+def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bits: Bits) -> Integers:
+    marks = np.zeros(reach, dtype=np.uint8)
+    needed = sizes
+    while needed.any():
+        marks[_proposals(needed, places, offsets, bits)] = 1
+        there = np.count_nonzero(marks) if len(sizes) == 1 else np.add.reduceat(marks, offsets, dtype=np.int64)
+        needed = sizes - there
+    return np.flatnonzero(marks)
+
+
+def _sorted(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
+    chosen = np.zeros(0, dtype=np.int64)
+    needed = sizes
+    while needed.any():
+        chosen = np.concatenate([chosen, _proposals(needed, places, offsets, bits)])
+        chosen.sort()
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
+        needed = sizes - np.diff(np.append(np.searchsorted(chosen, offsets), len(chosen)))
+    return chosen

@@ -1,0 +1,265 @@
+"""What is to be kept, said in names, and turned into a sparse 0/1 matrix: a row per kept sum, a column per cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Integers = NDArray[np.int64]
+Keys = Mapping[str, Sequence[Any]]
+Coded = tuple[list[str], Integers]  # the values of a key column, sorted, and the number of each row's value
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum of all cells."""
+
+    def __str__(self) -> str:
+        return "total"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """One sum for every combination of values of these columns."""
+
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "margin:" + ",".join(self.columns)
+
+
+@dataclass(frozen=True)
+class SumWhere:
+    """The sum of the cells in which every named column has the given value."""
+
+    where: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "sum:" + ",".join(f"{column}={value}" for column, value in self.where)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Any sums: a 0/1 matrix, a row per sum and a column per cell."""
+
+    rows: tuple[tuple[int, ...], ...]
+    name: str = "matrix"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Kept = Total | Margin | SumWhere | Sums
+
+
+def total() -> Total:
+    """Keep the sum of all cells."""
+    return Total()
+
+
+def margin(*columns: str) -> Margin:
+    """Keep the sum for every combination of values of these columns."""
+    if not columns:
+        raise BadInput("a margin was asked for", "no column is named", 'Write margin("county"), or total()')
+    if len(set(columns)) < len(columns):
+        raise BadInput(f"a margin over {', '.join(columns)} was asked for", "a column is named twice")
+    return Margin(tuple(columns))
+
+
+def sum_where(**where: object) -> SumWhere:
+    """Keep one sum: `sum_where(sex="female", age="old")`."""
+    if not where:
+        raise BadInput("a sum was asked for", "no column is named", 'Write sum_where(sex="female"), or total()')
+    return SumWhere(tuple((column, str(value)) for column, value in where.items()))
+
+
+def sums(matrix: Any, name: str = "matrix") -> Sums:
+    """Keep any sums, given as a 0/1 matrix with a row per sum and a column per cell."""
+    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    rows = [list(row) for row in dense]
+    if not rows or not rows[0]:
+        raise BadInput(f"the sums of {name} were to be kept", "the matrix is empty")
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise BadInput(
+                f"the sums of {name} were to be kept", f"row {i + 1} has {len(row)} entries, row 1 {len(rows[0])}"
+            )
+        for j, entry in enumerate(row):
+            if entry not in (0, 1):
+                raise BadInput(
+                    f"the sums of {name} were to be kept",
+                    f"row {i + 1}, column {j + 1} is {entry}",
+                    "An invariant is a plain sum of cells: every entry must be 0 or 1",
+                )
+        if not any(row):
+            raise BadInput(f"the sums of {name} were to be kept", f"row {i + 1} is the sum of no cell")
+    return Sums(tuple(tuple(int(entry) for entry in row) for row in rows), name)
+
+
+def parse_keep(text: str) -> Kept:
+    """What the command line calls `WHAT`: total, margin:A,B, sum:COL=VALUE,.. or a file with a 0/1 matrix."""
+    kind, colon, rest = text.partition(":")
+    if text == "total":
+        return total()
+    if kind == "margin" and colon:
+        return margin(*(part.strip() for part in rest.split(",") if part.strip()))
+    if kind == "sum" and colon:
+        pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
+        if not pairs or not all(equals and column.strip() for column, equals, _ in pairs):
+            raise BadInput(
+                f"--keep {text!r} was asked for", "a sum is named by COLUMN=VALUE", "Write sum:sex=female,age=old"
+            )
+        return SumWhere(tuple((column.strip(), value.strip()) for column, _, value in pairs))
+    if Path(text).is_file():
+        from discreet.io.files import read_matrix
+
+        return sums(read_matrix(text), text)
+    raise BadInput(
+        f"--keep {text!r} was asked for",
+        "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor a file",
+        did_you_mean(kind, ["total", "margin", "sum"]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Invariants:
+    """Kept sums as a matrix. `needed` are the rows that the others do not imply by their names alone."""
+
+    matrix: csr_array
+    labels: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    needed: Integers
+    values: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def cells(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def sums(self, counts: Integers) -> Integers:
+        """What the table publishes exactly."""
+        return np.asarray(self.matrix @ counts, dtype=np.int64)
+
+
+def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | None = None) -> Invariants:
+    """The kept sums of a table whose row i has the keys key_columns[..][i], in the order they were asked for."""
+    from scipy.sparse import csr_array, vstack
+
+    cells = _cells(key_columns, rows)
+    kept = tuple(dict.fromkeys(parse_keep(item) if isinstance(item, str) else item for item in keep))
+    if not kept:
+        raise BadInput(
+            "invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE"
+        )
+    keys = _named(kept, key_columns)
+    blocks, labels, values, needed, start = [], [], [], [], 0
+    for item in kept:
+        block, names = _block(item, keys, cells)
+        blocks.append(csr_array(block))
+        labels += [name for name, _ in names]
+        values += [value for _, value in names]
+        if not _implied(item, kept):
+            needed.append(np.arange(start, start + len(names)))
+        start += len(names)
+    return Invariants(csr_array(vstack(blocks)), tuple(labels), kept, np.concatenate(needed), tuple(values))
+
+
+def _named(kept: tuple[Kept, ...], key_columns: Keys) -> dict[str, Coded]:
+    """The columns that are named, coded."""
+    names = [name for item in kept if isinstance(item, Margin) for name in item.columns]
+    names += [name for item in kept if isinstance(item, SumWhere) for name, _ in item.where]
+    for name in names:
+        if name not in key_columns:
+            raise BadInput(
+                f"something kept names the column {name!r}",
+                "the table has no such key column",
+                did_you_mean(name, key_columns),
+            )
+    return {name: _coded(key_columns[name]) for name in dict.fromkeys(names)}
+
+
+def _cells(keys: Keys, rows: int | None) -> int:
+    lengths = {len(column) for column in keys.values()} | ({rows} if rows is not None else set())
+    if len(lengths) != 1:
+        raise BadInput(
+            "invariants of a table were asked for", f"its key columns have different lengths: {sorted(lengths)}"
+        )
+    (cells,) = lengths
+    if cells == 0:
+        raise BadInput("invariants of a table were asked for", "the table has no rows")
+    return cells
+
+
+def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[tuple[str, tuple[str, ...]]]]:
+    """The rows of one thing kept, and the name and value of each."""
+    from scipy.sparse import csr_array
+
+    if isinstance(item, Total):
+        return csr_array(np.ones((1, cells), dtype=np.int64)), [("total", ())]
+    if isinstance(item, Margin):
+        codes, groups = _groups([keys[name] for name in item.columns])
+        block = csr_array((np.ones(cells, dtype=np.int64), (codes, np.arange(cells))), shape=(len(groups), cells))
+        pairs = [",".join(f"{column}={value}" for column, value in zip(item.columns, group)) for group in groups]
+        return block, list(zip(pairs, groups))
+    if isinstance(item, SumWhere):
+        chosen = np.ones(cells, dtype=bool)
+        for name, value in item.where:
+            known, codes = keys[name]
+            if value not in known:
+                raise BadInput(f"{item} was to be kept", f"no row has {name} = {value!r}", did_you_mean(value, known))
+            chosen &= codes == known.index(value)
+        if not chosen.any():
+            raise BadInput(
+                f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell"
+            )
+        return csr_array(chosen.astype(np.int64)[None, :]), [(str(item)[4:], tuple(value for _, value in item.where))]
+    width = len(item.rows[0])
+    if width != cells:
+        raise BadInput(f"the sums of {item.name} were to be kept", f"they have {width} columns, the table {cells} rows")
+    block = csr_array(np.array(item.rows, dtype=np.int64))
+    return block, [(f"{item.name} row {i + 1}", ()) for i in range(len(item.rows))]
+
+
+def _coded(column: Sequence[Any]) -> Coded:
+    seen: dict[Any, int] = {}
+    codes = np.fromiter((seen.setdefault(value, len(seen)) for value in column), dtype=np.int64, count=len(column))
+    names = [str(value) for value in seen]
+    values = sorted(set(names))
+    place = {value: i for i, value in enumerate(values)}
+    return values, np.array([place[name] for name in names], dtype=np.int64)[codes]
+
+
+def _groups(columns: list[Coded]) -> tuple[Integers, list[tuple[str, ...]]]:
+    """A group number for every cell, and the values that name each group."""
+    groups = np.zeros(len(columns[0][1]), dtype=np.int64)
+    for values, codes in columns:
+        groups = np.unique(groups * len(values) + codes, return_inverse=True)[1]
+    first = np.unique(groups, return_index=True)[1]
+    return groups, [tuple(values[codes[i]] for values, codes in columns) for i in first]
+
+
+def _implied(item: Kept, kept: tuple[Kept, ...]) -> bool:
+    """Whether another thing kept gives it away: a finer margin, or the same margin named before."""
+    if isinstance(item, Sums):
+        return False
+    columns = (
+        set(item.columns)
+        if isinstance(item, Margin)
+        else set(dict(item.where))
+        if isinstance(item, SumWhere)
+        else set()
+    )
+    margins = [(set(other.columns), other) for other in kept if isinstance(other, Margin) and other != item]
+    if isinstance(item, Margin):
+        before = kept[: kept.index(item)]
+        return any(columns < other or (columns == other and margin in before) for other, margin in margins)
+    return any(columns <= other for other, _ in margins)

@@ -1,0 +1,209 @@
+"""Cells of two-sided geometric noise with a given sum: the l1 law on nested and disjoint sums.
+
+Noise with P(k) proportional to a^|k| is x - y with x and y geometric. Given that the x of d cells sum to S + s and the
+y to S, both are uniform compositions; and S has P(S) proportional to C(S+s+d-1, d-1) C(S+d-1, d-1) a^(2S), which is
+inverted by enclosures. Only integers are drawn and nothing is rejected.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.lattice.chances import accept_values, integer_bounds
+from discreet.lattice.compositions import compositions
+from discreet.lattice.invariants import Integers
+from discreet.numbers import arb_of
+from discreet.sample.bits import Bits
+from discreet.sample.draw import WORD_BITS, draw, invert
+from discreet.sample.laws import CENTRE_BITS
+from discreet.sample.noise import geometric
+
+if TYPE_CHECKING:
+    from flint import arb
+
+WORTH_A_TABLE = 200  # draws from one law from which on a guide table pays
+
+
+@dataclass(frozen=True)
+class PairSum:
+    """The law of S: the smaller of the two sums whose difference is `shift`."""
+
+    odds: Fraction
+    cells: int
+    shift: int = 0
+
+    @property
+    def mode(self) -> int:
+        """Where C(S+s+d-1, d-1) C(S+d-1, d-1) a^(2S) is largest: its ratios cross one there."""
+        d, s, square = self.cells, self.shift, self.odds**2
+        # (S+s+d)(S+d) >= square (S+s+1)(S+1) is a quadratic inequality in S
+        p, q = square.numerator, square.denominator
+        a, b, c = p - q, p * (s + 2) - q * (s + 2 * d), p * (s + 1) - q * (s + d) * d
+        if c > 0:
+            return 0
+        root = math.isqrt(b * b - 4 * a * c)
+        return max(0, (root - b) // (2 * a))
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        first, bounds = _running(self, 64)
+        share = 1 << (64 - CENTRE_BITS - 1)
+        inside = [i for i, (low, high) in enumerate(bounds) if high >= share and low <= (1 << 64) - share]
+        return (first + inside[0], first + inside[-1] + 1) if inside else (self.mode, self.mode)
+
+    def below(self, k: int, bits: int) -> tuple[int, int]:
+        if k < 0:
+            return 0, 0
+        first, bounds = _running(self, bits)
+        if k < first:
+            return 0, bounds[0][1]
+        return bounds[k - first] if k - first < len(bounds) else (bounds[-1][0], 1 << bits)
+
+
+def _steps(law: PairSum, upwards: bool, precision: int) -> tuple[list[arb], arb]:
+    """Weights relative to the mode's, going away from it until they are negligible; and a bound on all the others."""
+    from flint import arb
+
+    square = arb_of(law.odds**2 if not upwards else 1 / law.odds**2)
+    d, s, k, weight = law.cells, law.shift, law.mode, arb(1)
+    weights: list[arb] = []
+    smallest = arb(2) ** -precision
+    while upwards or k > 0:
+        if upwards:
+            ratio = square * ((k + s + d) * (k + d)) / ((k + s + 1) * (k + 1))
+        else:
+            ratio = square * ((k + s) * k) / ((k + s + d - 1) * (k + d - 1))
+        weight = weight * ratio
+        k += 1 if upwards else -1
+        weights.append(weight)
+        if weight < smallest and ratio < 1:
+            # ratios only fall on the way out, so the rest is less than a geometric series
+            return weights, weight * ratio / (1 - ratio)
+    return weights, arb(0)
+
+
+@lru_cache(maxsize=4096)
+def _running(law: PairSum, bits: int) -> tuple[int, list[tuple[int, int]]]:
+    """The smallest S worth a number, and bounds on 2^bits P(<= S) from there on."""
+    from flint import arb, ctx
+
+    with ctx.workprec(bits + 64):
+        down, rest_below = _steps(law, False, bits + 24)
+        up, rest_above = _steps(law, True, bits + 24)
+        weights = [*reversed(down), arb(1), *up]
+        running, sums = rest_below.union(arb(0)), []
+        for weight in weights:
+            running = running + weight
+            sums.append(running)
+        scale = arb(2) ** bits / (running + rest_above.union(arb(0)))
+        bounds = []
+        for part in sums:
+            bounds.append(integer_bounds(part * scale, bits))
+    return law.mode - len(down), bounds
+
+
+@lru_cache(maxsize=1 << 16)
+def _weight(odds: Fraction, cells: int, total: int, precision: int) -> arb:
+    """The weight of noise with a given sum: the sum over S of C(S+s+d-1, d-1) C(S+d-1, d-1) a^(2S+s), s = |total|."""
+    from flint import arb, ctx
+
+    with ctx.workprec(precision + 32):
+        law = PairSum(odds, cells, abs(total))
+        down, rest_below = _steps(law, False, precision + 16)
+        up, rest_above = _steps(law, True, precision + 16)
+        relative = arb(1) + sum(down, arb(0)) + sum(up, arb(0)) + (rest_below + rest_above).union(arb(0))
+        k, s, d = law.mode, law.shift, law.cells
+        peak = arb(k + s + d - 1).bin(d - 1) * arb(k + d - 1).bin(d - 1) if d < 50 else _binomials(k + s, k, d - 1)
+        return peak * arb_of(1 / odds) ** (2 * k + s) * relative
+
+
+def _binomials(one: int, other: int, below: int) -> arb:
+    from flint import arb
+
+    def log_binomial(k: int) -> arb:
+        return arb(k + below + 1).lgamma() - arb(k + 1).lgamma() - arb(below + 1).lgamma()
+
+    return (log_binomial(one) + log_binomial(other)).exp()
+
+
+def sum_weight(odds: Fraction, cells: int, total: int, precision: int) -> arb:
+    """Up to a factor that depends on the number of cells only: P(the noise of so many cells sums to total)."""
+    return _weight(odds, cells, abs(total), precision)
+
+
+@dataclass(frozen=True)
+class GeometricGroup:
+    """So many cells of two-sided geometric noise with these odds."""
+
+    odds: Fraction
+    cells: int
+
+    @property
+    def variance(self) -> float:
+        a = 1 / float(self.odds)
+        return self.cells * 2 * a / (1 - a) ** 2
+
+    def free(self, draws: int, bits: Bits) -> Integers:
+        """Independent noise: a row per draw."""
+        return geometric(self.odds, draws * self.cells, bits).reshape(draws, self.cells)
+
+    def chance(self, total: int, bits: int) -> tuple[int, int]:
+        """Bounds on 2^bits P(sum = total) / P(sum = 0)."""
+        if self.cells == 1:
+            power = abs(total)
+            if power * math.log2(self.odds) > bits + 1:
+                return 0, 1
+            scaled = (self.odds.denominator**power << bits, self.odds.numerator**power)
+            return scaled[0] // scaled[1], -(-scaled[0] // scaled[1])
+        from flint import arb, ctx
+
+        with ctx.workprec(bits + 32):
+            ratio = sum_weight(self.odds, self.cells, total, bits + 16) / sum_weight(
+                self.odds, self.cells, 0, bits + 16
+            )
+            return integer_bounds(ratio * arb(2) ** bits, bits)
+
+    def accept(self, totals: Integers, bits: Bits) -> np.ndarray:
+        """Each total with chance P(sum = total) / P(sum = 0)."""
+        return accept_values(np.abs(totals), self.chance, bits)
+
+    def given(self, totals: Integers, bits: Bits) -> Integers:
+        """Noise with these sums: a row per sum."""
+        if self.cells == 1:
+            return totals.reshape(-1, 1)
+        cells = np.full(len(totals), self.cells, dtype=np.int64)
+        return given_sums(self.odds, cells, totals, bits).reshape(len(totals), self.cells)
+
+
+def given_sums(odds: Fraction, cells: Integers, totals: Integers, bits: Bits) -> Integers:
+    """For every i, noise of cells[i] cells with sum totals[i]; one block after the other."""
+    if len(cells) == 0:
+        return np.zeros(0, dtype=np.int64)
+    shifts = np.abs(totals)
+    smaller = np.zeros(len(cells), dtype=np.int64)
+    order = np.lexsort((shifts, cells))
+    ends = np.flatnonzero(np.diff(cells[order]) | np.diff(shifts[order])) + 1
+    for members in np.split(order, ends):
+        size, shift = int(cells[members[0]]), int(shifts[members[0]])
+        if size > 1:
+            smaller[members] = _pair_sums(PairSum(odds, size, shift), len(members), bits)
+    plus = compositions(smaller + shifts, cells, bits)
+    plus -= compositions(smaller, cells, bits)
+    return plus * np.repeat(np.where(totals < 0, -1, 1), cells)
+
+
+def _pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
+    if draws >= WORTH_A_TABLE:
+        return draw(law, draws, bits)
+    return np.array([invert(law.below, bits.integer(WORD_BITS), WORD_BITS, law.mode, bits) for _ in range(draws)])
+
+
+def block_noise(odds: Fraction, cells: Integers, bits: Bits) -> Integers:
+    """Noise of blocks of so many cells, each summing to zero; one block after the other."""
+    return given_sums(odds, cells, np.zeros(len(cells), dtype=np.int64), bits)

@@ -1,0 +1,203 @@
+"""What the kept sums look like: cells that no sum tells apart, groups of sums that do not touch, two-way tables.
+
+Cells with equal columns form a class. The kept sums see only the sums of classes, so everything is decided on the
+(usually small) matrix of distinct columns; and what does not touch is independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.lattice.invariants import Integers, Invariants
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_COLUMNS = 1500  # distinct columns of one group of touching sums, when it has no shape we know
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A group of sums that is a two-way table: `place[i, j]` is the class in row i and column j."""
+
+    place: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Sums that touch one another. `classes[c]` are the cells of class c, `matrix` has a column per class."""
+
+    classes: tuple[Integers, ...]
+    matrix: csr_array
+    laminar: bool
+
+    @cached_property
+    def sizes(self) -> Integers:
+        return np.array([len(cells) for cells in self.classes], dtype=np.int64)
+
+    @cached_property
+    def grid(self) -> Grid | None:
+        return None if self.laminar else _grid(self.matrix)
+
+    @cached_property
+    def dense(self) -> Integers:
+        """The distinct columns, redundant rows left out."""
+        if len(self.classes) > MOST_COLUMNS:
+            raise BadInput(
+                "sums that overlap were to be kept",
+                f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
+                f"Keep fewer sums: up to {MOST_COLUMNS} groups, nested or disjoint sums, or two margins",
+            )
+        full = self.matrix.toarray().astype(np.int64)
+        return full[independent_rows(full)]
+
+    @cached_property
+    def kernel(self) -> Integers:
+        """A reduced basis of the class sums that change no kept sum: a row per vector."""
+        from discreet.lattice.basis import kernel_basis
+
+        if self.laminar:
+            return np.zeros((0, len(self.classes)), dtype=np.int64)
+        return kernel_basis(self.dense)
+
+    @cached_property
+    def free(self) -> bool:
+        """Whether class sums can change at all; if not, every class keeps its own sum."""
+        if self.laminar:
+            return False
+        return self.grid is not None or len(self.kernel) > 0
+
+    @cached_property
+    def determined(self) -> Integers:
+        """Cells that the kept sums pin down."""
+        if self.grid is not None:
+            return np.zeros(0, dtype=np.int64)
+        fixed = np.ones(len(self.classes), dtype=bool) if not self.free else ~np.any(self.kernel != 0, axis=0)
+        alone = [self.classes[c] for c in np.flatnonzero(fixed & (self.sizes == 1))]
+        return np.sort(np.concatenate(alone)) if alone else np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Cells in no sum, and the groups of sums that touch."""
+
+    cells: int
+    untouched: Integers
+    parts: tuple[Part, ...]
+
+    @cached_property
+    def determined(self) -> Integers:
+        found = [part.determined for part in self.parts]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+    @property
+    def nothing_free(self) -> bool:
+        return len(self.determined) == self.cells
+
+
+def structure_of(invariants: Invariants) -> Structure:
+    """Classes, and the connected groups of needed sums over them."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    matrix = csr_array(invariants.matrix[invariants.needed])
+    classes, distinct = _classes(matrix)
+    heights = np.asarray(distinct.sum(axis=0)).ravel()
+    untouched = [cells for cells, height in zip(classes, heights) if height == 0]
+    rows, columns = distinct.shape
+    links = csr_array(distinct.T @ distinct) if columns < rows else None
+    if links is not None:
+        _, of_class = connected_components(links, directed=False)
+    else:
+        _, of_row = connected_components(csr_array(distinct @ distinct.T), directed=False)
+        first = distinct.tocsc()
+        of_class = np.array([of_row[first.indices[first.indptr[c]]] if heights[c] else -1 for c in range(columns)])
+    parts = []
+    held = np.flatnonzero(heights > 0)
+    order = held[np.argsort(of_class[held], kind="stable")]
+    for members in np.split(order, np.flatnonzero(np.diff(of_class[order])) + 1) if len(order) else []:
+        inside = csr_array(distinct[:, members])
+        inside = csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
+        parts.append(Part(tuple(classes[c] for c in members), inside, _laminar(inside)))
+    return Structure(
+        invariants.cells, np.sort(np.concatenate(untouched)) if untouched else np.zeros(0, np.int64), tuple(parts)
+    )
+
+
+def _classes(matrix: csr_array) -> tuple[list[Integers], csr_array]:
+    """Cells by equal columns, and the matrix of distinct columns."""
+    from scipy.sparse import csr_array
+
+    columns = matrix.tocsc()
+    columns.sort_indices()
+    marks = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[0], dtype=np.int64).astype(np.uint64)
+    running = np.concatenate([[np.uint64(0)], np.cumsum(marks[columns.indices], dtype=np.uint64)])
+    hashes = running[columns.indptr[1:]] - running[columns.indptr[:-1]]
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    _check_equal(columns, first[which])
+    order = np.argsort(which, kind="stable")
+    classes = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+    return classes, csr_array(columns[:, first])
+
+
+def _check_equal(columns: Any, alike: Integers) -> None:
+    """Hashes only propose: every column must equal the first of its class."""
+    lengths = np.diff(columns.indptr)
+    same = np.array_equal(lengths, lengths[alike])
+    if same:
+        shift = np.repeat(columns.indptr[alike] - columns.indptr[:-1], lengths)
+        same = np.array_equal(columns.indices, columns.indices[np.arange(len(columns.indices)) + shift])
+    if not same:
+        raise ArithmeticError("two different columns have the same 64-bit hash")
+
+
+def _laminar(matrix: csr_array) -> bool:
+    """Whether any two of the sets are nested or disjoint."""
+    sizes = np.diff(matrix.indptr)
+    common = (matrix @ matrix.T).tocoo()
+    return bool(np.all(common.data == np.minimum(sizes[common.row], sizes[common.col])))
+
+
+def _grid(matrix: csr_array) -> Grid | None:
+    """The two-way table whose margins these are, if they are one: every row sum meets every column sum once."""
+    from scipy.sparse.csgraph import connected_components
+
+    columns = matrix.tocsc()
+    if np.any(np.diff(columns.indptr) != 2):
+        return None
+    ends = columns.indices.reshape(-1, 2)
+    # the sums that do not meet the first one are on its side
+    side = np.zeros(matrix.shape[0], dtype=bool)
+    side[ends[(ends == ends[0, 0]).any(axis=1)].ravel()] = True
+    side[ends[0, 0]] = False
+    across, along = np.flatnonzero(side), np.flatnonzero(~side)
+    if len(across) * len(along) != len(ends) or np.any(side[ends[:, 0]] == side[ends[:, 1]]):
+        return None
+    numbers = np.zeros(matrix.shape[0], dtype=np.int64)
+    numbers[across], numbers[along] = np.arange(len(across)), np.arange(len(along))
+    row = np.where(side[ends[:, 0]], numbers[ends[:, 1]], numbers[ends[:, 0]])
+    column = np.where(side[ends[:, 0]], numbers[ends[:, 0]], numbers[ends[:, 1]])
+    place = np.full((len(along), len(across)), -1, dtype=np.int64)
+    place[row, column] = np.arange(len(ends))
+    if np.any(place < 0) or connected_components(matrix @ matrix.T, directed=False)[0] != 1:
+        return None
+    return Grid(place if len(along) >= len(across) else place.T)
+
+
+def independent_rows(matrix: Integers) -> Integers:
+    """The first rows that span all others."""
+    from flint import fmpq_mat, fmpz_mat
+
+    reduced = fmpq_mat(fmpz_mat(matrix.T.tolist())).rref()[0]
+    leads = []
+    for i in range(reduced.nrows()):
+        lead = next((j for j in range(reduced.ncols()) if reduced[i, j] != 0), None)
+        if lead is None:
+            break
+        leads.append(lead)
+    return np.array(leads, dtype=np.int64)

@@ -1,0 +1,31 @@
+"""Every snippet of README and docs runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from snippets import blocks, pages, run_page  # noqa: E402
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page)
+
+
+def test_snippets_are_found() -> None:
+    assert len(blocks(ROOT / "README.md")) >= 5
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    import re
+
+    for page in [*pages(), *ROOT.glob("*.md"), *(ROOT / "docs").glob("*/*.md")]:
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
