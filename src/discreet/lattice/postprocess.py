@@ -92,6 +92,8 @@ def round_to_integers(matrix: Any, point: Any, sums: Any, *, nonnegative: bool =
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     dense, target = _dense(matrix), np.asarray(point, dtype=float)
+    if nonnegative:
+        target = np.maximum(target, 0)  # below zero every whole count is nearer by the same amount
     near_whole = np.abs(target - np.round(target)) < 1e-7
     base = np.where(near_whole, np.round(target), np.floor(target))
     part = np.where(near_whole, 0.0, target - base)
@@ -100,7 +102,7 @@ def round_to_integers(matrix: Any, point: Any, sums: Any, *, nonnegative: bool =
     found = milp(
         np.concatenate([1 - 2 * part, ones, ones]),
         integrality=np.ones(3 * size),
-        bounds=Bounds(np.zeros(3 * size), np.concatenate([ones, many, np.maximum(base, 0) if nonnegative else many])),
+        bounds=Bounds(np.zeros(3 * size), np.concatenate([ones, many, base if nonnegative else many])),
         constraints=LinearConstraint(np.hstack([dense, dense, -dense]), sums - dense @ base, sums - dense @ base),
     )
     if found.status == 2:
