@@ -46,3 +46,13 @@ def moments(values: Floats, ratio: float) -> tuple[Floats, Floats, Floats]:
 
 def _shifted(values: Floats) -> Any:
     return np.concatenate([[0.0], values[:-1]])
+
+
+def running_maximum(values: Floats, ratio: float) -> Floats:
+    """out[i] = max over k <= i of ratio^(i-k) values[k], along the first axis; the values must not be negative."""
+    out = np.array(values, dtype=float)
+    step, power = 1, ratio
+    while step < len(out) and power > 0:
+        np.maximum(out[step:], power * out[:-step], out=out[step:])
+        step, power = 2 * step, power * power
+    return out

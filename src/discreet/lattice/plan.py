@@ -15,7 +15,7 @@ from discreet.lattice.guarantee import Asked, Change, Noise, calibrate, remarks,
 from discreet.lattice.invariants import Integers, Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.sampler import Piece, pieces_for
 from discreet.lattice.structure import Structure, structure_of
-from discreet.numbers import Number, decimal_above, epsilon_of, exact, positive, probability, text, whole
+from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, exact, positive, probability, text, whole
 from discreet.sample.bits import Bits
 
 LAWS = ("l1", "l2", "gaussian")
@@ -29,6 +29,9 @@ class Inequalities:
 
     matrix: Integers
     least: Integers
+
+    def as_json(self) -> dict[str, Any]:
+        return {"matrix": self.matrix.tolist(), "least": self.least.tolist()}
 
     def hold(self, table: Integers) -> bool:
         return bool(np.all(self.matrix @ table >= self.least))
@@ -77,6 +80,7 @@ class LatticePlan:
             "law": self.asked.law,
             "sampler": self.sampler,
             "nonnegative": self.nonnegative,
+            "inequalities": None if self.inequalities is None else self.inequalities.as_json(),
             "parameters": {name: text(number) for name, number in numbers.items() if number is not None},
         }
 
@@ -116,6 +120,11 @@ class LatticePlan:
             return False
         return self.inequalities is None or self.inequalities.hold(table)
 
+    def check(self, counts: Integers) -> None:
+        """Refuse a table that violates the inequalities it is to be conditioned on."""
+        if self.asked.restricted:
+            self._checked(counts)
+
     def _checked(self, counts: Integers | None) -> Integers:
         if counts is None:
             raise BadInput(
@@ -143,7 +152,7 @@ class LatticePlan:
 
 def lattice_sampler(
     invariants: Invariants,
-    epsilon: Number | None = None,
+    epsilon: Number | Epsilon | None = None,
     *,
     alpha: Number | None = None,
     rho: Number | None = None,
@@ -195,7 +204,7 @@ def lattice_sampler(
 def plan_lattice(
     key_columns: Keys,
     keep: Iterable[Kept | str],
-    epsilon: Number | None = None,
+    epsilon: Number | Epsilon | None = None,
     *,
     rows: int | None = None,
     **options: Any,
