@@ -37,7 +37,7 @@ def test_pair_sums_enclose_the_exact_law(odds: Fraction, cells: int, shift: int)
     whole = sum(weights)
     slack = weights[-1] * 100 / whole  # what is left out of the sum, generously
     running = Fraction(0)
-    for s in range(0, 60):
+    for s in range(60):
         running += weights[s] / whole
         low, high = PairSum(odds, cells, shift).below(s, 80)
         assert Fraction(low, 1 << 80) <= running
@@ -186,7 +186,7 @@ def test_inner_points() -> None:
 def test_splitting_a_measure_gives_the_weight_of_a_pair() -> None:
     """a^(|s|+|q-s|) is geometric noise of ratio a^2 convolved with the inner points: checked exactly."""
     a = Fraction(2, 3)
-    for q in range(0, 6):
+    for q in range(6):
         measure = [1 if q == 0 else Fraction(1) if u in (0, q) else 1 - a**2 for u in range(q + 1)]
         scale = None
         for s in range(-8, 14):
