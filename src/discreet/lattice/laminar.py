@@ -10,30 +10,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.chances import accept_values, integer_bounds, settle
+from discreet.lattice.chances import Inverse, accept_values, integer_bounds, inverse, settle
 from discreet.lattice.compositions import compositions
 from discreet.lattice.invariants import Integers
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
-from discreet.sample.draw import WORD_BITS, draw, invert
-from discreet.sample.laws import CENTRE_BITS
+from discreet.sample.draw import WORD_BITS
 from discreet.sample.noise import geometric, one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb
 
 WIDEST_SPREAD = 8000  # beyond, S is drawn by rejection instead of inversion
-WORTH_A_TABLE = 200  # draws from one law from which on a guide table pays
 
 
 @dataclass(frozen=True)
 class PairSum:
-    """The law of S: the smaller of the two sums whose difference is `shift`."""
+    """The law of S, the smaller of two sums whose difference is `shift`."""
 
     odds: Fraction
     cells: int
@@ -56,13 +54,6 @@ class PairSum:
         """Roughly its standard deviation."""
         a = 1 / float(self.odds)
         return math.sqrt(self.cells * a / 2) / (1 - a)
-
-    @property
-    def centre(self) -> tuple[int, int]:
-        first, bounds = _running(self, 64)
-        share = 1 << (64 - CENTRE_BITS - 1)
-        inside = [i for i, (low, high) in enumerate(bounds) if high >= share and low <= (1 << 64) - share]
-        return (first + inside[0], first + inside[-1] + 1) if inside else (self.mode, self.mode)
 
     def below(self, k: int, bits: int) -> tuple[int, int]:
         if k < 0:
@@ -179,9 +170,20 @@ class GeometricGroup:
             )
             return integer_bounds(ratio * arb(2) ** bits, bits)
 
+    @cached_property
+    def _known(self) -> dict[int, tuple[int, int]]:
+        return {}
+
+    def _chance(self, total: int, bits: int) -> tuple[int, int]:
+        if bits != WORD_BITS:
+            return self.chance(total, bits)
+        if total not in self._known:
+            self._known[total] = self.chance(total, bits)
+        return self._known[total]
+
     def accept(self, totals: Integers, bits: Bits) -> np.ndarray:
         """Each total with chance P(sum = total) / P(sum = 0)."""
-        return accept_values(np.abs(totals), self.chance, bits)
+        return accept_values(np.abs(totals), self._chance, bits)
 
     def given(self, totals: Integers, bits: Bits) -> Integers:
         """Noise with these sums: a row per sum."""
@@ -211,9 +213,12 @@ def given_sums(odds: Fraction, cells: Integers, totals: Integers, bits: Bits) ->
 def _pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
     if law.shift == 0 and law.spread > WIDEST_SPREAD:
         return np.array([_sum_by_rejection(law, bits) for _ in range(draws)])
-    if draws >= WORTH_A_TABLE:
-        return draw(law, draws, bits)
-    return np.array([invert(law.below, bits.integer(WORD_BITS), WORD_BITS, law.mode, bits) for _ in range(draws)])
+    return _inverse(law).draw(draws, bits)
+
+
+@lru_cache(maxsize=4096)
+def _inverse(law: PairSum) -> Inverse:
+    return inverse(law.below, *_running(law, WORD_BITS))
 
 
 def _sum_by_rejection(law: PairSum, bits: Bits) -> int:
