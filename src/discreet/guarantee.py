@@ -11,7 +11,15 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
+GRADES = ("exact", "enclosed", "diagnosed")  # of a guarantee that may be published
 ONE_PERSON = "one person more or less in one row"
+
+
+def unit_of(contributions: int) -> str:
+    """Who the neighbours are when nothing is kept."""
+    if contributions == 1:
+        return ONE_PERSON
+    return f"one person more or less, who is counted up to {contributions} times"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from discreet.guarantee import Guarantee
 from discreet.numbers import SMALLEST_EPSILON, Number, epsilon_of, exact, positive, probability, whole
 from discreet.routes import Measured, Published, Request, Route
 from discreet.sample.bits import source
-from discreet.table import Schema, Table
+from discreet.table import ROWS_ARE_PUBLIC, Schema, Table
 
 if TYPE_CHECKING:
     from discreet.ledger import Spending
@@ -228,9 +228,6 @@ def _seal(
         max_count=measured.max_count,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
-
-
-ROWS_ARE_PUBLIC = "Which rows the table has is public."
 
 
 def _ignore(_: Any) -> None:

@@ -16,7 +16,7 @@ from discreet.errors import BadInput, did_you_mean
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import read_csv
 from discreet.numbers import whole
-from discreet.table import Integers, Schema, Table
+from discreet.table import AS_GIVEN, SORTED, Integers, Schema, Table
 
 Keys = Sequence[str] | str | None
 Order = NDArray[np.int64] | None
@@ -247,7 +247,7 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
         else:
             categories = categories.take(order)
     sorted_by_keys = bool(names) and (not keep_order or strictly_ascending(categories))
-    how = "sorted by the keys" if sorted_by_keys else "as given, declared public"
+    how = SORTED if sorted_by_keys else AS_GIVEN
     return Schema(tuple(names), count, rows, categories, kind, order=how), order
 
 

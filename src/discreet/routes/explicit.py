@@ -11,7 +11,7 @@ from discreet.build.explicit import explicit
 from discreet.certify import Certificate, certify
 from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven
-from discreet.guarantee import Guarantee, zcdp_epsilon
+from discreet.guarantee import Guarantee, unit_of, zcdp_epsilon
 from discreet.mechanism import Mechanism, Noise, NoiseThenMap
 from discreet.numbers import Epsilon, whole
 from discreet.routes import Measured, Published, Request
@@ -95,7 +95,7 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
         raise NotProven(
             f"epsilon = {each} was asked for", "the mechanism does not meet it", witness=certificate.witness
         )
-    unit = unit_of(schema)
+    unit = unit_of(schema.contributions)
     return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)
 
 
@@ -119,7 +119,7 @@ def _refuse_options(request: Request) -> None:
 def _plan_gaussian(schema: Schema, request: Request, top: int | None) -> ExplicitRoute:
     variance = gaussian_variance_for(request, schema.contributions)
     mechanism = Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(variance), None if top is None else (0, top)))
-    guarantee = gaussian_guarantee(request, unit_of(schema))
+    guarantee = gaussian_guarantee(request, unit_of(schema.contributions))
     alone = schema.contributions == 1 and request.epsilon is not None
     return ExplicitRoute(mechanism, guarantee, certify(mechanism, request.epsilon, request.delta) if alone else None)
 
@@ -152,9 +152,3 @@ def rho_for(epsilon: Epsilon, delta: Fraction) -> Fraction:
         middle = Fraction(f"{float((low + high) / 2):.6e}")
         low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon.rational() else (low, middle)
     return low
-
-
-def unit_of(schema: Schema) -> str:
-    if schema.contributions == 1:
-        return "one person more or less in one row"
-    return f"one person more or less, who is counted up to {schema.contributions} times"
