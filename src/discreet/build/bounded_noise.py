@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.build.duals import proven_bound
 from discreet.build.formulation import Exact, Formulation, LinearRow
-from discreet.errors import SolverFailed
+from discreet.errors import BadInput, SolverFailed
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, probability, text, whole
 
 BITS = 60
@@ -79,7 +79,8 @@ def bounded_noise(
     """Integer noise with P(error = 0) = truth and no error beyond `support`, for counts that are at least `support`."""
     allowed, chance = epsilon_of(epsilon, alpha), probability(truth, "truth", open_ends=True)
     reach = whole(support, "support", 1)
-    whole(LARGEST_SUPPORT - reach, f"{LARGEST_SUPPORT} - support", 0)
+    if reach > LARGEST_SUPPORT:
+        raise BadInput(f"support = {reach} was asked for", f"the largest that is solved for is {LARGEST_SUPPORT}")
     odds = allowed.odds()
     closed = formula_holds(odds, chance, reach)
     half = closed_form(odds, chance, reach) if closed else _least_single(odds, chance, reach)

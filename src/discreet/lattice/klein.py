@@ -12,7 +12,7 @@ by its weight times the mass of its walk, walk with width j/e, and accept by the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -21,18 +21,22 @@ import numpy as np
 
 from discreet.lattice.chances import integer_bounds, settle
 from discreet.lattice.invariants import Integers
-from discreet.numbers import arb_of, enclose
+from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, invert
 from discreet.sample.laws import scaled
+from discreet.sample.noise import one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb
 
+WIDEST_TABLE = 2  # variances above are drawn by rejection
+AHEAD = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and the coefficients below each step."""
+    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and its coefficients."""
 
     cells: int
     vectors: tuple[tuple[Integers, Integers], ...]
@@ -107,6 +111,34 @@ def chain_ladder(blocks: list[Integers], cells: int) -> Ladder:
     return Ladder(cells, tuple(vectors), tuple(norms), tuple(below))
 
 
+@dataclass(frozen=True, eq=False)
+class Stock:
+    """Two-sided geometric numbers drawn ahead: P(k) proportional to exp(-|k|/width)."""
+
+    bits: Bits
+    shelves: dict[int, list[int]] = field(default_factory=dict)
+
+    def take(self, width: int) -> int:
+        shelf = self.shelves.setdefault(width, [])
+        if not shelf:
+            rate = Epsilon(value=Fraction(1, width))
+            both = one_sided_geometric(rate, 2 * AHEAD, self.bits)
+            shelf += (both[:AHEAD] - both[AHEAD:]).tolist()
+        return shelf.pop()
+
+
+def _wide(variance: Fraction, shift: Fraction, stock: Stock) -> int:
+    """By rejection from two-sided geometric numbers of nearly the same width (after Canonne, Kamath and Steinke)."""
+    width = math.isqrt(math.floor(variance)) + 1
+    most = abs(shift) / width + variance / (2 * width**2)  # the largest value of |k|/width - (k-shift)^2/(2 variance)
+    while True:
+        k = stock.take(width)
+        exponent = abs(k) / Fraction(width) - (k - shift) ** 2 / (2 * variance) - most
+        word = stock.bits.integer(WORD_BITS)
+        if settle(lambda b, e=exponent: scaled(enclose(lambda: arb_of(e).exp(), b), b), word, stock.bits):  # type: ignore[misc]
+            return k
+
+
 @lru_cache(maxsize=1 << 14)
 def _shifted(variance: Fraction, shift: Fraction, bits: int) -> tuple[int, list[tuple[int, int]]]:
     """Bounds on 2^bits P(X <= k) for P(k) proportional to exp(-(k-shift)^2 / (2 variance)), and the first k."""
@@ -127,10 +159,12 @@ def _shifted(variance: Fraction, shift: Fraction, bits: int) -> tuple[int, list[
     return -reach, bounds
 
 
-def around(variance: Fraction, centre: Fraction, bits: Bits) -> int:
+def around(variance: Fraction, centre: Fraction, stock: Stock) -> int:
     """A draw from P(k) proportional to exp(-(k - centre)^2 / (2 variance))."""
-    whole = round(centre)
+    whole, bits = round(centre), stock.bits
     shift = centre - whole
+    if variance > WIDEST_TABLE:
+        return whole + _wide(variance, shift, stock)
 
     def below(k: int, known: int) -> tuple[int, int]:
         first, bounds = _shifted(variance, shift, known)
@@ -143,16 +177,20 @@ def around(variance: Fraction, centre: Fraction, bits: Bits) -> int:
 
 def mass(variance: Fraction, shift: Fraction) -> arb:
     """rho(Z - shift): the sum over k of exp(-(k-shift)^2 / (2 variance)), at the working precision; |shift| <= 1/2."""
-    from flint import arb, ctx
+    from flint import ctx
 
-    bits = ctx.prec
+    return _mass(variance, abs(shift), ctx.prec)
+
+
+@lru_cache(maxsize=1 << 14)
+def _mass(variance: Fraction, shift: Fraction, bits: int) -> arb:
+    from flint import arb
+
     if variance >= 1:  # Poisson's summation: a few terms of the dual sum
         rate = -2 * arb.pi() ** 2 * arb_of(variance)
         reach = math.ceil(math.sqrt(bits * math.log(2) / (2 * math.pi**2 * float(variance)))) + 1
         terms = [(rate * m * m).exp() for m in range(1, reach + 1)]
-        series = sum(
-            (2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1)
-        )
+        series = sum((2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1))
         return (2 * arb.pi() * arb_of(variance)).sqrt() * (series + (4 * terms[-1]).union(-4 * terms[-1]))
     rate = -1 / (2 * arb_of(variance))
     reach = math.ceil(math.sqrt(2 * bits * math.log(2) * float(variance))) + 3
@@ -162,11 +200,11 @@ def mass(variance: Fraction, shift: Fraction) -> arb:
 
 def walk(steps: Ladder, variance: Fraction, bits: Bits) -> tuple[list[int], list[Fraction]]:
     """Coefficients of the basis, and the shifts of the centres from whole numbers."""
-    size = len(steps.norms)
+    size, stock = len(steps.norms), Stock(bits)
     chosen, shifts = [0] * size, [Fraction(0)] * size
     for i in range(size - 1, -1, -1):
         centre = -sum((chosen[j] * factor for j, factor in steps.below[i]), Fraction(0))
-        chosen[i] = around(variance / steps.norms[i], centre, bits)
+        chosen[i] = around(variance / steps.norms[i], centre, stock)
         shifts[i] = centre - round(centre)
     return chosen, shifts
 
@@ -287,7 +325,8 @@ def _widths(law: KleinLaplace, bits: int) -> list[tuple[int, int]]:
 
     size = len(law.steps.norms)
     with ctx.workprec(bits + 64):
-        masses, largest, ratio = [], arb(0), arb(1)
+        masses: list[arb] = []
+        largest, ratio = arb(0), arb(1)
         while not (ratio < 0.5 and masses[-1] < largest * arb(2) ** -(bits + 16)):
             j = len(masses) + 1
             masses.append(law.mass(j))

@@ -1,6 +1,6 @@
 """What others do to keep invariants: independent noise first, then the nearest table that has them.
 
-Baselines for comparison. The noise alone carries the guarantee; what the correction does to its law depends on the data.
+Baselines for comparison. The noise carries the guarantee; what the correction does to its law depends on the data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_NEWTON = 200
 def noisy_projection(matrix: Any, counts: Integers, rate: Epsilon, bits: Bits, method: str = "l2") -> Floats:
     """Double-geometric noise on every cell, then the correction named `method`. `rate` is per unit of l1 distance.
 
-    `l1-integer` rounds the non-negative l2 projection to whole non-negative counts, as the census' TopDown algorithm does.
+    `l1-integer` rounds the non-negative l2 projection to whole counts, as the census' TopDown algorithm does.
     """
     from discreet.sample.noise import geometric
 
@@ -92,6 +92,8 @@ def round_to_integers(matrix: Any, point: Any, sums: Any, *, nonnegative: bool =
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     dense, target = _dense(matrix), np.asarray(point, dtype=float)
+    if nonnegative:
+        target = np.maximum(target, 0)  # below zero every whole count is nearer by the same amount
     near_whole = np.abs(target - np.round(target)) < 1e-7
     base = np.where(near_whole, np.round(target), np.floor(target))
     part = np.where(near_whole, 0.0, target - base)
@@ -99,8 +101,8 @@ def round_to_integers(matrix: Any, point: Any, sums: Any, *, nonnegative: bool =
     ones, many = np.ones(size), np.full(size, np.inf)
     found = milp(
         np.concatenate([1 - 2 * part, ones, ones]),
-        integrality=np.ones(3 * size),
-        bounds=Bounds(np.zeros(3 * size), np.concatenate([ones, many, np.maximum(base, 0) if nonnegative else many])),
+        integrality=np.ones(3 * size, dtype=np.int64),
+        bounds=Bounds(np.zeros(3 * size), np.concatenate([ones, many, base if nonnegative else many])),
         constraints=LinearConstraint(np.hstack([dense, dense, -dense]), sums - dense @ base, sums - dense @ base),
     )
     if found.status == 2:
