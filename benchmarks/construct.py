@@ -13,9 +13,8 @@ from discreet.build.construct import construct
 from discreet.build.fixed_point import fixed_point_program
 from discreet.build.transport import transport, transport_cost
 from discreet.costs import cost_matrix
-from discreet.errors import DiscreetError
 from discreet.numbers import epsilon_of
-from discreet.program import solve
+from discreet.program import LinearProgram
 from discreet.sample.laws import Geometric
 
 SIZE = 200
@@ -32,11 +31,26 @@ def shape(size: int) -> np.ndarray:
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
-    try:
-        found = work()
-    except DiscreetError as error:
-        found = error
+    found = work()
     return time.perf_counter() - start, found
+
+
+def interior_point(program: LinearProgram) -> str:
+    """The solver at its fastest: no crossover to a vertex, its own tolerances, five minutes at most."""
+    import highspy
+
+    solver, matrix = highspy.Highs(), program.matrix.tocsr()
+    for option, value in (("output_flag", False), ("solver", "ipm"), ("run_crossover", "off"), ("time_limit", 300.0)):
+        solver.setOptionValue(option, value)
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_, model.col_lower_, model.col_upper_ = program.costs, program.lower, program.upper
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
+    solver.passModel(model)
+    solver.run()
+    return f"{solver.modelStatusToString(solver.getModelStatus())}, {solver.getInfo().objective_function_value:.10g}"
 
 
 def against_the_program(name: str, costs: np.ndarray) -> dict[str, Any]:
@@ -44,8 +58,7 @@ def against_the_program(name: str, costs: np.ndarray) -> dict[str, Any]:
     z = shape(SIZE)
     ours, found = timed(lambda: construct(z, 1, method="column-generation", cost=costs))
     program = fixed_point_program(costs, z, float(epsilon_of(1).odds()))
-    other, answer = timed(lambda: solve(program, "interior", 1e-8))
-    said = str(answer) if isinstance(answer, DiscreetError) else answer.status
+    other, said = timed(lambda: interior_point(program))
     return {
         "name": f"best mechanism for {name} at {SIZE} counts, against HiGHS interior point",
         "ours": ours,
@@ -53,6 +66,7 @@ def against_the_program(name: str, costs: np.ndarray) -> dict[str, Any]:
         "ratio": other / ours,
         "proven_gap": found.gap,
         "solver_says": said,
+        "our_cost": found.cost,
     }
 
 

@@ -99,7 +99,7 @@ def test_large_distributions() -> None:
     assert found.as_json()["matrix"] is None
     with pytest.raises(BadInput, match=r"whole matrices, up to 2001 counts. Use the method transport"):
         construct(z, 1, method="unfixed")
-    with pytest.raises(BadInput, match="offered up to 400"):
+    with pytest.raises(BadInput, match="offered up to 200"):
         construct(skewed(500), 1, method="fixed-point-simplex")
 
 

@@ -30,7 +30,7 @@ from discreet.sample.laws import Gaussian, Geometric
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
 
-LARGEST_PROGRAM = 400
+LARGEST_PROGRAM = 200
 
 
 @dataclass(frozen=True, eq=False)
