@@ -70,7 +70,7 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
 
 
 def _none_below(columns: Floats, z: Floats, log_odds: float, current: Floats) -> NDArray[np.bool_]:
-    """Whether no scale has a ratio below the current one: V_i = c_i + min(r V, V / r) from both sides is never negative."""
+    """Whether no scale has a ratio below the current one: V_i = c_i + min(r V, V / r), from both sides, stays >= 0."""
     up, down = math.exp(log_odds), math.exp(-log_odds)
     tilted = columns - z[:, None] * current
     left = np.empty_like(tilted)
