@@ -24,7 +24,7 @@ def run(
     from discreet.estimate import estimate
     from discreet.estimate.answers import as_json
 
-    view = estimate(folder, level)  # type: ignore[arg-type]
+    view = estimate(folder, level)
     answers: dict[str, Any] = {}
     if share_above is not None:
         answers["share_above"] = {"threshold": share_above, **view.share_above(share_above).as_json()}

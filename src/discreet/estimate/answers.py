@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import BadInput, choose, did_you_mean
-from discreet.estimate.evidence import Evidence, evidence_of
+from discreet.estimate.evidence import Evidence, evidence_of, publication_of
 from discreet.numbers import exact, probability, whole
+
+if TYPE_CHECKING:
+    from discreet.estimate.lattice import LatticeEstimate
 
 Floats = NDArray[np.float64]
 METHODS = ("published", "likelihood", "bayes")
@@ -138,10 +141,15 @@ class Estimate:
         return _scaled(_between(estimate, self._prefix.half_width(t, self.level), 0.0, rows, self.level), 1 / rows)
 
 
-def estimate(release: Any, level: float = 0.95) -> Estimate:
+def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate:
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))
-    return Estimate(evidence_of(release), number)
+    known = publication_of(release)
+    if known.invariants is None:
+        return Estimate(evidence_of(known), number)
+    from discreet.estimate.lattice import LatticeEstimate
+
+    return LatticeEstimate(known.counts, known.categories, tuple(known.invariants["kept"]), known.mechanism, number)
 
 
 def _between(estimate: float, width: float, least: float, most: float, level: float) -> Answer:

@@ -78,58 +78,59 @@ class Evidence:
         return most_likely(self)
 
 
-def evidence_of(release: Any) -> Evidence:
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """The parts of a release, wherever they come from."""
+
+    counts: Integers
+    measured: Integers | None
+    categories: Any
+    mechanism: dict[str, Any]
+    distribution: dict[str, Any] | None
+    invariants: dict[str, Any] | None
+    max_count: int | None
+
+
+def publication_of(release: Any) -> Publication:
     """From a release, or from the folder it was saved in."""
     if isinstance(release, (str, Path)):
         from discreet.io.folder import read_folder
 
         folder = read_folder(release)
-        document = folder.document
-        parts = (document["mechanism"], document.get("distribution"), document["schema"].get("max_count"))
-        return _evidence(folder.counts, folder.measurements, folder.categories, document.get("invariants"), *parts)
+        named = {name: folder.document.get(name) for name in ("mechanism", "distribution", "invariants")}
+        top = folder.document["schema"].get("max_count")
+        return Publication(folder.counts, folder.measurements, folder.categories, max_count=top, **named)  # type: ignore[arg-type]
     from discreet.release import Release
 
     if not isinstance(release, Release):
         raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
-    measured = None if release.measured is None else release.measured.rows
-    return _evidence(
-        release.published.counts,
-        measured,
+    published = release.published
+    return Publication(
+        published.counts,
+        None if release.measured is None else release.measured.rows,
         release.schema.categories,
-        release.published.invariants,
-        release.mechanism,
-        release.distribution,
+        published.mechanism,
+        published.distribution,
+        published.invariants,
         release.max_count,
     )
 
 
-def _evidence(
-    counts: Integers,
-    measured: Integers | None,
-    categories: Any,
-    invariants: Any,
-    mechanism: dict[str, Any],
-    distribution: dict[str, Any] | None,
-    top: int | None,
-) -> Evidence:
-    if invariants is not None:
-        raise BadInput(
-            "an estimate was asked for",
-            "the release keeps invariants, so its rows carry joint noise",
-            "Use estimate(release).total() and by(column) of a release without `keep`",
-        )
-    stage_one = distribution or {}
+def evidence_of(release: Any) -> Evidence:
+    """What a release without invariants says about its rows."""
+    known = release if isinstance(release, Publication) else publication_of(release)
+    stage_one = known.distribution or {}
     noisy = stage_one.get("measurements")
-    law, transition = _row_law(mechanism, measured is not None)
+    law, transition = _row_law(known.mechanism, known.measured is not None)
     return Evidence(
-        seen=counts if measured is None else measured,
+        seen=known.counts if known.measured is None else known.measured,
         law=law,
         transition=transition,
-        top=top,
+        top=known.max_count,
         cumulative=None if noisy is None else np.array(noisy, dtype=float),
         cumulative_law=None if noisy is None else noise_of(stage_one["noise"]),
         published=np.array(stage_one["distribution"]) if stage_one else None,
-        categories=categories,
+        categories=known.categories,
     )
 
 

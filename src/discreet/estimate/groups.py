@@ -40,6 +40,6 @@ def _unbiased(evidence: Evidence, sizes: Any, level: float) -> tuple[Floats, dic
     values = np.linalg.lstsq(matrix, counts, rcond=1e-6)[0]
     means = matrix @ values
     variance = float(evidence.prior @ (matrix @ values**2 - means**2))
-    bias = float(evidence.prior @ np.abs(means - counts))
+    bias = float(np.abs(means - counts).max())
     widths = {size: half_width(level, None, 0.0, size * variance) + size * bias for size in distinct}
     return values[evidence.seen], widths

@@ -11,7 +11,7 @@ from discreet.estimate.prefix import FLOOR, Prefix
 
 Floats = NDArray[np.float64]
 DAMPINGS = np.geomspace(1e-9, 1e1, 11)
-SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the bias: the prior is not the truth
+SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the filter: the prior is not the truth
 
 
 def regularised(evidence: Evidence) -> Prefix:
@@ -23,8 +23,8 @@ def regularised(evidence: Evidence) -> Prefix:
     for damping in DAMPINGS:
         filters = _filters(matrix, wanted, likely, damping)
         means = matrix @ filters
-        variance = rows * (likely @ (matrix @ filters**2 - means**2)) + FLOOR
-        bias = rows * (likely @ np.abs(means - wanted))
+        variance = rows * (evidence.prior @ (matrix @ filters**2 - means**2)) + FLOOR
+        bias = rows * np.abs(means - wanted).max(axis=0)
         found = np.stack([evidence.histogram @ filters, variance, bias])
         score = 2 * np.sqrt(variance) + bias
         if best is None:
