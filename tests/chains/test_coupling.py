@@ -103,9 +103,9 @@ def test_a_table_too_wide_for_couplings_is_refused_soon():
 
 def test_bad_input_is_explained():
     sampler = chain_sampler(margins(3, 3), epsilon=0.25)
-    with pytest.raises(BadInput, match="(?i)lag = 0"):
+    with pytest.raises(BadInput, match=r"(?i)lag = 0"):
         diagnose(sampler, lag=0)
-    with pytest.raises(BadInput, match="(?i)runs = 0"):
+    with pytest.raises(BadInput, match=r"(?i)runs = 0"):
         diagnose(sampler, runs=0)
     with pytest.raises(BadInput, match="nothing free"):
         diagnose(chain_sampler(np.eye(3, dtype=int), epsilon=1), runs=3)

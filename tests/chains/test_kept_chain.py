@@ -63,7 +63,9 @@ def test_diagnose_command(discreet, tmp_path):
 
 
 def test_diagnose_a_table_says_that_it_is_secret(discreet, tmp_path):
-    rows = ["county,sex,n"] + [f"{c},{s},{n}" for (c, s), n in zip([(c, s) for c in "abc" for s in "fm"], (4, 0, 2, 1, 0, 3))]
+    rows = ["county,sex,n"] + [
+        f"{c},{s},{n}" for (c, s), n in zip([(c, s) for c in "abc" for s in "fm"], (4, 0, 2, 1, 0, 3))
+    ]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
     status, out, err = discreet(
         "diagnose", "t.csv", "--count", "n", "--keep", "margin:county", "--keep", "margin:sex", "--epsilon", "1",

@@ -98,9 +98,7 @@ def best_columns(
         if found.cost - found.lower_bound <= tolerance * abs(found.cost) or stale > PATIENCE:
             break
     if not len(found.matrix):
-        raise SolverFailed(
-            "the best mechanism was asked for", "the interior-point method lost its way", "Use transport"
-        )
+        raise SolverFailed("the best mechanism was asked for", "the interior-point method failed", "Use transport")
     matrix = np.tile(np.where(z > RARE / len(z), 0.0, z), (len(z), 1))
     matrix[:, support] = found.matrix
     return replace(found, matrix=matrix, cost=float((z[:, None] * costs * matrix).sum()))
@@ -230,22 +228,40 @@ def _row_matrix(pivots: Floats, ties: Floats, pull: Floats, pulled: Floats) -> F
         corner = 1 / pivots[i] + ties[i] ** 2 * corner
         row[i] = corner
         out[i, i:] = out[i:, i] = row[i:].sum(axis=1)
-    return out - (pull / pulled) @ pull.T
+    return out - np.einsum("ij,kj->ik", pull / pulled, pull)
 
 
 def _symmetric_solver(matrix: Floats, z: Floats) -> Callable[[Floats], Floats]:
     """Solve with a positive matrix whose null space is z: what is added along z changes nothing."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import solve_triangular
 
     full = matrix + np.outer(z, z) * (np.trace(matrix) / len(z) / (z @ z))
-    if not np.isfinite(full).all() or (np.diag(full) <= 0).any():
-        return lambda right: np.full_like(right, np.nan)
     scale = 1 / np.sqrt(np.diag(full))
     scaled = full * scale[:, None] * scale
     for room in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        try:
-            factor = cho_factor(scaled + room * np.eye(len(z)), check_finite=False)
-        except LinAlgError:
-            continue
-        return lambda right: scale * cho_solve(factor, scale * right, check_finite=False)
-    return lambda right: np.full_like(right, np.nan)
+        lower = _cholesky(scaled + room * np.eye(len(z)))
+        if lower is not None:
+            break
+    else:
+        return lambda right: np.full_like(right, np.nan)
+
+    def solve(right: Floats) -> Floats:
+        half = solve_triangular(lower, scale * right, lower=True, check_finite=False)
+        return scale * solve_triangular(lower, half, lower=True, trans=1, check_finite=False)
+
+    return solve
+
+
+def _cholesky(matrix: Floats) -> Floats | None:
+    """The lower factor, or None if the matrix is not positive.
+
+    Column by column: the library's routine starts threads even for small matrices, and on a busy machine these wait for
+    each other a thousand times longer than they work.
+    """
+    rest = matrix.copy()
+    for k in range(len(rest)):
+        if not rest[k, k] > 0:
+            return None
+        rest[k:, k] /= np.sqrt(rest[k, k])
+        rest[k + 1 :, k + 1 :] -= np.outer(rest[k + 1 :, k], rest[k + 1 :, k])
+    return np.tril(rest)

@@ -157,7 +157,7 @@ def _transport(task: Task) -> Construction:
     if not isinstance(task.noise, Geometric):
         notes.append("the best map of this noise; no bound over all mechanisms of its kind is known")
     elif len(task.z) <= LARGEST_DENSE:
-        bound = transport_bound(form, task.z, task.costs, task.target)
+        bound = transport_bound(form, task.z, task.costs)
     else:
         notes.append("optimal by theorem; the numerical certificate is computed up to 2001 counts")
     if not (isinstance(task.cost, str) and task.cost.partition(":")[0] in CONVEX):

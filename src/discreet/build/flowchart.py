@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.build.explicit import explicit_fair, geometric, randomized_response, uniform
 from discreet.build.formulation import Problem
-from discreet.build.structure import power_weights, structural_properties
+from discreet.build.structure import integer_rows, power_weights, structural_properties
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
 from discreet.numbers import Epsilon
 from discreet.requirements import STRUCTURAL
@@ -117,17 +117,19 @@ def _mapped_geometric(problem: Problem, epsilon: Epsilon) -> Known:
 
 def _transported(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
     """Geometric noise carried to the required output law in order: optimal for a convex cost, if it is all we ask."""
-    from discreet.build.transport import geometric_transport, transport_cost
+    from discreet.build.transport import transport, transport_cost
 
     laws = [(r.law, getattr(r, "prior", r.law)) for r in problem.requirements if isinstance(r, FixedPoint | Target)]
     if len(problem.requirements) != 1 or len(laws) != 1 or laws[0][1] != problem.prior:
         return None
     wanted, prior = (np.array([float(share) for share in law]) for law in laws[0])
-    form = geometric_transport(prior, Geometric(epsilon.odds()), wanted)
-    limit = geometric_transport(prior, Geometric(epsilon.bounds(160)[1]), wanted)
+    mechanism = Mechanism("transport", transport(prior, Geometric(epsilon.odds()), wanted))
+    if problem.requirements[0].check(*integer_rows(mechanism)) is not None:
+        return None
+    limit = transport(prior, Geometric(epsilon.bounds(160)[1]), wanted)
     bound = Fraction(transport_cost(limit, prior, objective)) * (1 - FLOAT_DOUBT)
     reason = "geometric noise, carried to the required law without reversing an order, is optimal for a convex cost"
-    return Known(Mechanism("transport", form), reason, bound)
+    return Known(mechanism, reason, bound)
 
 
 def _best_answers(noise: Geometric, prices: Floats) -> tuple[NDArray[np.int64], float]:

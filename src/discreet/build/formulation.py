@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.requirements import Requirement, Row, parse_requirement
-from discreet.requirements._base import Cell
+from discreet.requirements import Cell, Requirement, Row, parse_requirement
 
 if TYPE_CHECKING:
     from discreet.program import LinearProgram

@@ -44,7 +44,15 @@ def run(
         check_suffix(plot)
     columns, counts = _cells(table, shape, count, keys)
     chain = kept_chain(
-        columns, keep or (), epsilon, alpha=alpha, rho=rho, delta=delta, law=law, nonnegative=nonnegative, per_unit=per_unit
+        columns,
+        keep or (),
+        epsilon,
+        alpha=alpha,
+        rho=rho,
+        delta=delta,
+        law=law,
+        nonnegative=nonnegative,
+        per_unit=per_unit,
     )
     with working(f"coupling {runs} pairs of chains"):
         diagnosis = diagnose(chain, counts=counts, runs=runs, lag=lag, seed=seed)
@@ -55,7 +63,9 @@ def run(
     emit(json, as_json(diagnosis), lambda: _lines(diagnosis, chain))
 
 
-def _cells(table: str | None, shape: str | None, count: str | None, keys: str | None) -> tuple[dict[str, list[Any]], Any]:
+def _cells(
+    table: str | None, shape: str | None, count: str | None, keys: str | None
+) -> tuple[dict[str, list[Any]], Any]:
     """Key columns and, of a table, the counts."""
     from discreet.errors import BadInput
     from discreet.lattice.kept_chain import keys_of_shape
@@ -68,7 +78,9 @@ def _cells(table: str | None, shape: str | None, count: str | None, keys: str | 
             raise BadInput(f"--shape {shape} was given", "a shape is whole numbers", "Write --shape 4,4")
         return dict(keys_of_shape(map(int, sizes))), None
     if count is None or table is None:
-        raise BadInput(f"the table {table} was given", "which column holds the counts is not said", "Add --count COLUMN")
+        raise BadInput(
+            f"the table {table} was given", "which column holds the counts is not said", "Add --count COLUMN"
+        )
     from discreet.io.tables import read_table
 
     source = read_table(table, count, "all" if keys == "all" else names(keys))

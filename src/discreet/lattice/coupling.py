@@ -54,10 +54,12 @@ class Diagnosis:
     def curve(self, points: int = CURVE_POINTS) -> list[tuple[int, float]]:
         """(iteration, bound) from the start to where the bound is zero."""
         end = int(self.meetings.max() - self.lag)
-        return [(at, self.bound(at)) for at in range(0, end + 1, max(1, math.ceil(end / points)))] + [(end, self.bound(end))]
+        return [(at, self.bound(at)) for at in range(0, end + 1, max(1, math.ceil(end / points)))] + [
+            (end, self.bound(end))
+        ]
 
     def delta(self, epsilon_total: float, iterations: int) -> float:
-        """What to add to delta if the chain stops there: (1 + e^epsilon) times the distance, never below the floor's."""
+        """What to add to delta if the chain stops there: (1 + e^epsilon) times the distance, or the floor if larger."""
         return min(1.0, (1 + math.exp(epsilon_total)) * max(self.bound(iterations), self.floor))
 
 
