@@ -56,7 +56,7 @@ __all__ = [
     "BadInput", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design", "DiscreetError", "Estimate",
     "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven", "OverBudget", "Plan",
     "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification", "Witness", "bounded_noise",
-    "certify", "choose", "compare", "construct", "count", "design", "estimate", "example", "explicit", "fixed_point", "ledger",
-    "margin", "plan", "plot", "private_distribution", "read_table", "release", "sum_where", "sums", "table", "target",
-    "total", "verify",
+    "certify", "choose", "compare", "construct", "count", "design", "estimate", "example", "explicit", "fixed_point",
+    "ledger", "margin", "plan", "plot", "private_distribution", "read_table", "release", "sum_where", "sums", "table",
+    "target", "total", "verify",
 ]  # fmt: skip
