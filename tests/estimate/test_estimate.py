@@ -226,6 +226,20 @@ def test_almost_no_noise_gives_the_truth(name: str) -> None:
     assert rows.column_names == ["row", "half", "mean", "median", "low", "high"]
 
 
+def test_a_wide_range_of_gaussian_noise() -> None:
+    """Over many counts only the measured distribution and the sum of the rows are used, and both are unbiased."""
+    rng, law = np.random.default_rng(8), Gaussian(Fraction(4))
+    true = rng.integers(0, 900, 300)
+    prefix = np.cumsum(np.bincount(true, minlength=901))[:-1]
+    seen = true + np.rint(2 * rng.normal(size=300)).astype(int)
+    measured = prefix + np.rint(2 * rng.normal(size=900))
+    view = Estimate(evidence(seen, law, 901, cumulative=measured, cumulative_law=law))
+    assert view.share_above(100).estimate == pytest.approx((300 - measured[100]) / 300)
+    assert view.total().estimate == pytest.approx(seen.sum())
+    low, high = view.total().interval
+    assert high - low == pytest.approx(2 * 1.959964 * 2 * np.sqrt(300), rel=1e-6)
+
+
 REPEATS = 60
 LEAST = int(binom.ppf(1e-6, REPEATS, 0.95))
 
