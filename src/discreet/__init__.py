@@ -13,6 +13,7 @@ from discreet.table import Schema, Table
 from discreet.io.tables import read_table, table
 from discreet.io.example import example
 from discreet.count import count
+from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.release import Release, release
@@ -57,7 +58,7 @@ __all__ = [
     "BadInput", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design", "DiscreetError", "Estimate",
     "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven", "OverBudget", "Plan",
     "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification", "Witness",
-    "bounded_mechanism", "bounded_noise", "certify", "compare", "construct", "count", "design", "estimate", "example",
-    "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution", "read_table", "release",
+    "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design", "estimate",
+    "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution", "read_table", "release",
     "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip
