@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def rational_rows(mechanism: Mechanism) -> list[list[Fraction]]:
 
 def hockey_stick(rows: list[list[Fraction]], odds: Fraction) -> Fraction:
     """The specification: the largest sum of max(0, p - r q) over neighbouring rows."""
-    pairs = list(zip(rows, rows[1:])) + list(zip(rows[1:], rows))
+    pairs = [*pairwise(rows), *pairwise(rows[::-1])]
     return max(sum((max(Fraction(0), p - odds * q) for p, q in zip(one, other)), Fraction(0)) for one, other in pairs)
 
 

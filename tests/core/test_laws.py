@@ -46,9 +46,7 @@ def test_the_diagonal_of_the_fair_mechanism_in_closed_form(alpha: Fraction, max_
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("max_count", [1, 3, 5, 7, 9])
-def test_the_diagonal_of_the_fair_mechanism_for_odd_counts_is_set_by_the_row_sum(
-    alpha: Fraction, max_count: int
-) -> None:
+def test_the_diagonal_of_the_fair_mechanism_for_odd_counts_by_the_row_sum(alpha: Fraction, max_count: int) -> None:
     # the first row holds a^0, a^1, a^1, a^2, a^2, ... : m + 1 terms
     row = [alpha ** ((k + 1) // 2) for k in range(max_count + 1)]
     assert trace(explicit("explicit-fair", max_count, alpha=alpha)) == (max_count + 1) / sum(row)
