@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.certify import Certificate, certify
-from discreet.distribution.max_count import MaxCount, private_max_count
+from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
 from discreet.distribution.projections import integer_bins, isotonic
 from discreet.distribution.refine import refine
 from discreet.encode import map_json, mechanism_json, noise_json
@@ -24,6 +24,7 @@ from discreet.routes import Measured, Published, Request
 from discreet.routes.budget import Budget, divide
 from discreet.routes.explicit import noisy
 from discreet.sample.bits import Bits
+from discreet.sample.laws import Geometric
 from discreet.sample.public import public_words, spread_words
 from discreet.sample.rows import draw_rows
 from discreet.table import Integers, Schema
@@ -81,7 +82,10 @@ class TwoStageRoute:
         part = self.budget.max_count
         if part is None or part.epsilon is None:
             return None
-        return private_max_count(counts, part.epsilon, contributions=self.schema.contributions, bits=bits)
+        bought = private_max_count(counts, part.epsilon, contributions=self.schema.contributions, bits=bits)
+        if bought.max_count > LARGEST_MAPPED:
+            raise _too_fine(bought.max_count)
+        return bought
 
     def _construct(self, measured: Measured) -> Mechanism:
         """The mechanism for the measured distribution, certified by its maker."""
@@ -235,8 +239,21 @@ def plan_two_stage(schema: Schema, request: Request) -> TwoStageRoute:
         _matrix_only(request)
     refined = transport if request.refine is None else request.refine
     unit, bounded = unit_of(schema.contributions), request.max_count is not None
+    if isinstance(request.max_count, int) and request.max_count > LARGEST_MAPPED:
+        raise _too_fine(request.max_count)
     budget = divide(request, schema.contributions, unit, refined=refined, bounded=bounded)
+    bought = budget.max_count
+    if bought is not None and bought.epsilon is not None and isinstance(bought.noise, Geometric):
+        refuse_few_rows(schema.rows, bought.noise.odds, bought.epsilon)
     return TwoStageRoute(request, schema, budget, refined)
+
+
+def _too_fine(top: int) -> BadInput:
+    return BadInput(
+        f"a largest count of {top} was asked for, or bought",
+        f"the distribution of counts is kept up to {LARGEST_MAPPED:,} only",
+        "Leave max_count out, or use mechanism 'geometric'",
+    )
 
 
 def _matrix_only(request: Request) -> None:
