@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ def document(release: Release, digests: dict[str, str]) -> dict[str, Any]:
     """Everything a stranger needs to re-check the release, and nothing secret."""
     from importlib.metadata import version
 
-    return {
+    value = {
         "schema_version": SCHEMA_VERSION,
         "software": f"discreet {version('discreet')}",
         "created": release.created,
@@ -29,3 +30,12 @@ def document(release: Release, digests: dict[str, str]) -> dict[str, Any]:
         "invariants": release.published.invariants,
         "digests": digests,
     }
+    return {**value, "seal": seal_of(value)}
+
+
+def seal_of(document: dict[str, Any]) -> str:
+    """A checksum of all other fields: an edit of any of them shows, unless the seal is made anew."""
+    import hashlib
+
+    sealed = {name: value for name, value in document.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -11,7 +11,15 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
+GRADES = ("exact", "enclosed", "diagnosed")  # of a guarantee that may be published
 ONE_PERSON = "one person more or less in one row"
+
+
+def unit_of(contributions: int) -> str:
+    """Who the neighbours are when nothing is kept."""
+    if contributions == 1:
+        return ONE_PERSON
+    return f"one person more or less, who is counted up to {contributions} times"
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,17 @@ def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Frac
         return Fraction(scale - near[0], scale) - epsilon.bounds(bits)[0] * Fraction(scale - far[1], scale)
 
     return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
+
+
+def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
+    """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
+    low, high = Fraction(0), Fraction(1)
+    while gaussian_delta(variance, Epsilon(value=high)) > delta:
+        low, high = high, 2 * high
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(variance, Epsilon(value=middle)) > delta else (low, middle)
+    return high
 
 
 def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:

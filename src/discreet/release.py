@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, choose
 from discreet.guarantee import Guarantee
-from discreet.numbers import Number, epsilon_of, exact, positive, probability, whole
+from discreet.numbers import SMALLEST_EPSILON, Number, epsilon_of, exact, positive, probability, whole
 from discreet.routes import Measured, Published, Request, Route
 from discreet.sample.bits import source
-from discreet.table import Schema, Table
+from discreet.table import ROWS_ARE_PUBLIC, Schema, Table
 
 if TYPE_CHECKING:
     from discreet.ledger import Spending
@@ -87,6 +87,7 @@ def release(
     keep: Sequence[Any] = (),
     law: str = "l1",
     nonnegative: bool = False,
+    inequalities: tuple[Any, Any] | None = None,
     per_unit: bool = False,
     allow_diagnosed: bool = False,
     measurements: bool = True,
@@ -106,11 +107,12 @@ def release(
     request = _request(
         epsilon, alpha, rho, delta, max_count=max_count, mechanism=mechanism or "transport", consistent=consistent,
         split=split, refine=refine, base=base, keep=tuple(keep), law=law, nonnegative=nonnegative, per_unit=per_unit,
-        allow_diagnosed=allow_diagnosed,
+        inequalities=inequalities, allow_diagnosed=allow_diagnosed,
     )  # fmt: skip
     bits = source(seed)
     record = _recorder(ledger, dataset)
     route = plan_route(table.schema, request)
+    route.check(table.counts)
     at("record")
     record(_spending(table.schema, request, route))
     at("draw")
@@ -155,9 +157,16 @@ def _request(
     return Request(
         epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
         delta=probability(delta, "delta"),
-        rho=None if rho is None else positive(rho, "rho"),
+        rho=None if rho is None else _rho(rho),
         **options,
     )
+
+
+def _rho(value: Number) -> Fraction:
+    number = positive(value, "rho")
+    if number < SMALLEST_EPSILON**2:
+        raise BadInput(f"rho = {value} was asked for", "below 1e-18 the noise would drown every count")
+    return number
 
 
 def _split(value: Number) -> Fraction:
@@ -219,9 +228,6 @@ def _seal(
         max_count=measured.max_count,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
-
-
-ROWS_ARE_PUBLIC = "Which rows the table has is public."
 
 
 def _ignore(_: Any) -> None:

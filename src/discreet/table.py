@@ -12,6 +12,9 @@ from discreet.errors import BadInput, did_you_mean
 
 Integers = NDArray[np.int64]
 
+SORTED, AS_GIVEN = "sorted by the keys", "as given, declared public"
+ROWS_ARE_PUBLIC = "Which rows the table has is public."
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -23,7 +26,7 @@ class Schema:
     categories: Any = field(repr=False, compare=False)  # the key columns, as an Arrow table, in published order
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     contributions: int = 1  # in how many rows one person may be counted
-    order: str = "sorted by the keys"
+    order: str = SORTED
 
     def column(self, name: str) -> list[Any]:
         """The values of one key column, row by row."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.errors import BadInput, choose
 from discreet.guarantee import gaussian_variance
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, of_weights
+from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, epsilon_of, positive, probability, text, whole
 from discreet.sample.laws import Gaussian, Geometric, Staircase
 
@@ -87,6 +87,7 @@ PURE: dict[str, Callable[[int, Epsilon], Mechanism]] = {
     "exponential": exponential,
     "staircase": staircase,
 }
+MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
 NAMES = (*PURE, "discrete-gaussian", "signed-geometric")
 
 
@@ -106,6 +107,12 @@ def explicit(
     if max_count is None:
         raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Or use signed-geometric")
     size = whole(max_count, "max_count", 1)
+    if name in MATRICES and size >= LARGEST_MATRIX:
+        raise BadInput(
+            f"the mechanism {name!r} was asked for with max_count {size}",
+            f"it is a matrix, and formed up to max_count {LARGEST_MATRIX - 1} only",
+            "Use geometric, or a smaller max_count",
+        )
     if name == "discrete-gaussian":
         return discrete_gaussian(size, noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
     return PURE[name](size, epsilon_of(epsilon, alpha))

@@ -14,14 +14,18 @@ from numpy.typing import NDArray
 
 from discreet.build.explicit import explicit_fair, geometric, randomized_response, uniform
 from discreet.build.formulation import Problem
-from discreet.build.structure import power_weights, structural_properties
+from discreet.build.structure import integer_rows, power_weights, structural_properties
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
 from discreet.numbers import Epsilon
 from discreet.requirements import STRUCTURAL
+from discreet.requirements.fixed_point import FixedPoint
+from discreet.requirements.target import Target
 from discreet.sample.laws import Geometric
 
 Floats = NDArray[np.float64]
 LARGEST_MAPPED = 101
+FLOAT_DOUBT = Fraction(1, 10**10)  # far above what rounding can do to a cost that is a sum of products
+CONVEX = ("absolute", "squared", "lopsided")
 MONOTONE = ("wrong", "absolute", "squared", "beyond", "lopsided")
 
 
@@ -36,10 +40,12 @@ class Known:
 
 def known_optimum(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
     """The closed form for this problem, or None where a program has to be solved."""
-    kinds = {requirement.kind for requirement in problem.requirements}
-    if problem.delta or not kinds <= set(STRUCTURAL):
+    kinds, name = {requirement.kind for requirement in problem.requirements}, objective.partition(":")[0]
+    if problem.delta:
         return None
-    for known in _candidates(problem, epsilon, objective.partition(":")[0], "fair" in kinds):
+    if not kinds <= set(STRUCTURAL):
+        return _transported(problem, epsilon, objective) if name in CONVEX and not problem.minimax else None
+    for known in _candidates(problem, epsilon, name, "fair" in kinds):
         if _meets(known.mechanism, kinds):
             return known
     return None
@@ -107,6 +113,23 @@ def _mapped_geometric(problem: Problem, epsilon: Epsilon) -> Known:
     bound = Fraction(limit) * (1 - Fraction(8 * problem.size + 64, 2**52))
     reason = "geometric noise, then the best answer given the noisy count, is optimal for this cost and prior"
     return Known(Mechanism("unfixed", mapped), reason, bound)
+
+
+def _transported(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
+    """Geometric noise carried to the required output law in order: optimal for a convex cost, if it is all we ask."""
+    from discreet.build.transport import transport, transport_cost
+
+    laws = [(r.law, getattr(r, "prior", r.law)) for r in problem.requirements if isinstance(r, FixedPoint | Target)]
+    if len(problem.requirements) != 1 or len(laws) != 1 or laws[0][1] != problem.prior:
+        return None
+    wanted, prior = (np.array([float(share) for share in law]) for law in laws[0])
+    mechanism = Mechanism("transport", transport(prior, Geometric(epsilon.odds()), wanted))
+    if problem.requirements[0].check(*integer_rows(mechanism)) is not None:
+        return None
+    limit = transport(prior, Geometric(epsilon.bounds(160)[1]), wanted)
+    bound = Fraction(transport_cost(limit, prior, objective)) * (1 - FLOAT_DOUBT)
+    reason = "geometric noise, carried to the required law without reversing an order, is optimal for a convex cost"
+    return Known(mechanism, reason, bound)
 
 
 def _best_answers(noise: Geometric, prices: Floats) -> tuple[NDArray[np.int64], float]:

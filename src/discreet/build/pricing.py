@@ -20,16 +20,25 @@ MOST_PASSES = 40
 HAIR = 1e-13
 
 
-def lower_bound(costs: Floats, z: Floats, log_odds: float, duals: Floats, potentials: Floats | None = None) -> float:
-    """A bound on the least expected cost over private T with z T = z, from *any* numbers given for the row sums.
+def lower_bound(
+    costs: Floats,
+    z: Floats,
+    log_odds: float,
+    duals: Floats,
+    potentials: Floats | None = None,
+    target: Floats | None = None,
+) -> float:
+    """A bound on the least expected cost over private T with z T = target, from *any* numbers given for the row sums.
 
     It is the value of the dual problem with z * potentials + duals for the row sums and the best there is for the
-    columns. Potentials are kept apart since only their differences count.
+    columns. Potentials are kept apart since only their differences count. The target is z if not given.
     """
-    support = np.flatnonzero(z > 0)
-    columns = costs[:, support] if potentials is None else costs[:, support] - (potentials[:, None] - potentials[support])
-    ratios = best_ratios(z[:, None] * columns - duals[:, None], z, log_odds, support)
-    return math.fsum(duals) + math.fsum(z[support] * ratios)
+    wanted = z if target is None else target
+    support = np.flatnonzero(wanted > 0)
+    level = np.zeros(len(z)) if potentials is None else potentials
+    columns = z[:, None] * (costs[:, support] - (level[:, None] - level[support])) - duals[:, None]
+    ratios = best_ratios(columns, z, log_odds, support)
+    return math.fsum(duals) + math.fsum(wanted[support] * ratios) + math.fsum((z - wanted) * level)
 
 
 def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.int64]) -> Floats:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from discreet.certify.rows import ExactRows, exact_rows
-from discreet.guarantee import Grade, gaussian_delta
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights
+from discreet.guarantee import Grade, gaussian_delta, gaussian_epsilon
+from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, log_bounds, probability, text
 from discreet.sample.laws import Gaussian, Geometric
 
 Rows = Sequence[Sequence[int]]
+SMALL = 201  # rows up to which noise is also judged by its matrix
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def certify(
     if isinstance(mechanism, Mechanism):
         if isinstance(mechanism.form, NoiseThenMap):
             return _certify_noise(mechanism.form, asked, allowed_delta)
-        if isinstance(mechanism.form, Exponents):
-            return _certify_powers(mechanism.form, asked, allowed_delta)
-        rows = _rows_of(mechanism.form)
+        if isinstance(mechanism.form, Exponents) and not allowed_delta:
+            return _certify_powers(mechanism.form, asked)
+        rows = _rows_of(mechanism.weights)
     else:
         rows = exact_rows(mechanism)
     return _certify_rows(rows, asked, allowed_delta)
@@ -97,15 +97,19 @@ def smallest_odds(mechanism: Mechanism) -> Fraction | None:
         return None if worst.ratio is None else max(worst.ratio, Fraction(1))
     if isinstance(form, Exponents):
         return form.odds ** _largest_step(form)
-    return _noise_odds(form)
+    rows = _small_rows(form)
+    if rows is not None:
+        return _worst_ratio(rows).ratio
+    return None if isinstance(form.noise, Gaussian) else _noise_odds(form)
 
 
 def privacy_profile(mechanism: Mechanism, epsilon: Epsilon) -> Fraction:
-    """delta(epsilon), exact or rounded up by less than 2^-64; for noise, before any map (which can only lower it)."""
+    """delta(epsilon), exact or rounded up by less than 2^-64; for wide noise before its map, which may lower it."""
     form = mechanism.form
-    if not isinstance(form, NoiseThenMap):
-        rows = mechanism.weights
-        return max(_excess(one, other, epsilon)[0] for one, other in _pairs(rows.rows, (rows.total,) * len(rows.rows)))
+    rows = _small_rows(form) if isinstance(form, NoiseThenMap) else _rows_of(mechanism.weights)
+    if rows is not None:
+        return max((_excess(pair, epsilon) for pair in _pairs(rows)), default=Fraction(0))
+    assert isinstance(form, NoiseThenMap)
     if isinstance(form.noise, Gaussian):
         return gaussian_delta(form.noise.variance, epsilon)
     return _two_sided_delta(form.noise.chance_below, epsilon)
@@ -142,81 +146,105 @@ def _worst_ratio(rows: ExactRows) -> Witness:
     return Witness(*place, Fraction(*best), Fraction(1))
 
 
-def _pairs(rows: Rows, sums: Sequence[int]) -> Iterator[tuple[list[Fraction], list[Fraction]]]:
-    """Neighbouring rows as probabilities, in both directions."""
-    exact = [[Fraction(entry, total) for entry in row] for row, total in zip(rows, sums)]
-    for one, other in pairwise(exact):
-        yield one, other
-        yield other, one
+@dataclass(frozen=True)
+class _Pair:
+    """The rows of two neighbouring inputs over one common denominator."""
+
+    input: int
+    neighbour: int
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+    total: int
 
 
-def _excess(one: Sequence[Fraction], other: Sequence[Fraction], epsilon: Epsilon) -> tuple[Fraction, Fraction]:
-    """sum_j max(0, one_j - e^epsilon other_j): rounded up, and the same as (a, b) would give a - b e^epsilon."""
-    above = [(p, q) for p, q in zip(one, other) if epsilon.compare(p, q) > 0]
-    a, b = sum((p for p, _ in above), Fraction(0)), sum((q for _, q in above), Fraction(0))
-    return a - b * epsilon.bounds(96)[0], a - b * epsilon.bounds(96)[1]
+def _pairs(rows: ExactRows) -> Iterator[_Pair]:
+    """Neighbouring rows, in both directions."""
+    for i in range(len(rows.rows) - 1):
+        first, second = rows.sums[i], rows.sums[i + 1]
+        one = tuple(entry * second for entry in rows.rows[i])
+        other = tuple(entry * first for entry in rows.rows[i + 1])
+        yield _Pair(i, i + 1, one, other, first * second)
+        yield _Pair(i + 1, i, other, one, first * second)
+
+
+def _excess(pair: _Pair, epsilon: Epsilon) -> Fraction:
+    """sum_j max(0, one_j - e^epsilon other_j), rounded up by less than 2^-64."""
+    low = epsilon.bounds(128)[0]
+    p, q = low.numerator, low.denominator
+    above = sum(max(0, q * a - p * b) for a, b in zip(pair.one, pair.other))
+    return Fraction(above, q * pair.total)
 
 
 def _certify_delta(rows: ExactRows, epsilon: Epsilon, delta: Fraction) -> Certificate:
     odds: Fraction | None = Fraction(1)
-    worst: tuple[Fraction, Witness] | None = None
-    for index, (one, other) in enumerate(_pairs(rows.rows, rows.sums)):
-        needed = _odds_for(one, other, delta)
+    worst: tuple[Fraction, _Pair] | None = None
+    for pair in _pairs(rows):
+        needed = _odds_for(pair, delta)
         odds = None if odds is None or needed is None else max(odds, needed)
-        if needed is not None and epsilon.allows(needed):
-            continue
-        excess = _excess(one, other, epsilon)[0]
-        if worst is None or excess > worst[0]:
-            worst = excess, _delta_witness(one, other, index, epsilon, excess)
+        if needed is None or not epsilon.allows(needed):
+            excess = _excess(pair, epsilon)
+            worst = (excess, pair) if worst is None or excess > worst[0] else worst
     if worst is None:
         return Certificate(True, epsilon, delta, odds, None, "exact")
-    return Certificate(False, epsilon, delta, odds, worst[1], "refuted")
+    return Certificate(False, epsilon, delta, odds, _delta_witness(worst[1], epsilon, worst[0]), "refuted")
 
 
-def _delta_witness(
-    one: Sequence[Fraction], other: Sequence[Fraction], index: int, epsilon: Epsilon, excess: Fraction
-) -> Witness:
-    i, forward = index // 2, index % 2 == 0
+def _delta_witness(pair: _Pair, epsilon: Epsilon, excess: Fraction) -> Witness:
     allowed = epsilon.bounds()[0]
-    output = max(range(len(one)), key=lambda j: one[j] - allowed * other[j])
-    ratio = one[output] / other[output] if other[output] else None
-    return Witness(i if forward else i + 1, i + 1 if forward else i, output, ratio, allowed, excess)
+    output = max(range(len(pair.one)), key=lambda j: pair.one[j] - allowed * pair.other[j])
+    ratio = Fraction(pair.one[output], pair.other[output]) if pair.other[output] else None
+    return Witness(pair.input, pair.neighbour, output, ratio, allowed, excess)
 
 
-def _odds_for(one: Sequence[Fraction], other: Sequence[Fraction], delta: Fraction) -> Fraction | None:
+def _odds_for(pair: _Pair, delta: Fraction) -> Fraction | None:
     """The smallest r >= 1 with sum_j max(0, one_j - r other_j) <= delta: a convex, piecewise linear function of r."""
-    never = sum((p for p, q in zip(one, other) if q == 0), Fraction(0))
-    if never > delta:
+    never = sum(a for a, b in zip(pair.one, pair.other) if b == 0)
+    if Fraction(never, pair.total) > delta:
         return None
-    ratios = sorted(((p / q, p, q) for p, q in zip(one, other) if q > 0 and p > q), reverse=True)
-    p_sum, q_sum = never, Fraction(0)
-    for k, (_, p, q) in enumerate(ratios):
-        p_sum, q_sum = p_sum + p, q_sum + q
-        following = ratios[k + 1][0] if k + 1 < len(ratios) else Fraction(1)
-        if p_sum - following * q_sum > delta:
-            return (p_sum - delta) / q_sum
+    falling = _by_falling_ratio([(a, b) for a, b in zip(pair.one, pair.other) if a > b > 0])
+    a_sum, b_sum, free = never, 0, delta * pair.total
+    for k, (a, b) in enumerate(falling):
+        a_sum, b_sum = a_sum + a, b_sum + b
+        p, q = falling[k + 1] if k + 1 < len(falling) else (1, 1)
+        if (a_sum - free) * q > p * b_sum:
+            return (a_sum - free) / b_sum
     return Fraction(1)
+
+
+def _by_falling_ratio(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sorted by a/b: by the float nearest to it, which never reverses an order, and exactly where floats are equal."""
+    nearest = {term: _nearest(*term) for term in terms}
+    terms = sorted(terms, key=nearest.__getitem__, reverse=True)
+    if len(set(nearest.values())) < len(nearest):
+        terms.sort(key=lambda term: Fraction(*term), reverse=True)
+    return terms
+
+
+def _nearest(a: int, b: int) -> float:
+    try:
+        return a / b
+    except OverflowError:
+        return float("inf")
 
 
 def _largest_step(form: Exponents) -> int:
     return int(np.abs(np.diff(form.powers, axis=0)).max(initial=0))
 
 
-def _certify_powers(form: Exponents, epsilon: Epsilon, delta: Fraction) -> Certificate:
+def _certify_powers(form: Exponents, epsilon: Epsilon) -> Certificate:
     """Rows share their normaliser, so ratios are powers of the odds: compare exponents."""
     odds = form.odds ** _largest_step(form)
     if epsilon.allows(odds):
-        return Certificate(True, epsilon, delta, odds, None, "exact")
+        return Certificate(True, epsilon, Fraction(0), odds, None, "exact")
     steps = np.diff(form.powers, axis=0)
     i, j = (int(k) for k in np.unravel_index(np.abs(steps).argmax(), steps.shape))
     pair = (i, i + 1) if steps[i, j] > 0 else (i + 1, i)
-    return Certificate(False, epsilon, delta, odds, Witness(*pair, j, odds, epsilon.bounds()[0]), "refuted")
+    return Certificate(False, epsilon, Fraction(0), odds, Witness(*pair, j, odds, epsilon.bounds()[0]), "refuted")
 
 
-def _noise_odds(form: NoiseThenMap) -> Fraction | None:
+def _noise_odds(form: NoiseThenMap) -> Fraction:
     """The largest ratio of neighbouring masses of the noise; clamping and mapping cannot raise it."""
-    if isinstance(form.noise, Gaussian):
-        return None
+    assert not isinstance(form.noise, Gaussian)
     if isinstance(form.noise, Geometric):
         return form.noise.odds
     centre, factor = form.noise.steps
@@ -224,19 +252,35 @@ def _noise_odds(form: NoiseThenMap) -> Fraction | None:
     return max(form.noise.odds, centre / first, first / centre)
 
 
+def _small_rows(form: NoiseThenMap) -> ExactRows | None:
+    """The rows after clamping and mapping, where they have an exact form of moderate size."""
+    if isinstance(form.noise, Gaussian) or form.clamp is None or form.shape[0] > SMALL:
+        return None
+    return _rows_of(exact_weights(form))
+
+
 def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Certificate:
+    """By the noise alone; where that does not do, what clamping and mapping leave of it may."""
     if isinstance(form.noise, Gaussian):
-        needed = gaussian_delta(form.noise.variance, epsilon)
-        if needed <= delta:
-            return Certificate(True, epsilon, delta, epsilon.odds(), None, "enclosed")
-        witness = Witness(0, 1, 0, None, epsilon.bounds()[0], needed)
-        return Certificate(False, epsilon, delta, None, witness, "refuted")
+        return _certify_gaussian(form.noise, epsilon, delta)
     odds = _noise_odds(form)
-    assert odds is not None
-    if epsilon.allows(odds) or (delta and _two_sided_delta(form.noise.chance_below, epsilon) <= delta):
+    if epsilon.allows(odds):
+        return Certificate(True, epsilon, delta, odds, None, "exact")
+    rows = _small_rows(form)
+    if rows is not None:
+        return _certify_rows(rows, epsilon, delta)
+    if delta and _two_sided_delta(form.noise.chance_below, epsilon) <= delta:
         return Certificate(True, epsilon, delta, odds, None, "exact")
     witness = Witness(0, 1, 0, odds, epsilon.bounds()[0])
     return Certificate(False, epsilon, delta, odds, witness, "refuted")
+
+
+def _certify_gaussian(noise: Gaussian, epsilon: Epsilon, delta: Fraction) -> Certificate:
+    needed = gaussian_delta(noise.variance, epsilon)
+    odds = Epsilon(value=gaussian_epsilon(noise.variance, delta)).bounds()[1] if delta else None
+    if needed <= delta:
+        return Certificate(True, epsilon, delta, odds, None, "enclosed")
+    return Certificate(False, epsilon, delta, odds, Witness(0, 1, 0, None, epsilon.bounds()[0], needed), "refuted")
 
 
 def _two_sided_delta(chance_below: Any, epsilon: Epsilon, reach: int = 4) -> Fraction:

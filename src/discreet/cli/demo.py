@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ def run(
     out: Annotated[str, typer.Option(help="folder to write")] = "demo-release",
     epsilon: Annotated[str, typer.Option(help="privacy parameter")] = "1",
     seed: Seed = None,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     import discreet as dc
     from discreet.io.folder import free_target
@@ -26,7 +27,7 @@ def run(
     digest = result.save(out)
     verification = dc.verify(out, digest)
     value, lines = released(result, out, digest)
-    emit(json, value, [*_picture(result), *lines, f"Verified: {verification.valid}. Open {out}/report.html."])
+    emit(as_json, value, [*_picture(result), *lines, f"Verified: {verification.valid}. Open {out}/report.html."])
     if not verification.valid:
         say("discreet: the demonstration release did not verify")
         raise typer.Exit(1)
@@ -34,7 +35,11 @@ def run(
 
 def _clear(out: Path) -> None:
     """An earlier demonstration may be replaced; nothing else is touched."""
-    if (out / "release.json").is_file():
+    try:
+        schema = json.loads((out / "release.json").read_text(encoding="utf-8"))["schema"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if (schema["keys"], schema["count"], schema["rows"]) == (["county"], "murders", 2197):
         shutil.rmtree(out)
 
 

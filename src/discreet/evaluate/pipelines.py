@@ -18,7 +18,7 @@ from discreet.evaluate.simulate import Integers, Pipeline
 from discreet.sample.laws import Gaussian, Geometric
 
 Floats = NDArray[np.float64]
-MAPS = ("rank", "observed", "expected")
+MAPS = ("spread", "rank", "observed", "expected")
 
 
 def two_stage(
@@ -26,13 +26,14 @@ def two_stage(
     max_count: int,
     split: float | None = None,
     refined: bool = True,
-    onto: str = "rank",
+    onto: str = "spread",
     smoothing: float = SMOOTHING,
 ) -> Pipeline:
     """The default release: cumulative privatizer, geometric noise, refinement, and a monotone map.
 
-    `onto`: `rank` gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row by itself, from
-    the noisy histogram as observed to the estimate; `expected` from the histogram that the estimate makes one expect.
+    `onto`: `spread` maps from the noisy histogram as observed to the estimate, rows of one noisy value evenly; `rank`
+    gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row independently; `expected` does
+    so from the histogram that the estimate makes one expect.
     """
     share = float(default_split(epsilon, refined)) if split is None else split
     first = Geometric(_odds(share * epsilon)) if share > 0 else None
@@ -58,8 +59,9 @@ def two_stage_of(
             target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
         if onto == "rank":
             return rank_map(noisy, target, rng)
-        source = seen.astype(float) if onto == "observed" else blur(target, noise_kernel(second, max_count + 1))
-        return quantile_map(noisy, source, target, rng)
+        source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
+        parts = evenly(noisy, rng) if onto == "spread" else rng.random(len(noisy))
+        return quantile_map(noisy, source, target, parts)
 
     return run
 
@@ -76,20 +78,39 @@ def by_matrix(matrix: Floats) -> Pipeline:
     return run
 
 
-def paper(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+def paper(epsilon: float, max_count: int, split: float | None = None, selector: str | None = None) -> Pipeline:
     """Kohli and Laskowski's release: cyclic Laplace, clipped and rescaled, their split, and a fixed-point mechanism.
 
-    The mechanism is the one of least count error: an advantage over their heuristic, with the same distribution.
+    With a `selector` (max, min, sandwich) the mechanism is their heuristic's; without, the one of least count error
+    among all with that fixed point: never worse for the counts, and the same distribution.
     """
     share = float(kl_split(epsilon)) if split is None else split
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
-        noise = rng.laplace(0, 1 / (share * epsilon), max_count + 1)
-        histogram = np.bincount(counts, minlength=max_count + 1)
-        target = clip(histogram + noise - np.roll(noise, -1), len(counts))
         rest = (1 - share) * epsilon
+        target = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        if selector is not None:
+            from discreet.build.heuristic import heuristic
+
+            return by_matrix(heuristic(target, _odds(rest), selector).matrix)(counts, rng)
         noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
-        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng)
+        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng.random(len(noisy)))
+
+    return run
+
+
+def unfixed(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+    """The least count error without regard for the distribution: each noisy value becomes the median of what it may
+    have been, judged by a cyclic Laplace estimate of the distribution (Ghosh et al.; Kohli and Laskowski)."""
+    share = float(kl_split(epsilon)) if split is None else split
+    counts_of = np.arange(max_count + 1)
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        rest = (1 - share) * epsilon
+        prior = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
+        posterior = np.cumsum(np.exp(-rest * np.abs(counts_of[:, None] - counts_of)) * prior, axis=1)
+        return (posterior < posterior[:, -1:] / 2).sum(axis=1)[noisy]
 
     return run
 
@@ -101,6 +122,11 @@ def clamped_geometric(epsilon: float, max_count: int) -> Pipeline:
         return np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
 
     return run
+
+
+def _cyclic_laplace(counts: Integers, epsilon: float, max_count: int, rng: np.random.Generator) -> Floats:
+    noise = rng.laplace(0, 1 / epsilon, max_count + 1)
+    return clip(np.bincount(counts, minlength=max_count + 1) + noise - np.roll(noise, -1), len(counts))
 
 
 def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
@@ -124,10 +150,21 @@ def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integ
     return out
 
 
-def quantile_map(noisy: Integers, source: Floats, target: Floats, rng: np.random.Generator) -> Integers:
-    """Every noisy value to the same quantile of the target as it has in `source`; at random within a value."""
+def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:
+    """A uniform number for every row, such that the rows of one noisy value lie at equal distances."""
+    shuffled = rng.permutation(len(noisy))
+    order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
+    many = np.bincount(noisy)
+    first = np.cumsum(many) - many
+    out = np.empty(len(noisy))
+    out[order] = np.arange(len(noisy)) - first[noisy[order]]
+    return (out + rng.random(len(many))[noisy]) / many[noisy]
+
+
+def quantile_map(noisy: Integers, source: Floats, target: Floats, parts: Floats) -> Integers:
+    """Every noisy value to the same quantile of the target as it has in `source`; `parts` says where within the value."""
     ends = np.concatenate([[0.0], np.cumsum(source)])
-    place = (ends[noisy] + rng.random(len(noisy)) * source[noisy]) / ends[-1]
+    place = (ends[noisy] + parts * source[noisy]) / ends[-1]
     upper = np.cumsum(target)
     last = int(np.flatnonzero(target)[-1])
     return np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)

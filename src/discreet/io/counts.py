@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,11 @@ def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
-def _bad(name: str, row: int, how: str) -> BadInput:
+def _bad(name: str, row: int, how: str, do: str = "Counts are whole numbers, zero or more") -> BadInput:
     return BadInput(
         f"counts were to be read from column {name!r}",
         f"row {row + 1}, column {name!r} {how}",
-        "Counts are whole numbers, zero or more",
+        do,
         row=row + 1,
         column=name,
     )
@@ -74,10 +74,9 @@ def _text(column: Any, name: str) -> NDArray[np.int64]:
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(column)
-    try:
+    if pc.all(pc.match_substring_regex(trimmed, "^[0-9]{1,18}$")).as_py():
         return pc.cast(trimmed, pa.int64()).to_numpy()
-    except pa.ArrowInvalid:
-        return _parsed(trimmed.to_pylist(), name)
+    return _parsed(trimmed.to_pylist(), name)
 
 
 def _parsed(texts: list[str], name: str) -> NDArray[np.int64]:
@@ -85,19 +84,16 @@ def _parsed(texts: list[str], name: str) -> NDArray[np.int64]:
 
 
 def _parse(entry: str, name: str, row: int) -> int:
-    if re.fullmatch(r"[+-]?\d+", entry) and len(entry) < 19:
-        return int(entry)
     if entry == "" or entry.lower() in {"na", "n/a", "nan", "null", "none", "."}:
         raise _bad(name, row, "is missing")
-    if re.fullmatch(r"[+-]?\d{1,3}([,.' _\u00a0\u202f]\d{3})+", entry):
-        raise _bad(name, row, "is text with thousands separators: write the number with digits only; it")
-    try:
-        number = float(entry)
-    except ValueError:
-        raise _bad(name, row, "is not a number") from None
-    if math.isinf(number):
+    if re.fullmatch(r"[+-]?[0-9]{1,3}([,.' _\u00a0\u202f][0-9]{3})+", entry):
+        raise _bad(name, row, "is text with thousands separators, or not a whole number", "Write it with digits only")
+    if re.fullmatch(r"[+-]?inf(inity)?", entry, re.IGNORECASE):
         raise _bad(name, row, "is infinite")
-    if number != math.floor(number):
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,4})?", entry, re.IGNORECASE):
+        raise _bad(name, row, "is not a number")
+    number = Fraction(entry)
+    if number.denominator != 1:
         raise _bad(name, row, "is not a whole number")
     if abs(number) > LARGEST:
         raise _bad(name, row, "is larger than 2^62")

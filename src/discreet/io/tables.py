@@ -16,7 +16,7 @@ from discreet.errors import BadInput, did_you_mean
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import read_csv
 from discreet.numbers import whole
-from discreet.table import Integers, Schema, Table
+from discreet.table import AS_GIVEN, SORTED, Integers, Schema, Table
 
 Keys = Sequence[str] | str | None
 Order = NDArray[np.int64] | None
@@ -62,7 +62,7 @@ def read_schema(
     categories = _plain(frame.select(names))
     if universe is not None:
         categories = read_universe(universe, names)
-    return _ordered(categories, names, count, keep_order, file_kind(path))[0]
+    return _ordered(categories, categories.num_rows if names else frame.num_rows, count, keep_order, file_kind(path))[0]
 
 
 def file_kind(path: str | Path) -> str:
@@ -88,26 +88,42 @@ def read_frame(path: str | Path) -> Any:
 def to_arrow(frame: Any) -> tuple[Any, str]:
     """Any eager frame narwhals knows, as an Arrow table, with the name of its kind."""
     import narwhals as nw
+    import pyarrow as pa
 
     try:
         wrapped = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise BadInput("a data frame was given", "two of its columns have the same name") from error
     except TypeError as error:
         raise BadInput(
             f"a {type(frame).__name__} was given as a table",
             "it is not a pandas, polars or pyarrow data frame",
             "Read a file with read_table, or make a frame of it",
         ) from error
-    names = list(wrapped.columns)
-    if len(set(names)) != len(names):
-        raise BadInput("a data frame was given", "two of its columns have the same name")
-    return wrapped.to_arrow(), str(wrapped.implementation.value)
+    columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
+    kind = str(wrapped.implementation.value)
+    try:
+        return columns.to_arrow(), kind
+    except pa.ArrowException:  # some column mixes values of different kinds
+        return pa.table({name: _as_text(columns[name].to_list()) for name in columns.columns}), kind
+
+
+def _as_text(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except pa.ArrowException:
+        return pa.array([None if value is None or value != value else str(value) for value in values])
 
 
 def arrow_frame(schema: Schema, counts: Integers) -> Any:
-    """The public key columns and one column of counts, as an Arrow table."""
+    """The public key columns and one column of counts, as an Arrow table that shares the counts' memory."""
     import pyarrow as pa
 
-    return schema.categories.append_column(schema.count, pa.array(counts, type=pa.int64()))
+    values = np.ascontiguousarray(counts, dtype=np.int64)
+    column = pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+    return pa.Table.from_arrays([*schema.categories.columns, column], names=[*schema.keys, schema.count])
 
 
 def to_frame(schema: Schema, counts: Integers) -> Any:
@@ -130,7 +146,7 @@ def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, 
     categories = _plain(frame.select(names))
     if universe is not None:
         categories, counts = _filled(categories, counts, read_universe(universe, names), names)
-    schema, order = _ordered(categories, names, count, keep_order, kind)
+    schema, order = _ordered(categories, len(counts), count, keep_order, kind)
     schema = replace(schema, contributions=whole(contributions, "contributions", 1))
     return Table(schema, counts if order is None else counts[order])
 
@@ -187,7 +203,7 @@ def _is_numeric(column: Any) -> bool:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return False
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    text = text.filter(pc.and_kleene(pc.is_valid(text), pc.not_equal(text, "")))
+    text = text.filter(pc.cast(pc.binary_length(text), pa.bool_()))  # drops the missing and the empty
     try:
         return len(text) > 0 and pc.cast(text, pa.float64()) is not None
     except pa.ArrowInvalid:
@@ -203,16 +219,19 @@ def _plain(categories: Any) -> Any:
         column = categories.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if column.null_count:
-            row = int(column.is_null().to_numpy().argmax()) + 1
+        if pa.types.is_nested(column.type):
+            raise BadInput(f"{name!r} is a key column", f"its values are of type {column.type}", column=name)
+        missing = column.is_null(nan_is_null=True).to_numpy()
+        if missing.any():
+            row = int(missing.argmax()) + 1
             raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
         columns[name] = column
-    return pa.table(columns)
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
-def _ordered(categories: Any, names: list[str], count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
+def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
     """The schema in published order, and the permutation that leads there (None: as it came)."""
-    rows = categories.num_rows
+    names = list(categories.column_names)
     order: Order = None
     if not names and not keep_order and rows > 1:
         raise BadInput(
@@ -227,7 +246,8 @@ def _ordered(categories: Any, names: list[str], count: str, keep_order: bool, ki
             order = None
         else:
             categories = categories.take(order)
-    how = "as given, declared public" if keep_order else "sorted by the keys"
+    sorted_by_keys = bool(names) and (not keep_order or strictly_ascending(categories))
+    how = SORTED if sorted_by_keys else AS_GIVEN
     return Schema(tuple(names), count, rows, categories, kind, order=how), order
 
 
@@ -253,6 +273,28 @@ def _adjacent(categories: Any) -> tuple[Any, Any]:
 
 def strictly_ascending(categories: Any) -> bool:
     return categories.num_rows < 2 or bool(_adjacent(categories)[0].all())
+
+
+def may_be_ascending(categories: Any) -> bool:
+    """Whether rows read from a file ascend: CSV does not tell numbers from text, so either order of them will do."""
+    import pyarrow as pa
+
+    readings = [[column, *_as_numbers(column)] for column in categories.columns]
+    return any(strictly_ascending(pa.table(columns, categories.column_names)) for columns in product(*readings))
+
+
+def _as_numbers(column: Any) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return []
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return [pc.cast(column, kind)]
+        except pa.ArrowInvalid:
+            continue
+    return []
 
 
 def _refuse_duplicates(ordered: Any, order: Any, names: list[str]) -> None:
@@ -281,9 +323,13 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
         missing = next((name for name in names if name not in universe), None)
         if missing is not None:
             raise BadInput("a universe was given", f"it has no list of values for the key column {missing!r}")
+        wrong = next((name for name in names if not isinstance(universe[name], (list, tuple))), None)
+        if wrong is not None:
+            raise BadInput("a universe was given", f"the values of the key column {wrong!r} are not a list")
         rows = list(product(*(universe[name] for name in names)))
-        return pa.table({name: pa.array([row[k] for row in rows]) for k, name in enumerate(names)})
-    frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
+        frame = pa.table({name: _as_text([row[k] for row in rows]) for k, name in enumerate(names)})
+    else:
+        frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
     for name in names:
         _must_have(name, frame.column_names, "key column of the universe")
     categories = _plain(frame.select(list(names)))

@@ -30,7 +30,7 @@ def kernel_basis(matrix: Integers) -> Integers:
 
 
 def shortest(kernel: Integers, matrix: Integers) -> tuple[Integers, bool]:
-    """A lattice vector of small l1 norm, and whether none is smaller. The columns of `matrix` are distinct and not zero.
+    """A lattice vector of small l1 norm, and whether none is smaller. The columns of `matrix` are distinct, none zero.
 
     Norms 1 and 2 would need a zero column or two equal ones; 3 and 4 are settled by looking at all sums of two columns.
     """

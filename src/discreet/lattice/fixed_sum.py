@@ -1,4 +1,4 @@
-"""Independent things with a given sum, by halving: draw one half, accept it by the law of the other half's sum, go on."""
+"""Independent things with a given sum, by halving: draw one half, accept it by the law of the rest's sum, go on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from discreet.sample.noise import gaussian
 
 
 class Summand(Protocol):
-    """Something random made of `width` cells, with a sum in `dimensions` coordinates. Hashable."""
+    """Something random made of `width` cells, with a sum in `dimensions` coordinates. Hashable: tables are cached."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def width(self) -> int: ...

@@ -91,7 +91,9 @@ def sums(matrix: Any, name: str = "matrix") -> Sums:
         raise BadInput(f"the sums of {name} were to be kept", "the matrix is empty")
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise BadInput(f"the sums of {name} were to be kept", f"row {i + 1} has {len(row)} entries, row 1 {len(rows[0])}")
+            raise BadInput(
+                f"the sums of {name} were to be kept", f"row {i + 1} has {len(row)} entries, row 1 {len(rows[0])}"
+            )
         for j, entry in enumerate(row):
             if entry not in (0, 1):
                 raise BadInput(
@@ -114,7 +116,9 @@ def parse_keep(text: str) -> Kept:
     if kind == "sum" and colon:
         pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
         if not pairs or not all(equals and column.strip() for column, equals, _ in pairs):
-            raise BadInput(f"--keep {text!r} was asked for", "a sum is named by COLUMN=VALUE", "Write sum:sex=female,age=old")
+            raise BadInput(
+                f"--keep {text!r} was asked for", "a sum is named by COLUMN=VALUE", "Write sum:sex=female,age=old"
+            )
         return SumWhere(tuple((column.strip(), value.strip()) for column, _, value in pairs))
     if Path(text).is_file():
         from discreet.io.files import read_matrix
@@ -150,11 +154,13 @@ def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | 
     """The kept sums of a table whose row i has the keys key_columns[..][i], in the order they were asked for."""
     from scipy.sparse import csr_array, vstack
 
-    keys = {name: _coded(column) for name, column in key_columns.items()}
-    cells = _cells(keys, rows)
+    cells = _cells(key_columns, rows)
     kept = tuple(dict.fromkeys(parse_keep(item) if isinstance(item, str) else item for item in keep))
     if not kept:
-        raise BadInput("invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
+        raise BadInput(
+            "invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE"
+        )
+    keys = _named(kept, key_columns)
     blocks, labels, values, needed, start = [], [], [], [], 0
     for item in kept:
         block, names = _block(item, keys, cells)
@@ -167,10 +173,26 @@ def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | 
     return Invariants(csr_array(vstack(blocks)), tuple(labels), kept, np.concatenate(needed), tuple(values))
 
 
-def _cells(keys: dict[str, Coded], rows: int | None) -> int:
-    lengths = {len(codes) for _, codes in keys.values()} | ({rows} if rows is not None else set())
+def _named(kept: tuple[Kept, ...], key_columns: Keys) -> dict[str, Coded]:
+    """The columns that are named, coded."""
+    names = [name for item in kept if isinstance(item, Margin) for name in item.columns]
+    names += [name for item in kept if isinstance(item, SumWhere) for name, _ in item.where]
+    for name in names:
+        if name not in key_columns:
+            raise BadInput(
+                f"something kept names the column {name!r}",
+                "the table has no such key column",
+                did_you_mean(name, key_columns),
+            )
+    return {name: _coded(key_columns[name]) for name in dict.fromkeys(names)}
+
+
+def _cells(keys: Keys, rows: int | None) -> int:
+    lengths = {len(column) for column in keys.values()} | ({rows} if rows is not None else set())
     if len(lengths) != 1:
-        raise BadInput("invariants of a table were asked for", f"its key columns have different lengths: {sorted(lengths)}")
+        raise BadInput(
+            "invariants of a table were asked for", f"its key columns have different lengths: {sorted(lengths)}"
+        )
     (cells,) = lengths
     if cells == 0:
         raise BadInput("invariants of a table were asked for", "the table has no rows")
@@ -184,19 +206,21 @@ def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[tu
     if isinstance(item, Total):
         return csr_array(np.ones((1, cells), dtype=np.int64)), [("total", ())]
     if isinstance(item, Margin):
-        codes, groups = _groups([_column(name, keys) for name in item.columns])
+        codes, groups = _groups([keys[name] for name in item.columns])
         block = csr_array((np.ones(cells, dtype=np.int64), (codes, np.arange(cells))), shape=(len(groups), cells))
         pairs = [",".join(f"{column}={value}" for column, value in zip(item.columns, group)) for group in groups]
         return block, list(zip(pairs, groups))
     if isinstance(item, SumWhere):
         chosen = np.ones(cells, dtype=bool)
         for name, value in item.where:
-            known, codes = _column(name, keys)
+            known, codes = keys[name]
             if value not in known:
                 raise BadInput(f"{item} was to be kept", f"no row has {name} = {value!r}", did_you_mean(value, known))
             chosen &= codes == known.index(value)
         if not chosen.any():
-            raise BadInput(f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell")
+            raise BadInput(
+                f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell"
+            )
         return csr_array(chosen.astype(np.int64)[None, :]), [(str(item)[4:], tuple(value for _, value in item.where))]
     width = len(item.rows[0])
     if width != cells:
@@ -214,12 +238,6 @@ def _coded(column: Sequence[Any]) -> Coded:
     return values, np.array([place[name] for name in names], dtype=np.int64)[codes]
 
 
-def _column(name: str, keys: dict[str, Coded]) -> Coded:
-    if name not in keys:
-        raise BadInput(f"something kept names the column {name!r}", "the table has no such key column", did_you_mean(name, keys))
-    return keys[name]
-
-
 def _groups(columns: list[Coded]) -> tuple[Integers, list[tuple[str, ...]]]:
     """A group number for every cell, and the values that name each group."""
     groups = np.zeros(len(columns[0][1]), dtype=np.int64)
@@ -233,7 +251,13 @@ def _implied(item: Kept, kept: tuple[Kept, ...]) -> bool:
     """Whether another thing kept gives it away: a finer margin, or the same margin named before."""
     if isinstance(item, Sums):
         return False
-    columns = set(item.columns) if isinstance(item, Margin) else set(dict(item.where)) if isinstance(item, SumWhere) else set()
+    columns = (
+        set(item.columns)
+        if isinstance(item, Margin)
+        else set(dict(item.where))
+        if isinstance(item, SumWhere)
+        else set()
+    )
     margins = [(set(other.columns), other) for other in kept if isinstance(other, Margin) and other != item]
     if isinstance(item, Margin):
         before = kept[: kept.index(item)]

@@ -36,7 +36,7 @@ AHEAD = 64
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and the coefficients below each step."""
+    """A basis (cells and entries of each vector), its squared Gram-Schmidt norms, and its coefficients."""
 
     cells: int
     vectors: tuple[tuple[Integers, Integers], ...]
@@ -190,9 +190,7 @@ def _mass(variance: Fraction, shift: Fraction, bits: int) -> arb:
         rate = -2 * arb.pi() ** 2 * arb_of(variance)
         reach = math.ceil(math.sqrt(bits * math.log(2) / (2 * math.pi**2 * float(variance)))) + 1
         terms = [(rate * m * m).exp() for m in range(1, reach + 1)]
-        series = sum(
-            (2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1)
-        )
+        series = sum((2 * term * (2 * arb.pi() * arb_of(shift) * m).cos() for m, term in enumerate(terms, 1)), arb(1))
         return (2 * arb.pi() * arb_of(variance)).sqrt() * (series + (4 * terms[-1]).union(-4 * terms[-1]))
     rate = -1 / (2 * arb_of(variance))
     reach = math.ceil(math.sqrt(2 * bits * math.log(2) * float(variance))) + 3
@@ -327,7 +325,8 @@ def _widths(law: KleinLaplace, bits: int) -> list[tuple[int, int]]:
 
     size = len(law.steps.norms)
     with ctx.workprec(bits + 64):
-        masses, largest, ratio = [], arb(0), arb(1)
+        masses: list[arb] = []
+        largest, ratio = arb(0), arb(1)
         while not (ratio < 0.5 and masses[-1] < largest * arb(2) ** -(bits + 16)):
             j = len(masses) + 1
             masses.append(law.mass(j))

@@ -164,7 +164,9 @@ class GeometricGroup:
         from flint import arb, ctx
 
         with ctx.workprec(bits + 32):
-            ratio = sum_weight(self.odds, self.cells, total, bits + 16) / sum_weight(self.odds, self.cells, 0, bits + 16)
+            ratio = sum_weight(self.odds, self.cells, total, bits + 16) / sum_weight(
+                self.odds, self.cells, 0, bits + 16
+            )
             return integer_bounds(ratio * arb(2) ** bits, bits)
 
     def accept(self, totals: Integers, bits: Bits) -> np.ndarray:

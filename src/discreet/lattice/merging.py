@@ -83,7 +83,9 @@ class Merged:
             sums.append(totals[good])
             done, trials = done + len(good), trials + size
             if trials > MOST_TRIALS and done == 0:
-                raise SolverFailed("noise that keeps overlapping sums was asked for", f"{trials} trials were all rejected")
+                raise SolverFailed(
+                    "noise that keeps overlapping sums was asked for", f"{trials} trials were all rejected"
+                )
         result = [np.concatenate(rows) if rows else np.zeros((draws, 0), dtype=np.int64) for rows in kept]
         all_sums = np.concatenate(sums)
         for place, c in enumerate(solved):

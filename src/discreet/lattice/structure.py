@@ -164,7 +164,7 @@ def _laminar(matrix: csr_array) -> bool:
 
 
 def _grid(matrix: csr_array) -> Grid | None:
-    """The two-way table whose margins these are, if they are one: every pair of a row sum and a column sum meets once."""
+    """The two-way table whose margins these are, if they are one: every row sum meets every column sum once."""
     from scipy.sparse.csgraph import connected_components
 
     columns = matrix.tocsc()
@@ -201,4 +201,3 @@ def independent_rows(matrix: Integers) -> Integers:
             break
         leads.append(lead)
     return np.array(leads, dtype=np.int64)
-

@@ -74,7 +74,7 @@ def _both(law: HalfSum, total: int, precision: int) -> arb:
 
 @dataclass(frozen=True, eq=False)
 class Narrow:
-    """A table of 2 to 4 columns; `sizes[i]` are the numbers of cells in row i's entries, one each unless two columns."""
+    """A table of 2 to 4 columns; `sizes[i]` are the numbers of cells in row i: one each, unless two columns."""
 
     odds: Fraction
     sizes: Integers
@@ -99,7 +99,8 @@ class Narrow:
         done = 0
         while done < draws:
             left = self.halves.given(np.zeros((draws - done, 1), dtype=np.int64), bits)[:, :, 0]
-            kept, parts = np.arange(len(left)), []
+            kept = np.arange(len(left))
+            parts: list[Integers] = []
             for width, sums in ((columns // 2, left), (columns - columns // 2, -left)):
                 if width == 2 and len(kept):
                     points = inner_points(self.odds, sums[kept], bits)
@@ -134,6 +135,7 @@ def inner_points(odds: Fraction, sums: Integers, bits: Bits) -> Integers:
 
 def rational_bernoulli(part: int, whole: int, size: int, bits: Bits) -> np.ndarray:
     """Each true with chance part/whole."""
+
     def chance(_: int, known: int) -> tuple[int, int]:
         return (part << known) // whole, -((-part << known) // whole)
 

@@ -29,6 +29,7 @@ class Request:
     per_unit: bool = False
     allow_diagnosed: bool = False
     base: str = "geometric"
+    inequalities: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,9 @@ class Route(Protocol):
     @property
     def discloses(self) -> tuple[str, ...]:
         """What is published exactly, in words."""
+
+    def check(self, counts: Integers) -> None:
+        """Refuse a table that cannot go this way; called before anything is spent."""
 
     def draw(self, counts: Integers, bits: Any) -> Measured:
         """The only step that touches the secret counts, and the only one with secret randomness."""

@@ -31,6 +31,7 @@ class Part:
         return {
             "what": self.what,
             "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "alpha": None if self.epsilon is None or self.epsilon.ratio is None else text(1 / self.epsilon.ratio),
             "rho": None if self.rho is None else text(self.rho),
         }
 

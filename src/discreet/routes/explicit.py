@@ -11,7 +11,7 @@ from discreet.build.explicit import explicit
 from discreet.certify import Certificate, certify
 from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven
-from discreet.guarantee import Guarantee, zcdp_epsilon
+from discreet.guarantee import Guarantee, unit_of, zcdp_epsilon
 from discreet.mechanism import Mechanism, Noise, NoiseThenMap
 from discreet.numbers import Epsilon, whole
 from discreet.routes import Measured, Published, Request
@@ -39,10 +39,14 @@ class ExplicitRoute:
     def signed(self) -> bool:
         return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
 
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
+
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         form, top = self.mechanism.form, self.max_count
         if isinstance(form, NoiseThenMap):
             return Measured(noisy(counts, form.noise, bits, top), max_count=top)
+        assert top is not None
         return Measured(draw_rows(form, np.minimum(counts, top), bits), max_count=top)
 
     def publish(self, measured: Measured) -> Published:
@@ -73,6 +77,7 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
             "it has no stage that could measure the largest count",
             "Give max_count as a number, or use mechanism 'transport'",
         )
+    _refuse_options(request)
     top = None if request.max_count is None else whole(request.max_count, "max_count", 1)
     if request.mechanism == "discrete-gaussian":
         return _plan_gaussian(schema, request, top)
@@ -90,14 +95,31 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
         raise NotProven(
             f"epsilon = {each} was asked for", "the mechanism does not meet it", witness=certificate.witness
         )
-    unit = unit_of(schema)
+    unit = unit_of(schema.contributions)
     return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)
+
+
+def _refuse_options(request: Request) -> None:
+    """What only a release that keeps the distribution of counts can do must not be ignored in silence."""
+    asked = {
+        "consistent": request.consistent,
+        "split": request.split is not None,
+        "refine": request.refine,
+        "base": request.base != "geometric",
+    }
+    for option, given in asked.items():
+        if given:
+            raise BadInput(
+                f"{option} was asked for with the mechanism {request.mechanism!r}",
+                "it draws every row by itself and keeps no distribution",
+                "Use mechanism 'transport'",
+            )
 
 
 def _plan_gaussian(schema: Schema, request: Request, top: int | None) -> ExplicitRoute:
     variance = gaussian_variance_for(request, schema.contributions)
     mechanism = Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(variance), None if top is None else (0, top)))
-    guarantee = gaussian_guarantee(request, unit_of(schema))
+    guarantee = gaussian_guarantee(request, unit_of(schema.contributions))
     alone = schema.contributions == 1 and request.epsilon is not None
     return ExplicitRoute(mechanism, guarantee, certify(mechanism, request.epsilon, request.delta) if alone else None)
 
@@ -130,9 +152,3 @@ def rho_for(epsilon: Epsilon, delta: Fraction) -> Fraction:
         middle = Fraction(f"{float((low + high) / 2):.6e}")
         low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon.rational() else (low, middle)
     return low
-
-
-def unit_of(schema: Schema) -> str:
-    if schema.contributions == 1:
-        return "one person more or less in one row"
-    return f"one person more or less, who is counted up to {schema.contributions} times"

@@ -16,12 +16,12 @@ from discreet.distribution.projections import integer_bins, isotonic
 from discreet.distribution.refine import refine
 from discreet.encode import map_json, mechanism_json, noise_json
 from discreet.errors import BadInput, choose
-from discreet.guarantee import Guarantee
+from discreet.guarantee import Guarantee, unit_of
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import whole
 from discreet.routes import Measured, Published, Request
 from discreet.routes.budget import Budget, divide
-from discreet.routes.explicit import noisy, unit_of
+from discreet.routes.explicit import noisy
 from discreet.sample.bits import Bits
 from discreet.sample.public import public_words, spread_words
 from discreet.sample.rows import draw_rows
@@ -56,6 +56,9 @@ class TwoStageRoute:
     @property
     def consistent(self) -> bool:
         return bool(self.request.consistent)
+
+    def check(self, counts: Integers) -> None:
+        """Every table can go this way."""
 
     def draw(self, counts: Integers, bits: Bits) -> Measured:
         bought = self._buy_max_count(counts, bits)
@@ -218,7 +221,7 @@ def plan_two_stage(schema: Schema, request: Request) -> TwoStageRoute:
     if not transport:
         _matrix_only(request)
     refined = transport if request.refine is None else request.refine
-    unit, bounded = unit_of(schema), request.max_count is not None
+    unit, bounded = unit_of(schema.contributions), request.max_count is not None
     budget = divide(request, schema.contributions, unit, refined=refined, bounded=bounded)
     return TwoStageRoute(request, schema, budget, refined)
 

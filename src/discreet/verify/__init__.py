@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.document import SCHEMA_VERSION
+from discreet.document import SCHEMA_VERSION, SEED_WARNING, seal_of
 from discreet.errors import BadInput, DiscreetError, choose
-from discreet.guarantee import Guarantee
+from discreet.guarantee import GRADES, Guarantee
 from discreet.io.folder import Folder, read_folder, sha256
-from discreet.io.tables import strictly_ascending
+from discreet.io.tables import may_be_ascending
+from discreet.table import AS_GIVEN, ROWS_ARE_PUBLIC, SORTED
 
 ROUTES = ("explicit", "two-stage", "invariant")
 FIELDS = (
-    "schema_version", "software", "created", "private", "schema", "guarantee", "mechanism", "digests",
+    "schema_version", "software", "created", "private", "schema", "guarantee", "mechanism", "digests", "seal",
 )  # fmt: skip
 
 
@@ -61,6 +63,7 @@ def verify(folder: str | Path, digest: str | None = None) -> Verification:
         return Verification(tuple(problems), ("release.json can be read",))
     check("the digest of release.json", lambda: _digest(path, digest)) if digest else None
     check("release.json has every field", lambda: _fields(document))
+    check("the seal of release.json", lambda: _seal(document))
     check("the digests of all files", lambda: _digests(path, document))
     if problems:
         return Verification(tuple(problems), tuple(checked))
@@ -107,6 +110,10 @@ def _fields(document: dict[str, Any]) -> list[str]:
     return problems
 
 
+def _seal(document: dict[str, Any]) -> list[str]:
+    return [] if document["seal"] == seal_of(document) else ["release.json was changed: its seal does not fit."]
+
+
 def _digests(path: Path, document: dict[str, Any]) -> list[str]:
     expected = document["digests"]
     present = {file.name for file in path.iterdir()} - {"release.json"}
@@ -132,17 +139,21 @@ def _check_table(folder: Folder) -> list[str]:
         problems.append(f"The table has {len(folder.counts)} rows, the schema says {schema['rows']}.")
     if folder.measurements is not None and len(folder.measurements) != len(folder.counts):
         problems.append("The measurements have not as many rows as the table.")
-    if not _keys_in_order(folder):
-        problems.append("The rows of the table are not sorted by their keys, or two have the same.")
+    problems += _check_order(folder)
     top = schema["max_count"]
     if top is not None and len(folder.counts) and (folder.counts.min() < 0 or folder.counts.max() > top):
         problems.append(f"The table holds counts outside 0..{top}.")
     return problems
 
 
-def _keys_in_order(folder: Folder) -> bool:
-    declared_public = folder.document["schema"]["order"] != "sorted by the keys"
-    return declared_public or strictly_ascending(folder.categories)
+def _check_order(folder: Folder) -> list[str]:
+    order = folder.document["schema"]["order"]
+    ascending = bool(folder.categories.num_columns) and may_be_ascending(folder.categories)
+    if order == SORTED:
+        return [] if ascending else ["The rows of the table are not sorted by their keys, or two have the same."]
+    if order == AS_GIVEN:
+        return ["The rows are sorted by their keys, but their order is said to be another."] if ascending else []
+    return [f"The order of the rows is said to be {order!r}, which is none."]
 
 
 def _check_privacy(folder: Folder) -> list[str]:
@@ -163,14 +174,21 @@ def _route(folder: Folder) -> Any:
 
 def _check_words(folder: Folder) -> list[str]:
     """The sentences say what the numbers say; a seeded thing must not look like a private one."""
-    document = folder.document
+    document, promise = folder.document, folder.document["guarantee"]
     problems = []
-    if Guarantee.of_json(document["guarantee"], document["private"]).as_json() != document["guarantee"]:
+    if Guarantee.of_json(promise, document["private"]).as_json() != promise:
         problems.append("The guarantee's sentence does not say what its numbers say.")
-    if document["private"] is not True and "NOT PRIVATE" not in document["guarantee"]["sentence"]:
-        problems.append("The release is not private, but its guarantee does not say so.")
-    if document["private"] is True and "NOT PRIVATE" in document["guarantee"]["sentence"]:
-        problems.append("The guarantee says the release is not private, but the flag says it is.")
+    if promise["rho"] is not None and (promise["epsilon"] is not None or Fraction(promise["delta"])):
+        problems.append("The guarantee is stated in two ways at once.")
+    if promise["grade"] not in GRADES:
+        problems.append(f"The guarantee is of the grade {promise['grade']!r}, which is none.")
+    if ROWS_ARE_PUBLIC not in promise["remarks"]:
+        problems.append("The guarantee does not say that the set of rows is public.")
+    top = document["schema"]["max_count"]
+    if top is not None and f"Counts above {top} are treated as {top}." not in promise["remarks"]:
+        problems.append("The guarantee does not say which counts are treated as the largest one.")
+    if document.get("warning") != (None if document["private"] is True else SEED_WARNING):
+        problems.append("The release is not private and must say so in its warning, or it is and has one.")
     return problems
 
 

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from discreet.build.transport import monotone_map
 from discreet.distribution.max_count import border_of
 from discreet.distribution.projections import integer_bins, isotonic
 from discreet.distribution.refine import refine
 from discreet.encode import map_of, mechanism_of, noise_of
+from discreet.errors import BadInput
 from discreet.guarantee import zcdp_epsilon
 from discreet.io.folder import Folder
-from discreet.mechanism import NoiseThenMap
-from discreet.numbers import epsilon_of
+from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.numbers import Epsilon, epsilon_of
 from discreet.routes.two_stage import LARGEST_MAPPED, apply_map, rank_rows
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.public import spread_words
 from discreet.table import Integers
-from discreet.verify.claims import claimed_epsilon, contributions, prove_rows
+from discreet.verify.claims import check_promise, claimed_epsilon, contributions, prove_rows
 
 TOLERANCE = 1e-6  # refinement is numerical: another machine may differ in the last digits
 
@@ -28,20 +30,53 @@ def prove(folder: Folder) -> list[str]:
     """Every part is as private as its share of the budget, and the shares do not exceed the whole."""
     document = folder.document
     shares = {part["what"]: part for part in document["mechanism"]["parts"]}
-    return [*_prove_sum(document, shares), *_prove_stages(document, shares), *_prove_counts(document, shares["counts"])]
+    gaussian = shares["counts"]["rho"] is not None and document["guarantee"]["rho"] is None
+    return [
+        *check_promise(document, "enclosed" if gaussian else "exact"),
+        *_check_shape(document, shares),
+        *_prove_sum(document, shares),
+        *_prove_stages(document, shares),
+        *_prove_counts(document, shares["counts"]),
+    ]
+
+
+def _check_shape(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
+    """Nothing is said that belongs to another kind of release."""
+    problems = []
+    if document.get("certificate") is not None:
+        problems.append("The release has a certificate of something it does not claim.")
+    if any((part["epsilon"] is None) == (part["rho"] is None) for part in shares.values()):
+        problems.append("A share of the budget is stated in two ways at once, or not at all.")
+    bought = document["mechanism"]["bought_max_count"]
+    if bought is not None and bought["epsilon"] != shares["max_count"]["epsilon"]:
+        problems.append("The largest count was not bought with its share of the budget.")
+    published = document["distribution"]
+    if published is not None:
+        if published["method"] != (None if published["measurements"] is None else "cumulative"):
+            problems.append("The distribution was not measured by the method it names.")
+        if abs(sum(published["distribution"]) - 1) > TOLERANCE or min(published["distribution"]) < 0:
+            problems.append("The published distribution is none.")
+    consistent = published is not None and "histogram" in published
+    if consistent != (document["mechanism"]["name"] == "rank"):
+        problems.append("The mechanism is not what its name says.")
+    return problems
 
 
 def _prove_sum(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
     promise = document["guarantee"]
     too_much = ["The shares of the budget exceed the whole."]
     if all(part["rho"] is None for part in shares.values()):
-        total = sum((Fraction(part["epsilon"]) for part in shares.values()), Fraction(0))
+        total = sum((_epsilon_of(part).rational() for part in shares.values()), Fraction(0))
         return [] if total <= claimed_epsilon(document).rational() else too_much
     rho = sum((_rho_of(part) for part in shares.values()), Fraction(0))
     if promise["rho"] is not None:
         return [] if rho <= Fraction(promise["rho"]) else too_much
     enough = zcdp_epsilon(rho, Fraction(promise["delta"])) <= claimed_epsilon(document).rational()
     return [] if enough else too_much
+
+
+def _epsilon_of(part: dict[str, Any]) -> Epsilon:
+    return epsilon_of(alpha=part["alpha"]) if part["alpha"] else epsilon_of(part["epsilon"])
 
 
 def _rho_of(part: dict[str, Any]) -> Fraction:
@@ -67,7 +102,7 @@ def _prove_stages(document: dict[str, Any], shares: dict[str, Any]) -> list[str]
 def _enough(noise: Any, part: dict[str, Any], people: int) -> bool:
     """Whether noise of that law pays for that part when one person adds `people` units."""
     if isinstance(noise, Geometric) and part["epsilon"] is not None:
-        return epsilon_of(part["epsilon"]).times(Fraction(1, people)).allows(noise.odds)
+        return _epsilon_of(part).times(Fraction(1, people)).allows(noise.odds)
     if isinstance(noise, Gaussian) and part["rho"] is not None:
         return Fraction(people**2) / (2 * noise.variance) <= Fraction(part["rho"])
     return False
@@ -78,7 +113,7 @@ def _prove_counts(document: dict[str, Any], part: dict[str, Any]) -> list[str]:
     form = mechanism_of(document["mechanism"]).form
     if isinstance(form, NoiseThenMap):
         return [] if _enough(form.noise, part, people) else ["The noise of the counts is smaller than its share needs."]
-    return prove_rows(document, epsilon_of(part["epsilon"]).times(Fraction(1, people)), Fraction(0))
+    return prove_rows(document, _epsilon_of(part).times(Fraction(1, people)), Fraction(0))
 
 
 def replay(folder: Folder) -> list[str]:
@@ -156,5 +191,17 @@ def _replayed(folder: Folder, measured: Integers) -> Integers:
         return apply_map(mechanism_of(mechanism), measured, seed)
     if mechanism["map"] is None:
         return clamped
-    public_map = map_of(mechanism["map"])
+    public_map = _checked_map(folder, map_of(mechanism["map"]), clamped)
     return public_map.apply(clamped, spread_words(clamped, seed, public_map.bits))
+
+
+def _checked_map(folder: Folder, public_map: PublicMap, clamped: Integers) -> PublicMap:
+    """The map, if it is the monotone one from the noisy values to the published distribution."""
+    target = np.array(folder.document["distribution"]["distribution"], dtype=float)
+    expected = monotone_map(np.bincount(clamped, minlength=len(target)).astype(float), target)
+    same = public_map.first == expected.first and public_map.bits == expected.bits
+    same = same and np.array_equal(public_map.outputs, expected.outputs)
+    off = np.abs(public_map.keys.astype(float) - expected.keys.astype(float)).max(initial=0) if same else np.inf
+    if off > TOLERANCE * 2.0**expected.bits:
+        raise BadInput("the map was to be checked", "it does not lead to the published distribution")
+    return public_map

@@ -1,0 +1,309 @@
+"""Which sampler serves which part of the lattice. Parts are independent, except under the l2 law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.lattice.fixed_sum import gaussian_group
+from discreet.lattice.guarantee import Noise
+from discreet.lattice.invariants import Integers
+from discreet.lattice.klein import (
+    KleinGaussian,
+    KleinLaplace,
+    Ladder,
+    chain_ladder,
+    free_ladder,
+    grid_ladder,
+    joined,
+    ladder,
+)
+from discreet.lattice.laminar import GeometricGroup, given_sums
+from discreet.lattice.merging import Group, Merged
+from discreet.lattice.restricted import restricted_free, restricted_noise
+from discreet.lattice.structure import Part, Structure
+from discreet.lattice.two_way import WIDEST, Narrow
+from discreet.sample.bits import Bits
+from discreet.sample.noise import gaussian, geometric
+
+RAREST = 1e-4  # class merging that accepts fewer trials than this is left to other samplers
+RARE = 0.02  # from here on Klein's walk is faster
+LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
+LONGEST_WALK = 20_000
+
+
+class Piece(Protocol):
+    """A sampler of the noise of some cells."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cells(self) -> Integers: ...
+
+    @property
+    def grade(self) -> str: ...
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        """Noise of these cells, a row per draw. `counts` are their counts, read only under inequalities."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreePiece:
+    """Cells in no kept sum."""
+
+    cells: Integers
+    noise: Noise
+    restricted: bool
+    name: str = "independent"
+    grade: str = "exact"
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        size = draws * len(self.cells)
+        if self.restricted:
+            assert counts is not None and self.noise.odds is not None
+            return restricted_free(self.noise.odds, np.tile(counts, draws), bits).reshape(draws, -1)
+        if self.noise.odds is not None:
+            return geometric(self.noise.odds, size, bits).reshape(draws, -1)
+        assert self.noise.variance is not None
+        return gaussian(self.noise.variance, size, bits).reshape(draws, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPiece:
+    """Disjoint blocks of cells, each with a kept sum."""
+
+    blocks: tuple[Integers, ...]
+    noise: Noise
+    restricted: bool
+    grade: str = "exact"
+
+    @property
+    def name(self) -> str:
+        return "compositions" if self.noise.odds is not None and not self.restricted else "halving"
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.blocks)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        return np.array([len(block) for block in self.blocks], dtype=np.int64)
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        if self.restricted:
+            assert counts is not None
+            return self._restricted(counts, draws, bits)
+        if self.noise.odds is not None:
+            sizes = np.tile(self.sizes, draws)
+            return given_sums(self.noise.odds, sizes, np.zeros_like(sizes), bits).reshape(draws, -1)
+        return self._gaussian(draws, bits)
+
+    def _restricted(self, counts: Integers, draws: int, bits: Bits) -> Integers:
+        assert self.noise.odds is not None
+        parts = np.split(counts, np.cumsum(self.sizes)[:-1])
+        one = np.ones((1, 1), dtype=np.int64)
+        return np.concatenate(
+            [restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1
+        )
+
+    def _gaussian(self, draws: int, bits: Bits) -> Integers:
+        assert self.noise.variance is not None
+        out = np.zeros((draws, len(self.cells)), dtype=np.int64)
+        starts = np.cumsum(self.sizes) - self.sizes
+        for size in np.unique(self.sizes[self.sizes > 1]):
+            group = gaussian_group(self.noise.variance, int(size))
+            places = starts[self.sizes == size][:, None] + np.arange(size)
+            values = group.given(np.zeros(draws * len(places), dtype=np.int64), bits)
+            out[:, places.ravel()] = values.reshape(draws, -1)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class MergedPiece:
+    """Overlapping sums over few classes."""
+
+    part: Part
+    noise: Noise
+    restricted: bool
+    name: str = "merging"
+    grade: str = "exact"
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)
+
+    @cached_property
+    def merged(self) -> Merged:
+        groups: list[Group] = []
+        for size in self.part.sizes.tolist():
+            if self.noise.odds is not None:
+                groups.append(GeometricGroup(self.noise.odds, size))
+            else:
+                assert self.noise.variance is not None
+                groups.append(gaussian_group(self.noise.variance, size))
+        return Merged(self.part.dense, tuple(groups))
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        if self.restricted:
+            assert counts is not None and self.noise.odds is not None
+            classes = np.split(counts, np.cumsum(self.part.sizes)[:-1])
+            return restricted_noise(self.noise.odds, self.part.dense, classes, draws, bits)
+        return np.concatenate(self.merged.draw(draws, bits), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class NarrowPiece:
+    """A two-way table of at most four columns."""
+
+    part: Part
+    odds: Fraction
+    name: str = "row-transfer"
+    grade: str = "exact"
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)
+
+    @cached_property
+    def narrow(self) -> Narrow:
+        assert self.part.grid is not None
+        return Narrow(self.odds, self.part.sizes[self.part.grid.place])
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        assert self.part.grid is not None
+        sums = np.empty((draws, len(self.part.classes)), dtype=np.int64)
+        sums[:, self.part.grid.place.ravel()] = self.narrow.draw(draws, bits).reshape(draws, -1)
+        if np.all(self.part.sizes == 1):
+            return sums
+        sizes = np.tile(self.part.sizes, draws)
+        return given_sums(self.odds, sizes, sums.ravel(), bits).reshape(draws, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class WalkPiece:
+    """Klein's walk: Gaussian noise on one part, or l2 noise on everything at once."""
+
+    cells: Integers
+    steps: Ladder
+    noise: Noise
+    name: str = "klein"
+    grade: str = "exact"
+
+    @cached_property
+    def law(self) -> KleinGaussian | KleinLaplace:
+        if self.noise.variance is not None:
+            return KleinGaussian(self.steps, self.noise.variance)
+        assert self.noise.rate is not None
+        return KleinLaplace(self.steps, self.noise.rate)
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        return np.stack([self.law.draw(bits) for _ in range(draws)])
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPiece:
+    """A Markov chain of fixed length: diagnosed, never proved."""
+
+    cells: Integers
+    chain: Any
+    name: str = "chain"
+    grade: str = "diagnosed"
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
+
+
+def pieces_for(structure: Structure, noise: Noise, nonnegative: bool) -> tuple[Piece, ...]:
+    """The samplers that together draw the whole noise; everything looked at is public."""
+    if noise.rate is not None:
+        return (_whole_walk(structure, noise),)
+    pieces: list[Piece] = []
+    if len(structure.untouched):
+        pieces.append(FreePiece(structure.untouched, noise, nonnegative))
+    blocks = [cells for part in structure.parts if not part.free for cells in part.classes]
+    if blocks:
+        pieces.append(BlockPiece(tuple(blocks), noise, nonnegative))
+    return (*pieces, *(_overlapping(part, noise, nonnegative) for part in structure.parts if part.free))
+
+
+def _overlapping(part: Part, noise: Noise, nonnegative: bool) -> Piece:
+    narrow = part.grid is not None and part.grid.place.shape[1] <= WIDEST
+    single = bool(np.all(part.sizes == 1))
+    if narrow and noise.odds is not None and not nonnegative:
+        assert part.grid is not None
+        if single or part.grid.place.shape[1] == 2:
+            return NarrowPiece(part, noise.odds)
+    merged = MergedPiece(part, noise, nonnegative)
+    small = len(part.classes) <= 400
+    acceptance = merged.merged.acceptance if small else 0.0
+    if acceptance >= (RAREST if noise.variance is None else RARE):
+        return merged
+    if noise.variance is not None:
+        steps = _ladder(part)
+        if steps is not None:
+            return WalkPiece(np.concatenate(part.classes), steps, noise)
+    if acceptance >= RAREST:
+        return merged
+    return _chain(part, noise, nonnegative)
+
+
+def _ladder(part: Part) -> Ladder | None:
+    """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
+    starts = np.cumsum(part.sizes) - part.sizes
+    total = int(part.sizes.sum())
+    if part.grid is not None and np.all(part.sizes == 1):
+        return grid_ladder(part.grid.place, total)
+    blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
+    if not part.free:
+        return chain_ladder(blocks, total)
+    if total - len(part.dense) > LARGEST_BASIS:
+        return None
+    lifted = np.zeros((len(part.kernel), total), dtype=np.int64)
+    lifted[:, starts] = part.kernel
+    return ladder(np.vstack([chain_ladder(blocks, total).dense, lifted]))
+
+
+def _whole_walk(structure: Structure, noise: Noise) -> WalkPiece:
+    ladders = [free_ladder(np.arange(len(structure.untouched)), structure.cells)]
+    cells, start = [structure.untouched], len(structure.untouched)
+    for part in structure.parts:
+        steps = _ladder(part)
+        if steps is None:
+            raise BadInput(
+                "l2 noise was asked for",
+                f"these sums leave more than {LARGEST_BASIS} directions free",
+                "Use law l1 or gaussian",
+            )
+        moved = tuple((places + start, entries) for places, entries in steps.vectors)
+        ladders.append(Ladder(structure.cells, moved, steps.norms, steps.below))
+        cells.append(np.concatenate(part.classes))
+        start += steps.cells
+    whole = joined(ladders, structure.cells)
+    if len(whole.norms) > LONGEST_WALK:
+        raise BadInput(
+            "l2 noise was asked for",
+            f"the lattice has {len(whole.norms):,} dimensions",
+            "Use law l1 or gaussian: they split it",
+        )
+    return WalkPiece(np.concatenate(cells), whole, noise)
+
+
+def _chain(part: Part, noise: Noise, nonnegative: bool) -> ChainPiece:
+    from discreet.lattice.chains import chain_sampler
+
+    columns = np.repeat(np.arange(len(part.classes)), part.sizes)
+    matrix = part.matrix.tocsc()[:, columns].tocsr()
+    if noise.variance is not None:
+        chain = chain_sampler(matrix, law="gaussian", sigma=float(noise.variance) ** 0.5)
+    else:
+        assert noise.odds is not None
+        from math import log
+
+        chain = chain_sampler(matrix, law="l1", epsilon=log(noise.odds), nonnegative=nonnegative)
+    return ChainPiece(np.concatenate(part.classes), chain)
