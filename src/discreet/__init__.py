@@ -59,6 +59,6 @@ __all__ = [
     "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven", "OverBudget", "Plan",
     "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification", "Witness",
     "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design", "estimate",
-    "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution", "read_table", "release",
-    "sum_where", "sums", "table", "target", "total", "verify",
+    "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution", "read_table",
+    "release", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

@@ -158,7 +158,7 @@ def test_missing_values(kind: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"1 of the categories .* sex = ''"):
         count(data, ["county", "sex"], UNIVERSE)
     nameless = KINDS[kind]([*ROWS, ("01001", "f", None)], tmp_path)  # type: ignore[list-item]
-    with pytest.raises(BadInput, match=r"'person' says whose row it is\. it is empty in 1 row"):
+    with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 1 row"):
         count(nameless, ["county", "sex"], UNIVERSE, "person", 1)
 
 
