@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
+from discreet.io import microdata
 from discreet.io.microdata import contributions_beside
 from discreet.io.tables import read_table
 from discreet.table import Table
@@ -113,6 +115,27 @@ def test_each_person_counts_on_their_own(
     mixed = list(rows)
     shuffle.shuffle(mixed)
     np.testing.assert_array_equal(counted(mixed), counted(rows))
+
+
+def test_several_passes_where_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(*pair, f"p{who}") for who in range(500) for pair in list(product(*UNIVERSE.values()))[who % 4 :]]
+    data = as_parquet(rows, tmp_path)
+    at_once = count(data, ["county", "sex"], UNIVERSE, "person", 2)
+    one_pass, asked = microdata._one_pass, []
+
+    def small_memory(*arguments: Any) -> list[Any]:
+        asked.append(arguments[-2:])
+        if arguments[-1] < 64:
+            raise duckdb.OutOfMemoryException("too much")
+        return one_pass(*arguments)
+
+    monkeypatch.setattr(microdata, "_one_pass", small_memory)
+    in_parts = count(data, ["county", "sex"], UNIVERSE, "person", 2)
+    np.testing.assert_array_equal(in_parts.counts, at_once.counts)
+    assert asked == [(0, 1), (0, 8), *((number, 64) for number in range(64))]
+    monkeypatch.setattr(microdata, "MOST_PASSES", 8)
+    with pytest.raises(BadInput, match=r"was to be counted.*too much"):
+        count(data, ["county", "sex"], UNIVERSE, "person", 2)
 
 
 def test_which_rows_are_kept_favours_no_category(tmp_path: Path) -> None:
