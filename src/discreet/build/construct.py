@@ -28,9 +28,8 @@ from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
 from discreet.sample.laws import Gaussian, Geometric
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
-LARGEST_PROGRAM = 400
+LARGEST_PROGRAM = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,6 @@ class Task:
     noise: Geometric | Gaussian
     epsilon: Epsilon | None
     cost: Any
-    progress: Progress | None = None
 
     @property
     def odds(self) -> Fraction:
@@ -110,7 +108,6 @@ def construct(
     target: Any = None,
     delta: Number = 0,
     rho: Number | None = None,
-    progress: Progress | None = None,
 ) -> Construction:
     """A mechanism for counts distributed as z, by one of `METHODS`.
 
@@ -129,9 +126,9 @@ def construct(
         return _explicit(method, distribution, cost, epsilon, alpha, delta, rho)
     if rho is not None or exact(delta, "delta") > 0:
         noise: Geometric | Gaussian = Gaussian(explicit.noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
-        return METHODS[method](Task(method, distribution, wanted, noise, None, cost, progress))
+        return METHODS[method](Task(method, distribution, wanted, noise, None, cost))
     parameter = epsilon_of(epsilon, alpha)
-    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost, progress))
+    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost))
 
 
 def _explicit(
@@ -209,7 +206,7 @@ def _program(task: Task) -> Construction:
 
 def _column_generation(task: Task) -> Construction:
     inner = inner_odds(task.odds)
-    found = best_columns(task.costs, task.z, math.log(inner), progress=task.progress)
+    found = best_columns(task.costs, task.z, math.log(inner))
     bound = lower_bound(task.costs, task.z, math.log(task.odds), found.duals)
     return _weighed(task, found.matrix, bound, [f"{found.steps} interior-point steps"])
 

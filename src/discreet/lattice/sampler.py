@@ -108,9 +108,7 @@ class BlockPiece:
         assert self.noise.odds is not None
         parts = np.split(counts, np.cumsum(self.sizes)[:-1])
         one = np.ones((1, 1), dtype=np.int64)
-        return np.concatenate(
-            [restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1
-        )
+        return np.concatenate([restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1)
 
     def _gaussian(self, draws: int, bits: Bits) -> Integers:
         assert self.noise.variance is not None
