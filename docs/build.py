@@ -13,9 +13,12 @@ from pictures import draw_all
 from snippets import ROOT, pages, run_page
 
 SITE = ROOT / "site"
-STYLE = """body{font:17px/1.6 Georgia,serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1c2326}
+STYLE = """
+body{font:17px/1.6 Georgia,serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1c2326}
 pre{background:#eef4f5;padding:.8rem;overflow:auto;font-size:.85em}code{font-size:.92em}h1,h2,h3{color:#1b3a4b}
-table{border-collapse:collapse;display:block;overflow:auto}td,th{border:1px solid #c9d8dc;padding:.3rem .6rem}img{max-width:100%}"""
+table{border-collapse:collapse;display:block;overflow:auto}td,th{border:1px solid #c9d8dc;padding:.3rem .6rem}
+img{max-width:100%}
+"""
 
 
 def render(page: Path) -> None:

@@ -1,4 +1,4 @@
-"""The pictures of the documentation, drawn from the example table and public randomness (a seed: nothing here is private)."""
+"""The pictures of the documentation, drawn from the public example table with a seed: nothing here is private."""
 
 from __future__ import annotations
 

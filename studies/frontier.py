@@ -1,8 +1,9 @@
 """Count error against distribution error: over the split, refinement and the map, and against the published pipeline.
 
-    python studies/frontier.py --data DIR --out docs
+    python studies/frontier.py --data DIR --out docs --selector sandwich
 
-DIR holds us_county_murders_2012.csv (columns `murder`); without it the county table is left out.
+DIR holds us_county_murders_2012.csv (column `murder`); without it the county table is left out. The picture and the
+table of docs/frontier.md are written anew.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from discreet.evaluate.simulate import ERRORS, Simulation, simulate
 EPSILONS = (0.10, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.00)
 PICTURED = (0.10, 0.48, 1.05, 2.29)
 SPLITS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 Tables = dict[str, tuple[np.ndarray, int]]
 
 
@@ -44,8 +46,8 @@ def tables(data: Path | None) -> Tables:
 def comparison(counts: np.ndarray, top: int, epsilon: float, repeats: int, selector: str | None) -> Simulation:
     pipelines = {
         "paper": paper(epsilon, top, selector=selector),
+        "default": two_stage(epsilon, top),
         "rank": two_stage(epsilon, top, onto="rank"),
-        "transport": two_stage(epsilon, top, onto="observed"),
         "geometric": clamped_geometric(epsilon, top),
         "unfixed": unfixed(epsilon, top),
     }
@@ -71,9 +73,10 @@ def _cell(found: Simulation, pipeline: str, error: str) -> str:
 def frontier(counts: np.ndarray, top: int, epsilon: float, repeats: int) -> dict[str, list[tuple[float, float, float]]]:
     """Points (split, count error, distribution error) of every curve."""
     kinds = {
-        "rank, refined": {"onto": "rank"},
-        "row by row, refined": {"onto": "observed"},
-        "rank, not refined": {"onto": "rank", "refined": False},
+        "spread": {"onto": "spread"},
+        "rank": {"onto": "rank"},
+        "independent": {"onto": "observed"},
+        "spread, not refined": {"onto": "spread", "refined": False},
     }
     curves: dict[str, list[tuple[float, float, float]]] = {}
     for label, options in kinds.items():
@@ -103,7 +106,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
 
     plt.rcParams |= {"svg.fonttype": "none", "font.size": 8, "svg.hashsalt": "discreet"}
     figure, axes = plt.subplots(len(names), len(PICTURED), figsize=(11, 2.6 * len(names)), squeeze=False)
-    lines = {"rank, refined": "C0.-", "row by row, refined": "C2.-", "rank, not refined": "C7.--"}
+    lines = {"spread": "C0.-", "rank": "C4.-", "independent": "C2.-", "spread, not refined": "C7.--"}
     marks = {"default": ("C3*", 11), "paper": ("kX", 7), "unfixed": ("C1v", 6)}
     for row, name in enumerate(names):
         for column, epsilon in enumerate(PICTURED):
@@ -121,7 +124,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
                 side.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
                 side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.minorticks_off()
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=6, frameon=False)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=7, frameon=False)
     figure.tight_layout(rect=(0, 0.04, 1, 1))
     figure.savefig(file, metadata={"Date": None})
 
@@ -129,7 +132,7 @@ def picture(results: dict[tuple[str, float], Any], names: list[str], file: Path)
 def main(data: Path | None, out: Path, repeats: int, selector: str | None) -> None:
     chosen, err = tables(data), Console(stderr=True)
     lines = [
-        "| table | epsilon | split | paper | ours, rank | ours, row by row | geometric | unfixed optimum |",
+        "| table | epsilon | split | paper | default | by rank | geometric | unfixed optimum |",
         "|---|---|---|---|---|---|---|---|",
     ]
     tasks = [(name, epsilon) for name in chosen for epsilon in EPSILONS]
@@ -140,8 +143,14 @@ def main(data: Path | None, out: Path, repeats: int, selector: str | None) -> No
         (name, epsilon): frontier(*chosen[name], epsilon, max(8, repeats // 4))
         for name, epsilon in track(pictured, "frontier", console=err)
     }
-    picture(curves, list(chosen), out / "frontier.svg")
-    (out / "frontier-table.md").write_text("\n".join(lines) + "\n")
+    picture(curves, list(chosen), out / "pictures" / "frontier.svg")
+    write_table(lines, out / "frontier.md")
+
+
+def write_table(lines: list[str], page: Path) -> None:
+    """Put the table between the marks of the page."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    page.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2])
 
 
 if __name__ == "__main__":

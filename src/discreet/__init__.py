@@ -1,45 +1,64 @@
 """discreet: tables of counts, published with exact differential privacy.
 
-The contents, in the order of the story: a table comes in, is released, saved, verified and used.
+The contents, in the order of the story: a table comes in, is released, saved, verified and used; then the parts that
+make it, from the design of mechanisms to the ledger.
 """
 
-from discreet.build.explicit import explicit
-from discreet.certify import Certificate, Witness, certify
+# isort: skip_file
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from discreet.errors import BadInput, DiscreetError, Infeasible, MissingExtra, NotProven, OverBudget, SolverFailed
-from discreet.guarantee import Guarantee
-from discreet.io.example import example
-from discreet.io.tables import read_table, table
-from discreet.lattice.invariants import margin, sum_where, sums, total
-from discreet.mechanism import Mechanism
-from discreet.release import Release, release
 from discreet.table import Schema, Table
+from discreet.io.tables import read_table, table
+from discreet.io.example import example
+from discreet.count import count
+from discreet.choose import choose
+from discreet.plan import Plan, plan
+from discreet.lattice.invariants import margin, sum_where, sums, total
+from discreet.release import Release, release
+from discreet.guarantee import Guarantee
 from discreet.verify import Verification, verify
+from discreet.estimate import Estimate, estimate
+from discreet.ledger import Ledger, ledger
+from discreet.mechanism import Mechanism
+from discreet.certify import Certificate, Witness, certify
+from discreet.compare import Comparison, compare
+
+if TYPE_CHECKING:
+    from discreet import plot
+    from discreet.build.bounded_inputs import bounded_mechanism
+    from discreet.build.bounded_noise import BoundedNoise, bounded_noise
+    from discreet.build.construct import Construction, construct
+    from discreet.build.design import Design, design, fixed_point, target
+    from discreet.build.explicit import explicit
+    from discreet.distribution.private import PrivateDistribution, private_distribution
+
+# loaded when first asked for: these build mechanisms, and most users never need them
+LATER = {
+    "discreet.build.bounded_inputs": ("bounded_mechanism",),
+    "discreet.build.bounded_noise": ("BoundedNoise", "bounded_noise"),
+    "discreet.build.construct": ("Construction", "construct"),
+    "discreet.build.design": ("Design", "design", "fixed_point", "target"),
+    "discreet.build.explicit": ("explicit",),
+    "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "plot":
+        return import_module("discreet.plot")
+    for module, names in LATER.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"discreet has no {name!r}")
+
 
 __all__ = [
-    "BadInput",
-    "Certificate",
-    "DiscreetError",
-    "Guarantee",
-    "Infeasible",
-    "Mechanism",
-    "MissingExtra",
-    "NotProven",
-    "OverBudget",
-    "Release",
-    "Schema",
-    "SolverFailed",
-    "Table",
-    "Verification",
-    "Witness",
-    "certify",
-    "example",
-    "explicit",
-    "margin",
-    "read_table",
-    "release",
-    "sum_where",
-    "sums",
-    "table",
-    "total",
-    "verify",
-]
+    "BadInput", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design", "DiscreetError", "Estimate",
+    "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven", "OverBudget", "Plan",
+    "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification", "Witness",
+    "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design", "estimate",
+    "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution", "read_table", "release",
+    "sum_where", "sums", "table", "target", "total", "verify",
+]  # fmt: skip

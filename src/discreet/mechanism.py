@@ -213,7 +213,7 @@ class Mechanism:
 
         return smallest_odds(self)
 
-    def delta(self, epsilon: Number | Epsilon, alpha: Number | None = None) -> Fraction:
+    def delta(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Fraction:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
         from discreet.certify.prove import privacy_profile
 
@@ -226,7 +226,7 @@ class Mechanism:
         weights = self.weights
         return properties(weights.rows, weights.total)
 
-    def derivable_from_geometric(self, epsilon: Number | Epsilon, alpha: Number | None = None) -> Any:
+    def derivable_from_geometric(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Any:
         """None if the mechanism is the geometric one followed by a map; otherwise a witness."""
         from discreet.certify.prove import underivable
 

@@ -184,7 +184,7 @@ def _row(name: str, pipeline: Pipeline, counts: Any, top: int, repeats: int) -> 
 def _pipeline(chosen: _Choices, top: int) -> Pipeline:
     if chosen.mechanism != "transport":
         return _explicit(chosen, top)
-    onto, split, people = "rank" if chosen.consistent else "observed", chosen.split, chosen.contributions
+    onto, split, people = "rank" if chosen.consistent else "spread", chosen.split, chosen.contributions
     if chosen.epsilon is None:
         assert chosen.rho is not None
         first, second = (_gaussian(chosen.rho * share, people) for share in (split, 1 - split))

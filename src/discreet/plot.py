@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,16 @@ from discreet.errors import BadInput
 
 INK, FILL = "#1b3a4b", "#7fb7be"
 SUFFIXES = (".png", ".svg", ".pdf")
+STYLES = (  # apart in lightness, dash and marker, so that any one of them is enough
+    ("#000000", "-", "o"),
+    ("#0072b2", "--", "s"),
+    ("#d55e00", "-.", "^"),
+    ("#009e73", ":", "D"),
+    ("#a0568c", (0, (5, 1)), "v"),
+    ("#8c7800", (0, (1, 1)), "P"),
+    ("#4f9ec4", (0, (3, 1, 1, 1)), "X"),
+    ("#777777", (0, (8, 2)), "*"),
+)
 
 
 def figure(rows: int = 1, columns: int = 1, width: float = 4.0, height: float = 3.2) -> tuple[Any, Any]:
@@ -55,6 +66,98 @@ def histogram(values: ArrayLike, heights: ArrayLike, ax: Any = None, title: str 
     return drawing
 
 
+def lines(
+    across: ArrayLike,
+    series: Mapping[str, Any],
+    ax: Any = None,
+    title: str = "",
+    labels: tuple[str, str] = ("", ""),
+    log: str = "",
+) -> Any:
+    """A line for each name, over the same points; a pair (values, margins) gets error bars. `log`: '', 'x', 'y', 'xy'."""
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    for number, (name, values) in enumerate(series.items()):
+        colour, dash, marker = STYLES[number % len(STYLES)]
+        heights, margins = values if isinstance(values, tuple) else (values, None)
+        every = max(1, len(np.asarray(heights)) // 12)
+        axes.errorbar(
+            np.asarray(across)[: len(np.asarray(heights))],
+            np.asarray(heights, dtype=float),
+            yerr=margins,
+            label=name,
+            color=colour,
+            linestyle=dash,
+            marker=marker,
+            markevery=every,
+            markersize=4,
+            linewidth=1.3,
+            capsize=2,
+        )
+    _labelled(axes, title, labels, log)
+    axes.legend(fontsize=7, frameon=False)
+    return drawing
+
+
+def error_against_epsilon(epsilons: ArrayLike, errors: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
+    """Error curves of several methods; both axes logarithmic."""
+    return lines(epsilons, errors, ax, title, ("epsilon", "error"), "xy")
+
+
+def before_after(before: ArrayLike, after: ArrayLike, ax: Any = None, title: str = "") -> Any:
+    """The distribution of counts before (bars) and after (steps) a release; histograms or distributions."""
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    one, other = (np.asarray(values, dtype=float) for values in (before, after))
+    axes.bar(np.arange(len(one)), one / one.sum(), width=0.9, color=FILL, label="before")
+    ends = np.arange(len(other) + 1) - 0.5
+    axes.stairs(other / other.sum(), ends, color=INK, linewidth=1.4, label="after")
+    _labelled(axes, title, ("count", "share of rows"))
+    axes.legend(fontsize=8, frameon=False)
+    _whole_ticks(axes)
+    return drawing
+
+
+def frontier(points: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
+    """Count error against distribution error: each method is a path of (count error, distribution error)."""
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    for number, (name, path) in enumerate(points.items()):
+        colour, dash, marker = STYLES[number % len(STYLES)]
+        errors = np.asarray(path, dtype=float).reshape(-1, 2)
+        style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.3}
+        axes.plot(errors[:, 0], errors[:, 1], label=name, **style)
+    _labelled(axes, title, ("error of a count", "error of the distribution"), "xy")
+    axes.legend(fontsize=7, frameon=False)
+    return drawing
+
+
+def noise_by_cell(
+    draws: ArrayLike, ax: Any = None, title: str = "", marked: Mapping[str, ArrayLike] | None = None
+) -> Any:
+    """A box for every cell over many draws (one a row); `marked` adds single noise vectors by name."""
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    noise = np.asarray(draws, dtype=float)
+    places = np.arange(noise.shape[1])
+    axes.boxplot(
+        noise,
+        positions=places,
+        widths=0.6,
+        manage_ticks=False,
+        boxprops={"color": INK, "linewidth": 0.7},
+        whiskerprops={"color": INK, "linewidth": 0.7},
+        capprops={"color": INK, "linewidth": 0.7},
+        medianprops={"color": INK, "linewidth": 1.2},
+        flierprops={"marker": ".", "markersize": 1.5, "markerfacecolor": FILL, "markeredgecolor": FILL},
+    )
+    for number, (name, values) in enumerate((marked or {}).items()):
+        colour, _, marker = STYLES[1 + number % (len(STYLES) - 1)]
+        axes.plot(places, np.asarray(values), linestyle="", marker=marker, markersize=3, color=colour, label=name)
+    axes.axhline(0, color="#999999", linewidth=0.6)
+    _labelled(axes, title, ("cell", "noise"))
+    if marked:
+        axes.legend(fontsize=7, frameon=False)
+    _whole_ticks(axes)
+    return drawing
+
+
 def check_suffix(path: str | Path) -> Path:
     """Refuse a file that could not be drawn to, before any work is done."""
     target = Path(path)
@@ -65,14 +168,14 @@ def check_suffix(path: str | Path) -> Path:
     return target
 
 
-def save(drawing: Any, path: str | Path) -> None:
-    """Write the figure, whole or not at all; the suffix names the format."""
+def save(drawing: Any, path: str | Path, dots: int = 160) -> None:
+    """Write the figure, whole or not at all; the suffix names the format, `dots` an inch its fineness."""
     target = check_suffix(path)
     kind = target.suffix.lower()[1:]
     part = target.with_name(target.name + ".part")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     try:
-        drawing.savefig(part, format=kind, dpi=160, metadata=metadata)
+        drawing.savefig(part, format=kind, dpi=dots, metadata=metadata)
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -82,6 +185,17 @@ def save(drawing: Any, path: str | Path) -> None:
 def _single() -> tuple[Any, Any]:
     drawing, axes = figure()
     return drawing, axes[0, 0]
+
+
+def _labelled(axes: Any, title: str, labels: tuple[str, str], log: str = "") -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title(title, fontsize=10)
+    if "x" in log:
+        axes.set_xscale("log")
+    if "y" in log:
+        axes.set_yscale("log")
 
 
 def _whole_ticks(axes: Any) -> None:

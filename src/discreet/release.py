@@ -217,7 +217,7 @@ def _spending(schema: Schema, request: Request, route: Route) -> Spending:
 def _seal(
     schema: Schema, route: Route, measured: Measured, published: Published, private: bool, measurements: bool
 ) -> Release:
-    certificate = getattr(route, "certificate", None)
+    certificate = published.certificate
     guarantee = replace(route.guarantee, private=private, remarks=(ROWS_ARE_PUBLIC, *published.remarks))
     return Release(
         schema=schema,

@@ -18,10 +18,19 @@ THREE_SETS = np.array([[1, 0, 0, 1, 1, 0, 1] * 2, [0, 1, 0, 1, 0, 1, 1] * 2, [0,
 
 
 def nonnegative_tables(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Every non-negative table with the same sums, by trying all. Every cell must be in some sum."""
-    sums = matrix @ counts
-    most = [int(sums[matrix[:, cell] > 0].min()) for cell in range(matrix.shape[1])]
-    found = [table for table in itertools.product(*(range(m + 1) for m in most)) if (matrix @ table == sums).all()]
+    """Every non-negative table with the same sums, cell by cell. Every cell must be in some sum."""
+    found: list[list[int]] = []
+
+    def fill(table: list[int], left: np.ndarray) -> None:
+        if len(table) == matrix.shape[1]:
+            if not left.any():
+                found.append(table)
+            return
+        column = matrix[:, len(table)]
+        for value in range(int(left[column > 0].min()) + 1):
+            fill([*table, value], left - value * column)
+
+    fill([], matrix @ counts)
     return np.array(found)
 
 
@@ -33,7 +42,11 @@ def lattice_ball(matrix: np.ndarray, reach: int) -> np.ndarray:
 
 def law_of(points: np.ndarray, law: str, rate: float) -> np.ndarray:
     """Probabilities proportional to exp(-rate |v|), rate times the squared norm for the Gaussian."""
-    norm = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1)), "gaussian": (points**2).sum(axis=1)}
+    norm = {
+        "l1": np.abs(points).sum(axis=1),
+        "l2": np.sqrt((points**2).sum(axis=1)),
+        "gaussian": (points**2).sum(axis=1),
+    }
     weights = np.exp(-rate * norm[law])
     return weights / weights.sum()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from .fibres import THREE_SETS, law_of, margins, nonnegative_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -13,6 +12,8 @@ from discreet.errors import BadInput, MissingExtra
 from discreet.lattice import chains
 from discreet.lattice.chains import UNBOUNDED, Target, chain_sampler, line_step
 from discreet.sample.bits import seeded
+
+from .fibres import THREE_SETS, law_of, margins, nonnegative_tables
 
 SCALE = {"l1": {"epsilon": 0.3}, "l2": {"epsilon": 0.3}, "gaussian": {"sigma": 3}}
 
@@ -50,7 +51,9 @@ def test_compiled_draws_invert_the_law_on_the_line(law, data):
     assert same_up_to_rounding(line, chance, compiled_draw(sampler, state, lower, direction, chance))
 
 
-@given(st.lists(st.integers(-15, 15), min_size=4, max_size=4), st.floats(1e-6, 1 - 1e-6), st.sampled_from([0.1, 0.5, 3.0]))
+@given(
+    st.lists(st.integers(-15, 15), min_size=4, max_size=4), st.floats(1e-6, 1 - 1e-6), st.sampled_from([0.1, 0.5, 3.0])
+)
 @settings(max_examples=100, deadline=None)
 def test_the_fast_minor_inverts_the_same_law(values, chance, rate):
     state = np.array(values)

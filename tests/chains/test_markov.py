@@ -6,17 +6,18 @@ import itertools
 
 import numpy as np
 import pytest
-from .fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.lattice.basis import kernel_basis
 from discreet.lattice.markov import graver, grid_of, merge_columns, minors, moves_for
 
+from .fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables
+
 matrices = st.integers(1, 3).flatmap(
-    lambda rows: st.lists(
-        st.lists(st.integers(0, 1), min_size=rows, max_size=rows), min_size=rows + 1, max_size=6
-    ).map(lambda columns: np.array(columns).T)
+    lambda rows: st.lists(st.lists(st.integers(0, 1), min_size=rows, max_size=rows), min_size=rows + 1, max_size=6).map(
+        lambda columns: np.array(columns).T
+    )
 )
 
 
@@ -93,7 +94,10 @@ def test_two_way_tables_are_recognised_in_any_order(rows, columns, depth, random
 def test_incomplete_and_other_tables_are_not_taken_for_two_way_ones():
     assert grid_of(merge_columns(margins(3, 3)[:, :-1])[1]) is None
     assert grid_of(merge_columns(THREE_SETS)[1]) is None
-    assert grid_of(merge_columns(np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 0, 1, 0]]))[1]) is None
+    assert (
+        grid_of(merge_columns(np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 0, 1, 0]]))[1])
+        is None
+    )
 
 
 def test_separate_two_way_tables_each_get_their_minors():

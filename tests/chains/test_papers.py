@@ -26,6 +26,10 @@ KEPT = np.array([[1] * 46, [1] * 23 + [0] * 23, ([0] * 4 + [1] * 19) * 2])
 SOLVED_FOR = [0, 22, 45]  # all but 003's index set {2..22, 24..45}, counted from 1
 
 
+# 002, table 2: delinquent children by county and education of the head of household
+DELINQUENT = np.array([[15, 1, 3, 1], [20, 10, 10, 15], [3, 10, 10, 2], [12, 14, 7, 2]])
+
+
 @given(st.integers(1, 4), st.integers(1, 6), st.data())
 @settings(max_examples=60, deadline=None)
 def test_smith_form(rows, columns, data):
@@ -52,6 +56,20 @@ def determinant(matrix):
 def test_margins_are_redundant_by_one():
     """002's basis has d - k vectors only if the sums are independent; two-way margins are not."""
     assert smith(margins(4, 4)).rank == 7
+
+
+def test_published_margins():
+    """002 prints 35 for the third county; its cells sum to 25, as the column totals and the total need."""
+    assert DELINQUENT.sum(axis=1).tolist() == [20, 55, 25, 35]
+    assert DELINQUENT.sum(axis=0).tolist() == [50, 35, 30, 20]
+
+
+def test_published_table_keeps_its_margins():
+    path = metropolis_sampler(margins(4, 4), rate=0.25).path(np.random.default_rng(5), 200, 5)
+    tables = DELINQUENT + path.states.reshape(-1, 4, 4)
+    assert (tables.sum(axis=2) == DELINQUENT.sum(axis=1)).all()
+    assert (tables.sum(axis=1) == DELINQUENT.sum(axis=0)).all()
+    assert 0.2 < path.acceptance < 0.5
 
 
 def test_published_table_sums():

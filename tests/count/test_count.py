@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
 from discreet.io.microdata import contributions_beside
+from discreet.io.tables import read_table
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}
@@ -221,6 +222,11 @@ def test_from_the_shell(out: str, tmp_path: Path) -> None:
     assert frame["count"].astype(int).sum() == 3
     assert contributions_beside(tmp_path / out) == 2
     assert contributions_beside(tmp_path / "people.csv") == 1
+    assert read_table(tmp_path / out, "count", ["county", "sex"]).schema.contributions == 2
+    assert read_table(tmp_path / out, "count", ["county", "sex"], contributions=5).schema.contributions == 5
+    (tmp_path / f"{out}.contributions.json").write_text("{}")
+    with pytest.raises(BadInput, match="does not say how many rows one person may have"):
+        read_table(tmp_path / out, "count", ["county", "sex"])
 
 
 def test_a_refusal_leaves_no_file(tmp_path: Path) -> None:

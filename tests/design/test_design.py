@@ -59,6 +59,31 @@ def test_any_structural_design_equals_the_plain_program(max_count, epsilon, cost
     assert made.value == pytest.approx(least, abs=2e-6)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    max_count=st.integers(1, 5),
+    epsilon=st.sampled_from(["0.2", "1", "2.5"]),
+    delta=st.sampled_from(["0", "0.05", "0.4"]),
+    structural=st.sets(st.sampled_from(ALL), max_size=2),
+    valued=st.sets(st.sampled_from(["truth=3/10", "support=2", "unbiased", "at-least=0,1,1/9", "at-most=1,1,1/4"])),
+    law=st.sampled_from([None, "fixed-point", "target"]),
+)
+def test_any_design_equals_the_plain_program_or_both_are_infeasible(max_count, epsilon, delta, structural, valued, law):
+    z, prior = skewed(max_count + 1, 5), skewed(max_count + 1, 6)
+    require = [*sorted(structural), *sorted(valued), *([(law, z)] if law else [])]
+    odds, slack = np.exp(float(Fraction(epsilon))), float(Fraction(delta))
+    plain = plain_program(max_count, odds, "absolute", require, prior, slack)
+    try:
+        made = design(max_count, epsilon, delta=delta, objective="absolute", prior=prior, require=require)
+    except Infeasible as clash:
+        assert plain is None
+        blamed = [item for item in require if parse_requirement(item, prior).name in clash.values["conflict"]]
+        assert plain_program(max_count, odds, "absolute", blamed, prior, slack) is None
+        return
+    assert_promises(made, epsilon, delta)
+    assert made.value == pytest.approx(plain[0], abs=2e-6)
+
+
 @pytest.mark.parametrize("max_count", [1, 2, 3, 6, 9])
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "0.7", "1.5"])
 @pytest.mark.parametrize("require", [[], ["WH"], ["CM"], ["RM", "S"], ["F"], ["F", "CM", "RM"]])
@@ -157,12 +182,59 @@ def test_fixed_points_and_targets_hold_to_a_tiny_residual(size):
     assert target(z, prior).check(aimed.mechanism.weights.rows, aimed.mechanism.weights.total) is None
 
 
+@pytest.mark.parametrize("cost", ["absolute", "squared", "lopsided:1,3"])
+@pytest.mark.parametrize("max_count", [1, 4, 9])
+@pytest.mark.parametrize("aimed", [False, True])
+def test_a_law_and_a_convex_cost_need_no_program(cost, max_count, aimed):
+    prior, law = skewed(max_count + 1, 3), skewed(max_count + 1, 4)
+    require = [("target", law) if aimed else ("fixed-point", prior)]
+    quick = design(max_count, "0.7", objective=cost, prior=prior, require=require)
+    assert (quick.method, quick.mechanism.name) == ("closed-form", "transport")
+    assert_promises(quick, "0.7")
+    solved = design(max_count, "0.7", objective=cost, prior=prior, require=require, method="program")
+    assert quick.value == pytest.approx(solved.value, abs=1e-8)
+    assert solved.lower_bound <= quick.value + 1e-12 and quick.lower_bound <= solved.value
+
+
+def test_a_law_for_another_prior_or_cost_needs_the_program():
+    z = skewed(4)
+    assert design(3, 1, objective="absolute", require=[("fixed-point", z)]).method == "program"
+    assert design(3, 1, objective="wrong", prior=z, require=[("fixed-point", z)]).method == "program"
+    assert design(3, 1, objective="absolute", prior=z, require=[("fixed-point", z), "RM"]).method == "program"
+
+
 def test_a_bound_that_leaves_one_mechanism_only():
     # odds 2, one person: truth 2/3 is the most there can be, and leaves no room to round
     made = design(1, alpha="1/2", require=["truth=2/3"], method="program")
     assert made.mechanism.matrix() == pytest.approx(np.array([[2, 1], [1, 2]]) / 3)
     with pytest.raises(Infeasible, match=re.escape("truth=0.667 cannot hold")):
         design(1, alpha="1/2", require=["truth=0.667"])
+
+
+@pytest.mark.parametrize(
+    ("max_count", "settings_"),
+    [
+        (4, {"alpha": "1/2", "require": ["truth=2/5"]}),  # the most a fair mechanism can have: 1 / (1 + 1 + 1/2)
+        (
+            3,
+            {
+                "alpha": "1/2",
+                "require": ["at-least=0,0,2/3", "at-least=3,3,2/3", "at-least=1,1,1/3", "at-least=2,2,1/3"],
+            },
+        ),
+        (5, {"epsilon": 1, "require": ["at-least=0,0,1"]}),
+        (5, {"epsilon": 1, "require": ["at-most=0,0,0"]}),
+        (5, {"epsilon": 1, "require": [("fixed-point", [0, "1/2", 0, "1/2", 0, 0])]}),
+        (5, {"epsilon": 1, "require": ["unbiased", "row-honest"], "delta": "0.7"}),
+        (8, {"epsilon": "0.01", "require": ["unbiased", "row-honest"], "delta": "0.13"}),
+    ],
+)
+def test_requirements_that_leave_no_room_in_some_inequality(max_count, settings_):
+    made = design(max_count, objective="absolute", method="program", **settings_)
+    assert_promises(made, made.epsilon, made.delta)
+    odds, delta = float(made.epsilon.odds()), float(made.delta)
+    least, _ = plain_program(max_count, odds, "absolute", settings_["require"], delta=delta)
+    assert made.value == pytest.approx(least, abs=1e-5)
 
 
 def test_outputs_that_privacy_rules_out_are_never_given():

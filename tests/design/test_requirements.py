@@ -129,3 +129,42 @@ def test_sizes_are_checked():
         parse_requirement(("fixed-point", ["1/2", "1/2"])).rows(3)
     with pytest.raises(BadInput, match="as many outputs as inputs"):
         parse_requirement("fair").check([[1, 1, 2], [1, 1, 2]], 4)
+
+
+NEWCOMER = """
+from dataclasses import dataclass
+
+from discreet.requirements._base import Plain, Row, Witness, square
+
+
+@dataclass(frozen=True)
+class SeldomZero(Plain):
+    kind = "seldom-zero"
+    alias = "SZ"
+
+    def rows(self, size):
+        return [Row(((size - 1, 0),), (10,), "<=", 1)]
+
+    def check(self, weights, total):
+        array = square(weights, total)
+        return Witness(((len(array) - 1, 0),), "too often") if array[-1, 0] * 10 > total else None
+
+
+REQUIREMENT = SeldomZero
+"""
+
+
+def test_a_new_requirement_is_one_file(tmp_path, monkeypatch):
+    from discreet import requirements
+    from discreet.build.design import design
+
+    (tmp_path / "seldom_zero.py").write_text(NEWCOMER)
+    monkeypatch.setattr(requirements, "__path__", [*requirements.__path__, str(tmp_path)])
+    requirements.kinds.cache_clear()
+    try:
+        bare = design(3, "0.5", method="program")
+        made = design(3, "0.5", require=["SZ", "weakly-honest"])
+        assert bare.mechanism.matrix()[3, 0] > 0.1 >= made.mechanism.matrix()[3, 0]
+        assert made.requirements == {"seldom-zero": None, "weakly-honest": None}
+    finally:
+        requirements.kinds.cache_clear()

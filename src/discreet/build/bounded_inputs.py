@@ -14,7 +14,7 @@ from discreet.build.rounding import integer_weights
 from discreet.errors import SolverFailed
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
-from discreet.requirements._base import Cell
+from discreet.requirements import Cell
 
 SCALE = 1000.0
 Measure = Literal["hockey-stick", "single-outputs"]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.build.decay import two_sided
 from discreet.build.pricing import lower_bound
+from discreet.build.transport import output_law
 from discreet.mechanism import NoiseThenMap
 from discreet.sample.laws import Geometric
 
@@ -14,11 +15,15 @@ Floats = NDArray[np.float64]
 
 
 def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:
-    """A lower bound on the cost of every private mechanism with fixed point z; for convex costs transport meets it."""
+    """A lower bound on the cost of every private mechanism that publishes the same law when counts follow z.
+
+    That law is the target of the map, up to the rounding of the map. For convex costs transport meets the bound.
+    """
     assert isinstance(form.noise, Geometric)
     ratio = float(1 / form.noise.odds)
     potentials = noisy_potentials(form, z, costs)
-    return lower_bound(costs, z, -np.log(ratio), row_duals(potentials, z, ratio), potentials)
+    duals = row_duals(potentials, z, ratio)
+    return lower_bound(costs, z, -np.log(ratio), duals, potentials, output_law(form, z))
 
 
 def noisy_potentials(form: NoiseThenMap, z: Floats, costs: Floats) -> Floats:

@@ -11,7 +11,7 @@ method did on its way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from discreet.build.pricing import lower_bound
 from discreet.errors import SolverFailed
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
 MOST_STEPS = 150
 PATIENCE = 12
@@ -30,11 +29,15 @@ RARE = 1e-12  # outputs that all together are rarer than this are drawn without 
 
 @dataclass(frozen=True)
 class Optimum:
-    """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other."""
+    """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other.
+
+    `duals` belong to the row sums: the bound is what they give when priced.
+    """
 
     matrix: Floats
     cost: float
     lower_bound: float
+    duals: Floats
     steps: int
 
 
@@ -64,46 +67,50 @@ class Point:
         return float((self.slacks * self.slack_duals).sum())
 
 
-def best_columns(
-    costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7, progress: Progress | None = None
-) -> Optimum:
+def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7) -> Optimum:
     """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap."""
-    support, rare = np.flatnonzero(z > RARE / len(z)), np.flatnonzero(z <= RARE / len(z))
+    support = np.flatnonzero(z > RARE / len(z))
     weights = z[:, None] * costs[:, support]
+    if len(support) == 1 or not weights.any():
+        cost = float(z @ costs @ z)
+        return Optimum(np.tile(z, (len(z), 1)), cost, cost, np.zeros(len(z)), 0)
     unit = max(float(np.abs(weights).sum(axis=0) @ z[support]), 1e-300)
-    problem = Problem(weights / unit, z, z[support], z[support].sum(), float(np.exp(log_odds)))
-    point, best, bound, stale = _start(problem), None, -np.inf, 0
+    problem = Problem(weights / unit, z, z[support], float(z[support].sum()), float(np.exp(log_odds)))
+    point, found, stale = _start(problem), Optimum(np.empty(0), np.inf, -np.inf, np.empty(0), 0), 0
     for step in range(1, MOST_STEPS + 1):
         with np.errstate(all="ignore"):
             point = _newton(problem, point)
         cost = float((weights * point.columns).sum())
         if not np.isfinite(cost) or not np.isfinite(point.row_duals).all():
             break
-        if progress:
-            progress(step, point.gap * unit / abs(cost))
         if point.gap * unit > 10 * tolerance * abs(cost):
             continue
         # rows that z makes next to impossible carry rounding errors that a scale could exploit: give way a little
         duals = point.row_duals * unit - tolerance / 100 * abs(cost) / len(z)
-        bound = max(bound, lower_bound(costs, z, log_odds, duals))
-        better = best is None or _worth(point, cost) < _worth(best[0], best[1])
-        best, stale = ((point, cost), 0) if better else (best, stale + 1)
-        if best[1] - bound <= tolerance * abs(best[1]) and _error(best[0]) < tolerance / 10 or stale > PATIENCE:
+        better = cost + _error(point) * abs(cost) < found.cost
+        stale = 0 if better else stale + 1
+        found = _improved(found, point if better else None, duals, lower_bound(costs, z, log_odds, duals), cost, step)
+        if found.cost - found.lower_bound <= tolerance * abs(found.cost) or stale > PATIENCE:
             break
-    if best is None:
-        raise SolverFailed("the best mechanism was asked for", "the interior-point method lost its way", "Use transport")
-    matrix = np.zeros((len(z), len(z)))
-    matrix[:, support], matrix[:, rare] = best[0].columns, z[rare]
-    return Optimum(matrix, best[1], bound, step)
+    if not len(found.matrix):
+        raise SolverFailed("the best mechanism was asked for", "the interior-point method failed", "Use transport")
+    matrix = np.tile(np.where(z > RARE / len(z), 0.0, z), (len(z), 1))
+    matrix[:, support] = found.matrix
+    return replace(found, matrix=matrix, cost=float((z[:, None] * costs * matrix).sum()))
+
+
+def _improved(found: Optimum, point: Point | None, duals: Floats, bound: float, cost: float, step: int) -> Optimum:
+    """The better matrix and the better bound, not always of one step; errors in row sums are paid for."""
+    if bound > found.lower_bound:
+        found = replace(found, duals=duals, lower_bound=bound)
+    if point is not None:
+        found = replace(found, matrix=point.columns, cost=cost + _error(point) * abs(cost))
+    return replace(found, steps=step)
 
 
 def _error(point: Point) -> float:
-    return float(np.abs(point.columns.sum(axis=1) - point.columns.sum(axis=1).mean()).max())
-
-
-def _worth(point: Point, cost: float) -> float:
-    """A point is as good as its cost, and its error in the row sums has to be paid for."""
-    return cost + _error(point) * abs(cost)
+    sums = point.columns.sum(axis=1)
+    return float(sums.max() - sums.min())
 
 
 def _start(problem: Problem) -> Point:
@@ -216,22 +223,40 @@ def _row_matrix(pivots: Floats, ties: Floats, pull: Floats, pulled: Floats) -> F
         corner = 1 / pivots[i] + ties[i] ** 2 * corner
         row[i] = corner
         out[i, i:] = out[i:, i] = row[i:].sum(axis=1)
-    return out - (pull / pulled) @ pull.T
+    return out - np.einsum("ij,kj->ik", pull / pulled, pull)
 
 
 def _symmetric_solver(matrix: Floats, z: Floats) -> Callable[[Floats], Floats]:
     """Solve with a positive matrix whose null space is z: what is added along z changes nothing."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import solve_triangular
 
     full = matrix + np.outer(z, z) * (np.trace(matrix) / len(z) / (z @ z))
-    if not np.isfinite(full).all() or (np.diag(full) <= 0).any():
-        return lambda right: np.full_like(right, np.nan)
     scale = 1 / np.sqrt(np.diag(full))
     scaled = full * scale[:, None] * scale
     for room in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        try:
-            factor = cho_factor(scaled + room * np.eye(len(z)), check_finite=False)
-        except LinAlgError:
-            continue
-        return lambda right: scale * cho_solve(factor, scale * right, check_finite=False)
-    return lambda right: np.full_like(right, np.nan)
+        lower = _cholesky(scaled + room * np.eye(len(z)))
+        if lower is not None:
+            break
+    else:
+        return lambda right: np.full_like(right, np.nan)
+
+    def solve(right: Floats) -> Floats:
+        half = solve_triangular(lower, scale * right, lower=True, check_finite=False)
+        return scale * solve_triangular(lower, half, lower=True, trans=1, check_finite=False)
+
+    return solve
+
+
+def _cholesky(matrix: Floats) -> Floats | None:
+    """The lower factor, or None if the matrix is not positive.
+
+    Column by column: the library's routine starts threads even for small matrices, and on a busy machine these wait for
+    each other a thousand times longer than they work.
+    """
+    rest = matrix.copy()
+    for k in range(len(rest)):
+        if not rest[k, k] > 0:
+            return None
+        rest[k:, k] /= np.sqrt(rest[k, k])
+        rest[k + 1 :, k + 1 :] -= np.outer(rest[k + 1 :, k], rest[k + 1 :, k])
+    return np.tril(rest)

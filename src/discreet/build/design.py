@@ -19,8 +19,7 @@ from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
-from discreet.requirements import STRUCTURAL, Requirement, Witness, parse_requirement
-from discreet.requirements._base import law
+from discreet.requirements import STRUCTURAL, Requirement, Witness, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
 LARGEST_PROGRAM = 200
@@ -143,7 +142,7 @@ def fixed_point(distribution: Any) -> Requirement:
 
 def target(distribution: Any, prior: Any) -> Requirement:
     """The requirement that counts which follow `prior` are published with the law `distribution`."""
-    return parse_requirement(("target", distribution), law(prior, "the prior"))
+    return parse_requirement(("target", distribution), exact_law(prior, "the prior"))
 
 
 def _listed(require: Iterable[Any]) -> list[Any]:
@@ -154,7 +153,7 @@ def _listed(require: Iterable[Any]) -> list[Any]:
 def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:
     if prior is None:
         return (Fraction(1, size),) * size
-    shares = law(prior, "the prior")
+    shares = exact_law(prior, "the prior")
     if len(shares) != size:
         raise BadInput("the prior was given", f"it has {len(shares)} numbers, {size} are needed (0 to max_count)")
     return shares
@@ -191,6 +190,10 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, 
             "the proof failed",
             witness=certificate.witness,
         )
+    results = _results(problem.requirements, mechanism)
+    missed = [f"{name} ({witness.sentence})" for name, witness in results.items() if witness is not None]
+    if missed and way.method != "named":
+        raise NotProven(f"{mechanism.name} was to meet every requirement", f"it misses {', '.join(missed)}")
     value, bound = _value(problem, mechanism), None if way.bound is None else float_below(way.bound)
     return Design(
         mechanism=mechanism,
@@ -203,7 +206,7 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, 
         if bound is None
         else max(value, bound),  # no mechanism is below it: where a float is, it is rounding
         lower_bound=bound,
-        requirements=_results(problem.requirements, mechanism),
+        requirements=results,
         certificate=certificate,
         prior=problem.prior,
     )

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.requirements import Requirement, Row, parse_requirement
-from discreet.requirements._base import Cell
+from discreet.requirements import Cell, Requirement, Row, parse_requirement
 
 if TYPE_CHECKING:
     from discreet.program import LinearProgram
@@ -154,10 +153,11 @@ def formulate(problem: Problem, symmetric: bool) -> Formulation:
 
 def privacy_rows(size: int, odds: Fraction) -> Iterable[Row]:
     """T[i, j] / odds <= T[k, j] for neighbouring inputs."""
+    coefficients = (1 / odds, -1)
     for i in range(size - 1):
         for j in range(size):
             for one, other in ((i, i + 1), (i + 1, i)):
-                yield Row(((one, j), (other, j)), (1 / odds, -1), "<=", 0)
+                yield Row(((one, j), (other, j)), coefficients, "<=", 0)
 
 
 def _hockey_stick(problem: Problem, cells: _Cells, rows: _Rows, symmetric: bool) -> int:

@@ -124,7 +124,7 @@ def _in_floats(z: Floats, odds: float, columns: list[int]) -> tuple[Floats, int]
 
 
 def _in_integers(z: Floats, odds: Fraction, bits: int, columns: list[int]) -> tuple[Floats, int]:
-    """The same in fixed point: an integer x stands for x / 2^bits. Powers of the odds are taken one short step a time."""
+    """The same in fixed point: x stands for x / 2^bits. Powers of the odds are taken one short step a time."""
     size, p, q = len(z), odds.numerator, odds.denominator
     rise, log_odds = odds - 1 / odds, math.log(odds)
     exact_z = [int(Fraction(entry) * (1 << bits)) for entry in z.tolist()]
@@ -173,7 +173,9 @@ def _falling_powers(amount: int, odds: Fraction, many: int) -> NDArray[np.object
     return powers
 
 
-def _least_room(slacks: NDArray[np.object_], depths: Integers, tight: Integers, odds: Fraction) -> tuple[int | None, int]:
+def _least_room(
+    slacks: NDArray[np.object_], depths: Integers, tight: Integers, odds: Fraction
+) -> tuple[int | None, int]:
     """The edge whose slack is used up first, and the least slack * odds^depth. Logarithms sort out nearly all edges."""
     free = np.flatnonzero(tight == 0)
     if not len(free):
@@ -187,4 +189,6 @@ def _least_room(slacks: NDArray[np.object_], depths: Integers, tight: Integers, 
 
 def _log2(number: int) -> float:
     length = number.bit_length()
-    return length - 53 + math.log2(number >> (length - 53)) if length > 53 else math.log2(number) if number else -math.inf
+    return (
+        length - 53 + math.log2(number >> (length - 53)) if length > 53 else math.log2(number) if number else -math.inf
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ Floats = NDArray[np.float64]
 
 ROOM = Fraction(1, 1 << 32)  # the part of the odds, above one, that rounding may use
 MIXED = 2.0**-40
-LARGEST_BITS = 4096
+LEAST_BITS, LARGEST_BITS = 64, 4096
 
 
 def inner_odds(odds: Fraction) -> Fraction:
@@ -39,7 +38,9 @@ def to_weights(matrix: Floats, odds: Fraction, fixed_point: Floats | None = None
     """
     private = repaired(matrix, float(inner_odds(inner_odds(odds))), fixed_point)
     low = float(private[private > 0].min())
-    bits = math.ceil(-math.log2(low)) + math.ceil(-math.log2(float(odds - 1) * float(ROOM))) + len(matrix).bit_length() + 8
+    # a weight of u units, rounded by one, stays within the odds if u (r - r') >= 1 + r
+    units = math.ceil(math.log2((odds + 1) / (odds - 1) / ROOM)) + len(matrix).bit_length() + 8
+    bits = max(LEAST_BITS, math.ceil(-math.log2(low)) + units)
     if bits > LARGEST_BITS:
         raise NotProven("integer weights were asked for", f"the smallest probability is {low:.3g}: they would be huge")
     weights = Weights(tuple(_rounded_row(row, bits) for row in private), 1 << bits)
@@ -94,9 +95,3 @@ def check(weights: Weights, odds: Fraction) -> None:
                     input=i,
                     output=j,
                 )
-
-
-def residual(weights: Weights, fixed_point: Any) -> float:
-    """The largest entry of |z T - z|."""
-    z = np.asarray(fixed_point, dtype=float)
-    return float(np.abs(z @ weights.matrix() - z).max())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,13 @@ from discreet.errors import SolverFailed
 from discreet.numbers import Epsilon
 
 if TYPE_CHECKING:
-    from discreet.program import Solution
+    from discreet.program import LinearProgram, Solution
 
 MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 CLOSE_ENOUGH = 1e-7
-AT_A_BOUND = 1e-8
-LARGEST_VERTEX = 800  # variables; beyond, exact vertices have numbers too long to be of use
+CAP = Fraction(1, 10**6)
+NO_SLACK = 1e-9
 
 Rows = list[list[int]]
 
@@ -40,9 +41,9 @@ class Optimum:
 
 def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
     """The best mechanism by linear programming, or an error that says which requirements contradict each other."""
-    loosest = problem.with_odds(epsilon.bounds(160)[1])
+    loosest, symmetric = problem.with_odds(epsilon.bounds(160)[1]), problem.mirrored
     try:
-        formulation = formulate(problem, problem.mirrored)
+        formulation = formulate(problem, symmetric)
     except Contradiction:
         raise refuse(loosest, epsilon) from None
     for answer, active in _answers(formulation):
@@ -50,48 +51,76 @@ def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
         rows, total = integer_weights(formulation, answer.values / SCALE, active, bits)
         if meets(problem, rows, total):
             value = cost_of(problem, rows, total)
-            return Optimum(rows, total, value, _bound(loosest, formulation, answer, value))
+            return Optimum(rows, total, value, _bound(formulate(loosest, symmetric), formulation, answer, value))
     raise refuse(loosest, epsilon)
 
 
 def _answers(formulation: Formulation) -> Iterator[tuple[Solution, list[LinearRow]]]:
-    """Answers with room to round: first inside every inequality by a margin, else exactly on the active ones."""
-    from discreet.program import solve
-
+    """Answers with room to round: inside every inequality by a margin, but for those that never have any slack."""
     for margin in MARGINS:
-        answer = solve(formulation.program(margin, SCALE))
+        answer = _solve_somehow(formulation.program(margin, SCALE))
         if not answer.optimal:
             break
         yield answer, []
-    answer = solve(formulation.program(0.0, SCALE))
-    if answer.optimal and len(formulation.costs) <= LARGEST_VERTEX:
-        yield answer, _active(formulation, answer.values / SCALE)
+    tight = _never_slack(formulation)
+    rows = [replace(row, equal=row.equal or row in tight) for row in formulation.rows]
+    for margin in MARGINS if tight else ():
+        answer = _solve_somehow(replace(formulation, rows=rows).program(margin, SCALE))
+        if not answer.optimal:
+            break
+        yield answer, list(tight)
 
 
-def _active(formulation: Formulation, values: np.ndarray) -> list[LinearRow]:
-    zeros = [LinearRow((k,), (1,), True, 0) for k in np.flatnonzero(values < AT_A_BOUND).tolist()]
-    tight = [
-        row
+def _never_slack(formulation: Formulation) -> dict[LinearRow, None]:
+    """The inequalities that every solution meets with equality; none, if there is no solution.
+
+    Each gets a slack of its own, up to a small cap, and the slacks are made as large as they can be together.
+    """
+    free = [row for row in formulation.rows if row.certified and not row.equal]
+    first = len(formulation.costs)
+    number = {row: first + k for k, row in enumerate(free)}
+    slackened = [
+        replace(row, columns=(*row.columns, number[row]), coefficients=(*row.coefficients, 1), certified=False)
+        if row in number
+        else replace(row, certified=False)
         for row in formulation.rows
-        if not row.equal
-        and float(row.bound) - sum(float(c) * values[k] for k, c in zip(row.columns, row.coefficients)) < AT_A_BOUND
     ]
-    return zeros + tight
+    many = len(free)
+    roomy = replace(
+        formulation,
+        costs=[0] * first + [-1] * many,
+        lower=[*formulation.lower, *[0] * many],
+        upper=[*formulation.upper, *[CAP] * many],
+        rows=slackened,
+    )
+    answer = _solve_somehow(roomy.program(0.0, SCALE))
+    if not answer.optimal:
+        return {}
+    slacks = answer.values[first:] / SCALE
+    return {row: None for row, slack in zip(free, slacks.tolist()) if slack < NO_SLACK}
 
 
-def _bound(loosest: Problem, formulation: Formulation, answer: Solution, value: Fraction) -> Fraction:
-    """From the solver's multipliers at the true e^epsilon; from the other algorithm's too, where they leave a gap."""
+def _solve_somehow(program: LinearProgram) -> Solution:
+    """By simplex, or by interior points where simplex gives up."""
     from discreet.program import solve
 
-    true = formulate(loosest, loosest.mirrored)
+    try:
+        return solve(program, "simplex")
+    except SolverFailed:
+        return solve(program, "interior")
+
+
+def _bound(true: Formulation, formulation: Formulation, answer: Solution, value: Fraction) -> Fraction:
+    """From the solver's multipliers, for the `true` e^epsilon; where they leave a gap, from other runs' as well."""
+    from discreet.program import ALGORITHMS, solve
+
     bound = proven_bound(true, answer.duals)
-    if value - bound > CLOSE_ENOUGH * max(1.0, abs(float(value))):
-        try:
-            other = solve(formulation.program(0.0, SCALE), "interior")
-        except SolverFailed:
-            return bound
-        if other.optimal:
-            bound = max(bound, proven_bound(true, other.duals))
+    for algorithm in ALGORITHMS:
+        if value - bound <= CLOSE_ENOUGH * max(1.0, abs(float(value))):
+            break
+        with suppress(SolverFailed):
+            other = solve(formulation.program(), algorithm)
+            bound = max(bound, proven_bound(true, other.duals)) if other.optimal else bound
     return bound
 
 

@@ -18,18 +18,28 @@ Floats = NDArray[np.float64]
 
 MOST_PASSES = 40
 HAIR = 1e-13
+LARGEST = 1e200  # what is more negative than this stays negative whatever is added
 
 
-def lower_bound(costs: Floats, z: Floats, log_odds: float, duals: Floats, potentials: Floats | None = None) -> float:
-    """A bound on the least expected cost over private T with z T = z, from *any* numbers given for the row sums.
+def lower_bound(
+    costs: Floats,
+    z: Floats,
+    log_odds: float,
+    duals: Floats,
+    potentials: Floats | None = None,
+    target: Floats | None = None,
+) -> float:
+    """A bound on the least expected cost over private T with z T = target, from *any* numbers given for the row sums.
 
     It is the value of the dual problem with z * potentials + duals for the row sums and the best there is for the
-    columns. Potentials are kept apart since only their differences count.
+    columns. Potentials are kept apart since only their differences count. The target is z if not given.
     """
-    support = np.flatnonzero(z > 0)
-    columns = costs[:, support] if potentials is None else costs[:, support] - (potentials[:, None] - potentials[support])
-    ratios = best_ratios(z[:, None] * columns - duals[:, None], z, log_odds, support)
-    return math.fsum(duals) + math.fsum(z[support] * ratios)
+    wanted = z if target is None else target
+    support = np.flatnonzero(wanted > 0)
+    level = np.zeros(len(z)) if potentials is None else potentials
+    columns = z[:, None] * (costs[:, support] - (level[:, None] - level[support])) - duals[:, None]
+    ratios = best_ratios(columns, z, log_odds, support)
+    return math.fsum(duals) + math.fsum(wanted[support] * ratios) + math.fsum((z - wanted) * level)
 
 
 def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.int64]) -> Floats:
@@ -41,10 +51,13 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
     usual = float(z[peaks] @ np.abs(found) / z[peaks].sum())
     hair, certified = np.full(len(peaks), HAIR), np.full(len(peaks), -np.inf)
     current = found - HAIR * (np.abs(found) + usual)
-    todo = np.arange(len(peaks))
+    passed = _none_below(columns, z, log_odds, current)
+    certified[passed] = current[passed]
+    todo = np.flatnonzero(~passed)
     for turn in range(MOST_PASSES):
-        part = columns if len(todo) == len(peaks) else columns[:, todo]
-        ratios = _least_ratios(part, z, log_odds, current[todo])
+        if not len(todo):
+            break
+        ratios = _least_ratios(columns[:, todo], z, log_odds, current[todo])
         passed = ratios >= current[todo]
         certified[todo[passed]] = current[todo[passed]]
         # a step within rounding error of the last one: certify a little lower instead
@@ -52,10 +65,25 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
         hair[todo[stuck | (turn > 10)]] *= 10
         found[todo] = np.minimum(found[todo], ratios)
         todo = todo[~passed]
-        if not len(todo):
-            break
         current[todo] = found[todo] - hair[todo] * (np.abs(found[todo]) + usual)
     return certified
+
+
+def _none_below(columns: Floats, z: Floats, log_odds: float, current: Floats) -> NDArray[np.bool_]:
+    """Whether no scale has a ratio below the current one: V_i = c_i + min(r V, V / r), from both sides, stays >= 0."""
+    up, down = math.exp(log_odds), math.exp(-log_odds)
+    tilted = columns - z[:, None] * current
+    left = np.empty_like(tilted)
+    value, least = np.zeros(len(current)), np.full(len(current), np.inf)
+    for i in range(len(z)):
+        value = np.maximum(np.minimum(up * value, down * value), -LARGEST) + tilted[i]
+        left[i] = value
+    value = np.zeros(len(current))
+    for i in range(len(z) - 1, -1, -1):
+        beyond = np.maximum(np.minimum(up * value, down * value), -LARGEST)
+        np.minimum(least, left[i] + beyond, out=least)
+        value = beyond + tilted[i]
+    return least >= 0
 
 
 def _peaked_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.int64]) -> Floats:

@@ -82,7 +82,7 @@ def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers,
     return places, np.clip(parts, 0.0, 1.0)
 
 
-def geometric_transport(z: Floats, noise: Noise, target: Floats | None = None) -> NoiseThenMap:
+def transport(z: Floats, noise: Noise, target: Floats | None = None) -> NoiseThenMap:
     """Noise, clamped to the range of z, then the monotone map of its law onto the target (z itself if not given)."""
     wanted = z if target is None else target
     return NoiseThenMap(noise, (0, len(z) - 1), monotone_map(noisy_law(z, noise), wanted))
@@ -107,7 +107,9 @@ def cells(form: NoiseThenMap, size: int) -> Cells:
 def output_law(form: NoiseThenMap, z: Floats) -> Floats:
     """The law of what is published when counts follow z."""
     value, output, share = cells(form, len(z))
-    return np.bincount(output, weights=noisy_law(z, form.noise)[value] * share, minlength=len(z))  # type: ignore[arg-type]
+    law = np.zeros(len(z))
+    np.add.at(law, output, noisy_law(z, form.noise)[value] * share)
+    return law
 
 
 def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
@@ -122,8 +124,7 @@ def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
         raise BadInput(
             f"the cost {cost!r} of a mechanism on {size} counts was asked for", f"it is known up to {LARGEST_DENSE}"
         )
-    matrix = cost_matrix(cost, size)
-    return float(z @ (matrix * mechanism_matrix(form, size)).sum(axis=1))
+    return float(z @ (cost_matrix(cost, size) * form.matrix()).sum(axis=1))
 
 
 CONVEX = ("absolute", "squared", "lopsided")
@@ -142,23 +143,3 @@ def _cell_sums(z: Floats, ratio: float, cost: str, value: Integers, output: Inte
     under = np.where(gap >= 0, over + signed, decay * right[1][output])
     up, down = (1.0, 1.0) if cost == "absolute" else cost_matrix(cost, 2)[[0, 1], [1, 0]]
     return up * np.maximum(over, 0) + down * np.maximum(under, 0)
-
-
-def noise_matrix(size: int, ratio: float) -> Floats:
-    """Two-sided geometric noise clamped to 0..size-1, each entry to full relative accuracy."""
-    steps = np.arange(size)
-    matrix = np.exp(np.log(ratio) * np.abs(steps[:, None] - steps)) / (1 + ratio)
-    matrix[:, 1:-1] *= 1 - ratio
-    return matrix
-
-
-def mechanism_matrix(form: NoiseThenMap, size: int) -> Floats:
-    """T[i, j] of noise then map, each entry a sum of positive terms."""
-    value, output, share = cells(form, size)
-    if isinstance(form.noise, Geometric):
-        noisy = noise_matrix(size, float(1 / form.noise.odds))
-    else:
-        noisy = np.array([noisy_law(row, form.noise) for row in np.eye(size)])
-    matrix = np.zeros((size, size))
-    np.add.at(matrix.T, output, (noisy[:, value] * share).T)
-    return matrix

@@ -62,7 +62,7 @@ def unblur(weights: Floats, kernel: Floats) -> Floats:
 
 def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise, rows: float) -> Floats:
     """Newton steps, tridiagonal in the prefix, to maximise sum of bins * log(share) minus the measurement's loss."""
-    from scipy.linalg import solveh_banded
+    from scipy.linalg import solve_banded
 
     weights = np.maximum(bins, 1e-9)
     for _ in range(NEWTON_STEPS):
@@ -72,10 +72,10 @@ def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise
         pull = curvature(rows * current - prefix, measured) * rows**2
         slope, curve = weights / share, weights / share**2
         gradient = slope[:-1] - slope[1:] - pull * (current - prefix / rows)
-        band = np.zeros((2, len(current)))
-        band[0, 1:] = -curve[1:-1]
+        band = np.zeros((3, len(current)))
+        band[0, 1:] = band[2, :-1] = -curve[1:-1]
         band[1] = curve[:-1] + curve[1:] + pull
-        step = np.diff(solveh_banded(band, gradient), prepend=0.0, append=0.0)
+        step = np.diff(solve_banded((1, 1), band, gradient), prepend=0.0, append=0.0)
         falling = step < 0
         shrink = TOWARDS_EDGE / np.max(-step[falling] / share[falling]) if falling.any() else 1.0
         share = share + min(1.0, shrink) * step

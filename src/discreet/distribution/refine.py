@@ -31,6 +31,7 @@ STEPS = 25
 FLOOR = 0.1  # added to every variance: where the pilot sees no rows there may still be some
 WIDE_BARRIER = 10.0
 TOWARDS_EDGE = 0.95
+CLOSE_ENOUGH = 0.01  # rows
 MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so that no bin starts empty
 BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far out stays there
 
@@ -84,19 +85,19 @@ def _least_squares(
     rows = histogram.sum()
     reach = _reach(len(histogram), ratio)
     unbiased = np.cumsum(histogram)[:-1] + reach[:-1] * histogram[:-1] - reach[1:] * histogram[1:]
-    bins = rows * _inside(pilot)
+    bins, barrier, least = rows * _inside(pilot), WIDE_BARRIER, max(smoothing, 1e-9)
     for _ in range(ROUNDS):
         variance, neighbour = _covariance(geometric_blur(bins, ratio), reach)
-        barrier = max(WIDE_BARRIER, smoothing)
-        bins = rows * _inside(bins / rows)
         for _ in range(STEPS):
-            barrier = max(0.6 * barrier, smoothing, 1e-9)
+            barrier = max(0.6 * barrier, least)
             step = _newton_step(bins, unbiased, variance, neighbour, prefix, measured, barrier)
             if not np.isfinite(step).all():
                 return bins / rows
             falling = step < 0
             shrink = TOWARDS_EDGE / np.max(-step[falling] / bins[falling]) if falling.any() else 1.0
             bins = bins + min(1.0, shrink) * step
+            if barrier == least and np.abs(np.cumsum(step)).max() < CLOSE_ENOUGH:
+                break
     return bins / bins.sum()
 
 
@@ -143,8 +144,6 @@ def _covariance(expected: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 def geometric_blur(histogram: Floats, ratio: float) -> Floats:
     """The expected histogram after geometric noise and clamping, by two recursions."""
-    if len(histogram) == 1:
-        return histogram
     out = two_sided(histogram, ratio) / (1 + ratio)
     out[1:-1] *= 1 - ratio
     return out

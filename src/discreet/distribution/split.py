@@ -14,19 +14,19 @@ SMALLEST_SHARE = Fraction(1, 200)
 def default_split(epsilon: Number | Epsilon, refined: bool = True) -> Fraction:
     """The share of epsilon for stage one, chosen by the study in docs/frontier.md.
 
-    With refinement the noisy counts themselves tell most of what there is to know at large epsilon, so the share falls
-    to zero. Without it, the published rule for a distribution that is measured once is used.
+    Seven tenths of the published share; and since with refinement the noisy counts themselves tell the distribution at
+    large epsilon, less and less beyond 2, down to nothing. Without refinement the published share.
     """
     budget = epsilon_of(epsilon)
     if not refined:
         return kl_split(budget)
-    share = _thousandths(0.36 * math.exp(-1.3 * float(budget)))
+    share = _thousandths(0.7 * _published(float(budget)) / (1 + (float(budget) / 2.6) ** 6))
     return share if share >= SMALLEST_SHARE else Fraction(0)
 
 
 def kl_split(epsilon: Number | Epsilon) -> Fraction:
     """Kohli and Laskowski's rule of thumb, fitted for the cyclic Laplace privatizer."""
-    return _thousandths(0.106 + 0.533 * math.exp(-2.87 * float(epsilon_of(epsilon))))
+    return _thousandths(_published(float(epsilon_of(epsilon))))
 
 
 def rho_split() -> Fraction:
@@ -46,6 +46,10 @@ def checked_split(split: Number, refined: bool) -> Fraction:
             "Refine, or raise the split",
         )
     return share
+
+
+def _published(epsilon: float) -> float:
+    return 0.106 + 0.533 * math.exp(-2.87 * epsilon)
 
 
 def _thousandths(share: float) -> Fraction:

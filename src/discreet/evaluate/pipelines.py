@@ -18,7 +18,7 @@ from discreet.evaluate.simulate import Integers, Pipeline
 from discreet.sample.laws import Gaussian, Geometric
 
 Floats = NDArray[np.float64]
-MAPS = ("rank", "observed", "expected")
+MAPS = ("spread", "rank", "observed", "expected")
 
 
 def two_stage(
@@ -26,13 +26,14 @@ def two_stage(
     max_count: int,
     split: float | None = None,
     refined: bool = True,
-    onto: str = "rank",
+    onto: str = "spread",
     smoothing: float = SMOOTHING,
 ) -> Pipeline:
     """The default release: cumulative privatizer, geometric noise, refinement, and a monotone map.
 
-    `onto`: `rank` gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row by itself, from
-    the noisy histogram as observed to the estimate; `expected` from the histogram that the estimate makes one expect.
+    `onto`: `spread` maps from the noisy histogram as observed to the estimate, rows of one noisy value evenly; `rank`
+    gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row independently; `expected` does
+    so from the histogram that the estimate makes one expect.
     """
     share = float(default_split(epsilon, refined)) if split is None else split
     first = Geometric(_odds(share * epsilon)) if share > 0 else None
@@ -58,8 +59,9 @@ def two_stage_of(
             target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
         if onto == "rank":
             return rank_map(noisy, target, rng)
-        source = seen.astype(float) if onto == "observed" else blur(target, noise_kernel(second, max_count + 1))
-        return quantile_map(noisy, source, target, rng)
+        source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
+        parts = evenly(noisy, rng) if onto == "spread" else rng.random(len(noisy))
+        return quantile_map(noisy, source, target, parts)
 
     return run
 
@@ -92,7 +94,7 @@ def paper(epsilon: float, max_count: int, split: float | None = None, selector: 
 
             return by_matrix(heuristic(target, _odds(rest), selector).matrix)(counts, rng)
         noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
-        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng)
+        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng.random(len(noisy)))
 
     return run
 
@@ -148,10 +150,21 @@ def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integ
     return out
 
 
-def quantile_map(noisy: Integers, source: Floats, target: Floats, rng: np.random.Generator) -> Integers:
-    """Every noisy value to the same quantile of the target as it has in `source`; at random within a value."""
+def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:
+    """A uniform number for every row; of the k rows of one noisy value one lies in every k-th part of 0..1."""
+    shuffled = rng.permutation(len(noisy))
+    order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
+    many = np.bincount(noisy)
+    first = np.cumsum(many) - many
+    out = np.empty(len(noisy))
+    out[order] = np.arange(len(noisy)) - first[noisy[order]]
+    return (out + rng.random(len(noisy))) / many[noisy]
+
+
+def quantile_map(noisy: Integers, source: Floats, target: Floats, parts: Floats) -> Integers:
+    """Every noisy value to the same quantile of the target as it has in `source`; `parts`: where within the value."""
     ends = np.concatenate([[0.0], np.cumsum(source)])
-    place = (ends[noisy] + rng.random(len(noisy)) * source[noisy]) / ends[-1]
+    place = (ends[noisy] + parts * source[noisy]) / ends[-1]
     upper = np.cumsum(target)
     last = int(np.flatnonzero(target)[-1])
     return np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)

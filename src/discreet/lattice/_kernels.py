@@ -1,66 +1,24 @@
 # mypy: disallow-untyped-decorators=False
-"""Compiled line moves: one step of a chain along a lattice direction, drawn from its law on that line.
+"""Compiled chains: pick a direction, draw on its line, move.
 
-Every draw inverts the line's distribution function at one uniform number, so two chains fed the same words are coupled.
+The direction comes from one word and the draw from another, so two chains fed the same words are coupled.
 """
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
+from discreet.lattice._line_draws import Floats, Integers, Plan, Room, draw, draw_minor
 
-FAR = 1 << 40  # beyond any count
-CUT = 45.0  # a weight below e^-45 of the largest is left out: less than a double's rounding
-L1, L2, GAUSSIAN = 0, 1, 2
+Words = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32, _S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
-
-
-class Plan(NamedTuple):
-    """What a chain needs to know, all of it public: the law, and the moves of `markov.Moves`."""
-
-    law: int
-    rate: float  # epsilon, or 1 / (2 sigma^2)
-    decay: Floats  # e^(-epsilon j), for the l1 law
-    counted: int  # cells from here on are slacks: bounded, but not part of the norm
-    class_start: Integers
-    class_cells: Integers
-    swaps: Integers
-    swap_share: float
-    rows: int
-    columns: int
-    classes: Integers
-    steps: Integers
-    lengths: Integers
-    jumps: bool
-    plain: bool  # an unbounded l1 law on a two-way table of single cells: the fast case
-    widest: int
-
-
-class Room(NamedTuple):
-    """Scratch space of one chain."""
-
-    cells: Integers
-    steps: Integers
-    bends: Integers
-    slopes: Integers
-    low: Integers
-    high: Integers
-    tilt: Integers
-    weight: Floats
-    dense: Integers
 
 
 @njit(cache=True)
@@ -80,7 +38,7 @@ def unit(word: np.uint64) -> float:
 
 @njit(cache=True)
 def below(word: np.uint64, bound: int) -> int:
-    return np.int64(((word >> _S32) * np.uint64(bound)) >> _S32)
+    return np.int64(((word >> _S32) * np.uint64(bound)) >> _S32)  # type: ignore[return-value]
 
 
 @njit(cache=True)
@@ -189,133 +147,6 @@ def _pick_jump(plan: Plan, word: np.uint64, room: Room) -> int:
 
 
 @njit(cache=True)
-def span(state: Integers, lower: Integers, room: Room, size: int) -> tuple[int, int]:
-    """How far the line may be followed down and up before a cell meets its bound."""
-    least, most = -FAR, FAR
-    for entry in range(size):
-        bound = lower[room.cells[entry]]
-        if bound > -FAR:
-            slack, step = state[room.cells[entry]] - bound, room.steps[entry]
-            if step > 0:
-                least = max(least, -(slack // step))
-            else:
-                most = min(most, slack // -step)
-    return least, most
-
-
-@njit(cache=True)
-def power(plan: Plan, exponent: int) -> float:
-    return plan.decay[exponent] if exponent < plan.decay.shape[0] else 0.0
-
-
-@njit(cache=True)
-def draw_l1(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float) -> int:
-    """The line's law is geometric between neighbouring sign changes: weigh the pieces, then invert inside one."""
-    least, most = span(state, lower, room, size)
-    bends, slope = 0, 0
-    for entry in range(size):
-        if room.cells[entry] >= plan.counted:
-            continue
-        step, value = room.steps[entry], state[room.cells[entry]]
-        if step < 0:
-            step, value = -step, -value
-        slope -= step
-        turn = (-value) // step
-        place = bends
-        while place > 0 and room.bends[place - 1] > turn:
-            room.bends[place], room.slopes[place] = room.bends[place - 1], room.slopes[place - 1]
-            place -= 1
-        room.bends[place], room.slopes[place] = turn, step
-        bends += 1
-    pieces, lightest = 0, FAR * 1024
-    for piece in range(bends + 1):
-        if piece > 0:
-            slope += 2 * room.slopes[piece - 1]
-        start = least if piece == 0 else max(least, room.bends[piece - 1] + 1)
-        end = most if piece == bends else min(most, room.bends[piece])
-        if start > end:
-            continue
-        best = start if slope >= 0 else end
-        norm = 0
-        for entry in range(size):
-            if room.cells[entry] < plan.counted:
-                norm += abs(state[room.cells[entry]] + best * room.steps[entry])
-        room.low[pieces], room.high[pieces], room.tilt[pieces], room.weight[pieces] = start, end, slope, norm
-        lightest = min(lightest, norm)
-        pieces += 1
-    return _invert_pieces(plan, room, pieces, lightest, chance)
-
-
-@njit(cache=True)
-def _invert_pieces(plan: Plan, room: Room, pieces: int, lightest: int, chance: float) -> int:
-    total = 0.0
-    for piece in range(pieces):
-        peak = power(plan, np.int64(room.weight[piece]) - lightest)
-        tilt, length = abs(room.tilt[piece]), room.high[piece] - room.low[piece] + 1
-        if tilt == 0:
-            mass = peak * length
-        else:
-            mass = peak * (1.0 - power(plan, tilt * length)) / (1.0 - plan.decay[tilt])
-        room.weight[piece] = mass
-        total += mass
-    rest, piece = chance * total, 0
-    while piece < pieces - 1 and rest >= room.weight[piece]:
-        rest -= room.weight[piece]
-        piece += 1
-    start, end, tilt = room.low[piece], room.high[piece], room.tilt[piece]
-    length = end - start + 1
-    share = min(rest / room.weight[piece], 1.0) if room.weight[piece] > 0.0 else 0.0
-    if tilt == 0:
-        return start + min(np.int64(share * length), length - 1)
-    reach = 1.0 - power(plan, abs(tilt) * length)
-    below_peak = share if tilt > 0 else 1.0 - share
-    past = np.int64(-math.log(max(1.0 - below_peak * reach, 1e-300)) / (plan.rate * abs(tilt)))
-    past = min(past, length - 1)
-    return start + past if tilt > 0 else end - past
-
-
-@njit(cache=True)
-def beyond(decay: Floats, gap: int) -> tuple[float, float]:
-    """The masses of the steps beyond the flat part of a minor's line: slope 2 for `gap` steps, then slope 4."""
-    steep = decay[2 * gap] if 2 * gap < decay.shape[0] else 0.0
-    return decay[2] * (1.0 - steep) / (1.0 - decay[2]), steep * decay[4] / (1.0 - decay[4])
-
-
-@njit(cache=True)
-def outward(rate: float, mass: float, gap: int, gentle: float, steep: float, first: float) -> int:
-    """Which of those steps lies `mass` away from the edge of the flat part."""
-    if mass < gentle:
-        left = 1.0 - mass * (1.0 - first) / first
-        return min(1 + np.int64(-math.log(max(left, 1e-300)) / (2.0 * rate)), gap)
-    left = 1.0 - (mass - gentle) / steep if steep > 0.0 else 1.0
-    return gap + 1 + np.int64(-math.log(max(left, 1e-300)) / (4.0 * rate))
-
-
-@njit(cache=True)
-def draw_minor(decay: Floats, rate: float, state: Integers, cells: Integers, chance: float) -> int:
-    """The unbounded l1 line of a 2 x 2 minor: four bends, all steps one."""
-    a, b, c, d = -state[cells[0]], -state[cells[1]], state[cells[2]], state[cells[3]]
-    if a > b:
-        a, b = b, a
-    if c > d:
-        c, d = d, c
-    lowest, highest = min(a, c), max(b, d)
-    left_edge, right_edge = max(a, c), min(b, d)
-    if left_edge > right_edge:
-        left_edge, right_edge = right_edge, left_edge
-    near, far = beyond(decay, left_edge - lowest)
-    after_near, after_far = beyond(decay, highest - right_edge)
-    flat = right_edge - left_edge + 1.0
-    rest = chance * (near + far + flat + after_near + after_far)
-    if rest < near + far:
-        return left_edge - outward(rate, near + far - rest, left_edge - lowest, near, far, decay[2])
-    rest -= near + far
-    if rest < flat:
-        return left_edge + np.int64(rest)
-    return right_edge + outward(rate, rest - flat, highest - right_edge, after_near, after_far, decay[2])
-
-
-@njit(cache=True)
 def plain_step(
     shape: tuple[int, int],
     order: Integers,
@@ -326,7 +157,7 @@ def plain_step(
     word: np.uint64,
     chance: float,
 ) -> None:
-    """Pick a minor, draw, move: the fast case, kept apart because passing whole plans around costs more than the step."""
+    """Pick a minor, draw, move: the fast case, kept apart since handing a plan around costs more than the step."""
     corners(shape[0], shape[1], word, cells)
     for entry in range(4):
         cells[entry] = order[cells[entry]]
@@ -335,53 +166,6 @@ def plain_step(
     state[cells[1]] += k
     state[cells[2]] -= k
     state[cells[3]] -= k
-
-
-@njit(cache=True)
-def draw_round(
-    plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int
-) -> int:
-    """A law of the Euclidean norm: add up the weights of the points within reach of the heaviest one."""
-    least, most = span(state, lower, room, size)
-    along, length = 0, 0
-    for entry in range(size):
-        if room.cells[entry] < plan.counted:
-            along += state[room.cells[entry]] * room.steps[entry]
-            length += room.steps[entry] * room.steps[entry]
-    centre = -along / length
-    off = max(0.0, square - along * along / length)
-    mode = min(max(np.int64(math.floor(centre + 0.5)), least), most)
-    closest = off + length * (mode - centre) ** 2
-    if plan.law == GAUSSIAN:
-        furthest = closest + CUT / plan.rate
-    else:
-        furthest = (math.sqrt(closest) + CUT / plan.rate) ** 2
-    reach = math.sqrt(max(furthest - off, 0.0) / length)
-    start = max(least, np.int64(math.floor(centre - reach)))
-    end = min(most, np.int64(math.ceil(centre + reach)))
-    total = 0.0
-    for k in range(start, end + 1):
-        total += _weight(plan, off + length * (k - centre) ** 2, closest)
-    rest = chance * total
-    for k in range(start, end):
-        rest -= _weight(plan, off + length * (k - centre) ** 2, closest)
-        if rest < 0.0:
-            return k
-    return end
-
-
-@njit(cache=True)
-def _weight(plan: Plan, squared: float, closest: float) -> float:
-    if plan.law == GAUSSIAN:
-        return math.exp(-plan.rate * (squared - closest))
-    return math.exp(-plan.rate * (math.sqrt(squared) - math.sqrt(closest)))
-
-
-@njit(cache=True)
-def draw(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int) -> int:
-    if plan.law == L1:
-        return draw_l1(plan, state, lower, room, size, chance)
-    return draw_round(plan, state, lower, room, size, chance, square)
 
 
 @njit(cache=True)
@@ -407,9 +191,7 @@ def squared_norm(plan: Plan, state: Integers) -> int:
 
 
 @njit(cache=True)
-def step(
-    plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, chance: float
-) -> int:
+def step(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, chance: float) -> int:
     """One line move in place; returns the new squared norm."""
     size = pick(plan, word, room)
     if size == 0:
@@ -423,7 +205,13 @@ def run(plan: Plan, state: Integers, lower: Integers, choices: Words, chances: W
     """One line move for each pair of words, in place."""
     room = room_for(plan, state.shape[0])
     if plan.plain:
-        shape, order, decay, rate, cells = (plan.rows, plan.columns), plan.class_cells, plan.decay, plan.rate, room.cells
+        shape, order, decay, rate, cells = (
+            (plan.rows, plan.columns),
+            plan.class_cells,
+            plan.decay,
+            plan.rate,
+            room.cells,
+        )
         for t in range(choices.shape[0]):
             plain_step(shape, order, decay, rate, state, cells, choices[t], unit(chances[t]))
         return
@@ -436,7 +224,13 @@ def run(plan: Plan, state: Integers, lower: Integers, choices: Words, chances: W
 def stream(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, steps: int) -> int:
     """Line moves in place, their words the stream that begins at `word`; returns the new squared norm."""
     if plan.plain:
-        shape, order, decay, rate, cells = (plan.rows, plan.columns), plan.class_cells, plan.decay, plan.rate, room.cells
+        shape, order, decay, rate, cells = (
+            (plan.rows, plan.columns),
+            plan.class_cells,
+            plan.decay,
+            plan.rate,
+            room.cells,
+        )
         for _ in range(steps):
             plain_step(shape, order, decay, rate, state, cells, mix(word), unit(mix(word + _GOLDEN)))
             word += _TWICE
@@ -461,16 +255,11 @@ def trace(plan: Plan, state: Integers, lower: Integers, word: np.uint64, thin: i
 
 @njit(cache=True)
 def same(one: Integers, other: Integers) -> bool:
-    for cell in range(one.shape[0]):
-        if one[cell] != other[cell]:
-            return False
-    return True
+    return bool((one == other).all())
 
 
 @njit(cache=True)
-def meet(
-    plan: Plan, start: Integers, lower: Integers, updates: int, lag: int, most: int, word: np.uint64
-) -> int:
+def meet(plan: Plan, start: Integers, lower: Integers, updates: int, lag: int, most: int, word: np.uint64) -> int:
     """The iteration at which a chain meets a copy of itself that starts `lag` iterations later, or most + 1.
 
     Both chains read the same words, so that each line is inverted at the same uniform number.

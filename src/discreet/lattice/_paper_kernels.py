@@ -18,7 +18,7 @@ Generator = np.random.Generator
 def double_geometric(rng: Generator, log_ratio: float) -> int:
     """P(k) proportional to a^|k|, a = e^log_ratio: the difference of two geometric variables."""
     up = np.int64(math.log(1.0 - rng.random()) / log_ratio)
-    return up - np.int64(math.log(1.0 - rng.random()) / log_ratio)
+    return up - np.int64(math.log(1.0 - rng.random()) / log_ratio)  # type: ignore[return-value]
 
 
 @njit(cache=True)

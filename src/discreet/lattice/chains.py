@@ -36,7 +36,9 @@ class LineLaw:
     def invert(self, chance: float) -> int:
         """The smallest point whose distribution function exceeds `chance`."""
         running = np.cumsum(self.weights)
-        return int(self.points[min(int(np.searchsorted(running, chance * running[-1], side="right")), len(running) - 1)])
+        return int(
+            self.points[min(int(np.searchsorted(running, chance * running[-1], side="right")), len(running) - 1)]
+        )
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,20 @@ class Target:
     rate: float
     lower: Integers
 
-    def energy(self, state: Integers) -> float:
+    def energy(self, states: Integers) -> NDArray[np.float64]:
+        """Of each state, one a row."""
         if self.law == "l1":
-            return self.rate * float(np.abs(state).sum())
-        squared = float((state.astype(float) ** 2).sum())
-        return self.rate * (math.sqrt(squared) if self.law == "l2" else squared)
+            return self.rate * np.abs(states).sum(axis=1)
+        squared = (states.astype(float) ** 2).sum(axis=1)
+        return self.rate * (np.sqrt(squared) if self.law == "l2" else squared)
 
     def on_line(self, state: Integers, direction: Integers, reach: int = 200) -> LineLaw:
-        """The law on state + k direction, for |k| <= reach: the plain definition, which the compiled steps must match."""
+        """The law on state + k direction, |k| <= reach: the plain definition, which the compiled steps must match."""
         points = np.arange(-reach, reach + 1)
-        inside = [k for k in points if (state + k * direction >= self.lower).all()]
-        energy = np.array([self.energy(state + k * direction) for k in inside])
-        return LineLaw(np.array(inside), np.exp(energy.min() - energy))
+        line = state + np.outer(points, direction)
+        inside = (line >= self.lower).all(axis=1)
+        energy = self.energy(line[inside])
+        return LineLaw(points[inside], np.exp(energy.min() - energy))
 
 
 Step = Callable[[np.random.Generator, Integers], tuple[Integers, dict[str, int]]]
@@ -127,7 +131,9 @@ class ChainSampler:
             raise BadInput("noise under inequalities was asked for", "they bound the released table, and no table came")
         table = np.asarray(counts, dtype=np.int64)
         if table.shape != (self.cells,):
-            raise BadInput("noise for a table was asked for", f"it has {table.size} cells where {self.cells} are needed")
+            raise BadInput(
+                "noise for a table was asked for", f"it has {table.size} cells where {self.cells} are needed"
+            )
         if self.nonnegative:
             bounds[: self.cells] = -table
         if self.limits is not None:
@@ -183,9 +189,12 @@ def chain_sampler(
     scale = sigma if law == "gaussian" else epsilon
     if scale is None or not float(scale) > 0:
         raise BadInput(
-            f"a chain for the law {law!r} was asked for", f"it needs a positive {'sigma' if law == 'gaussian' else 'epsilon'}"
+            f"a chain for the law {law!r} was asked for",
+            f"it needs a positive {'sigma' if law == 'gaussian' else 'epsilon'}",
         )
-    limits = None if inequalities is None else (np.asarray(inequalities[0]), np.asarray(inequalities[1], dtype=np.int64))
+    limits = (
+        None if inequalities is None else (np.asarray(inequalities[0]), np.asarray(inequalities[1], dtype=np.int64))
+    )
     moves = moves_for(matrix, None if limits is None else limits[0], bounded=nonnegative or limits is not None)
     return ChainSampler(
         cells=matrix.shape[1],
@@ -200,7 +209,7 @@ def chain_sampler(
 
 def usual_iterations(moves: Moves) -> int:
     """Enough for the couplings tried so far to have met, from public sizes alone."""
-    longer_side = max(moves.grid) if moves.grid != (0, 0) else moves.dimension
+    longer_side = max(moves.grid) if moves.grid != (0, 0) else math.isqrt(moves.dimension)
     return 200 * (4 + longer_side)
 
 

@@ -54,10 +54,12 @@ class Diagnosis:
     def curve(self, points: int = CURVE_POINTS) -> list[tuple[int, float]]:
         """(iteration, bound) from the start to where the bound is zero."""
         end = int(self.meetings.max() - self.lag)
-        return [(at, self.bound(at)) for at in range(0, end + 1, max(1, math.ceil(end / points)))] + [(end, self.bound(end))]
+        return [(at, self.bound(at)) for at in range(0, end + 1, max(1, math.ceil(end / points)))] + [
+            (end, self.bound(end))
+        ]
 
     def delta(self, epsilon_total: float, iterations: int) -> float:
-        """What to add to delta if the chain stops there: (1 + e^epsilon) times the distance, never below the floor's."""
+        """What to add to delta if the chain stops there: (1 + e^epsilon) times the distance, or the floor if larger."""
         return min(1.0, (1 + math.exp(epsilon_total)) * max(self.bound(iterations), self.floor))
 
 
@@ -70,34 +72,38 @@ def diagnose(
     most: int | None = None,
     seed: int | None = None,
 ) -> Diagnosis:
-    """Couple the chain with itself `runs` times. Without a lag, one long enough for the bound to be sharp is tried."""
+    """Couple the chain with itself `runs` times. Without a lag, one long enough for the bound to be sharp is tried.
+
+    Pairs that have not met after `most` iterations (if not given, twice a draw's) show nothing, and that is an error.
+    """
     whole(runs, "runs", 1)
-    lag = whole(lag, "lag", 1) if lag is not None else _sharp_lag(sampler, counts, seed)
-    limit = most if most is not None else lag + 100 * sampler.iterations
+    patience = 2 * sampler.iterations if most is None else most
+    lag = whole(lag, "lag", 1) if lag is not None else _sharp_lag(sampler, counts, patience, seed)
     words = source(seed).words(runs)
-    return Diagnosis(lag, _meetings(sampler, counts, words, lag, limit), sampler.private_side)
+    meetings = _meetings(sampler, counts, words, lag, lag + patience if most is None else most)
+    return Diagnosis(lag, meetings, sampler.private_side)
 
 
-def _sharp_lag(sampler: ChainSampler, counts: Any, seed: int | None, pilots: int = 20) -> int:
+def _sharp_lag(sampler: ChainSampler, counts: Any, patience: int, seed: int | None, pilots: int = 20) -> int:
     """Twice the longest of a few pilot meetings: then the bound is hardly ever more than one run's share."""
-    words = source(seed).words(pilots + 1)[1:] ^ np.uint64(0x5DEECE66D)
-    return max(1, int(2 * (_meetings(sampler, counts, words, 1, 100 * sampler.iterations).max() - 1)))
+    words = source(seed).words(pilots) ^ np.uint64(0xD1B54A32D192ED03)  # apart from the words of the runs
+    return max(1, int(2 * (_meetings(sampler, counts, words, 1, patience).max() - 1)))
 
 
 def _meetings(sampler: ChainSampler, counts: Any, words: Any, lag: int, most: int) -> NDArray[np.int64]:
-    kernels, plan, lower = compiled(), sampler.plan(), sampler.lower(counts)
     if not sampler.moves.dimension:
         raise BadInput("a chain was to be diagnosed", "what is kept leaves nothing free, so there is no chain")
+    kernels, plan, lower = compiled(), sampler.plan(), sampler.lower(counts)
     start = np.zeros(sampler.moves.cells, dtype=np.int64)
     meetings = np.empty(len(words), dtype=np.int64)
     for run, word in enumerate(words):
         meetings[run] = kernels.meet(plan, start, lower, sampler.updates, lag, most, np.uint64(word))
-    if (meetings > most).any():
-        raise NotProven(
-            f"{len(words)} coupled runs of at most {most} iterations were asked for",
-            f"{int((meetings > most).sum())} of them had not met by then",
-            "Run longer, or use an exact sampler",
-            runs=len(words),
-            unmet=int((meetings > most).sum()),
-        )
+        if meetings[run] > most:
+            raise NotProven(
+                f"{len(words)} pairs of coupled chains were asked for",
+                f"pair {run + 1} had not met after {most} iterations, so they show nothing about this chain",
+                "Use an exact sampler (the gaussian law has one for every table), or keep less",
+                run=run + 1,
+                iterations=most,
+            )
     return meetings

@@ -46,7 +46,9 @@ def effective_draws(paths: Any) -> float:
 
 def _statistics(paths: Floats) -> Floats:
     if paths.ndim != 3 or paths.shape[1] < 4:
-        raise BadInput("chains were to be diagnosed", f"their shape is {paths.shape}", "Give (chains, draws >= 4, cells)")
+        raise BadInput(
+            "chains were to be diagnosed", f"their shape is {paths.shape}", "Give (chains, draws >= 4, cells)"
+        )
     norms = [np.abs(paths).sum(axis=2), (paths**2).sum(axis=2)]
     every = np.concatenate([paths, paths**2, np.stack(norms, axis=2)], axis=2)
     moving = every.std(axis=(0, 1)) > 0
@@ -60,6 +62,8 @@ def _array_stats() -> Any:
         from arviz_stats.base import array_stats
     except ImportError as error:
         raise MissingExtra(
-            "chain diagnostics were asked for", "they need arviz-stats, which is not installed", "Install discreet[diagnostics]"
+            "chain diagnostics were asked for",
+            "they need arviz-stats, which is not installed",
+            "Install discreet[diagnostics]",
         ) from error
     return array_stats

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 MOST_MINORS = 200_000
 MOST_PAIRED = 40
-MOST_GRAVER = 1500
+MOST_GRAVER = 200  # a few seconds of completion
 WIDEST_GRAVER = 24
 
 
@@ -46,8 +46,7 @@ class Moves:
         members = [self.class_cells[a:b] for a, b in zip(self.class_start[:-1], self.class_start[1:])]
         directions = [_unit_swap(self.cells, i, j) for group in members for i, j in combinations(group.tolist(), 2)]
         for move in self._between():
-            for lifted in _lifts(move, members, self.cells):
-                directions.append(lifted)
+            directions += _lifts(move, members, self.cells)
         return directions
 
     def _between(self) -> list[Integers]:
@@ -114,11 +113,11 @@ def extended(matrix: Any, inequalities: Any = None) -> Any:
     """The invariants as a sparse matrix over the cells and, after them, one slack for each inequality."""
     from scipy.sparse import block_array, csc_array, eye_array
 
-    kept = csc_array(matrix).astype(np.int64)
+    kept: Any = csc_array(matrix).astype(np.int64)
     if inequalities is None:
         return kept
-    limits = csc_array(inequalities).astype(np.int64)
-    slack = -eye_array(limits.shape[0], dtype=np.int64)
+    limits: Any = csc_array(inequalities).astype(np.int64)
+    slack: Any = -eye_array(limits.shape[0], dtype=np.int64)
     return csc_array(block_array([[kept, None], [limits, slack]]))
 
 
@@ -131,7 +130,8 @@ def merge_columns(matrix: Any) -> tuple[Integers, Any]:
     columns.eliminate_zeros()
     columns.sort_indices()
     seen: dict[tuple[bytes, bytes], int] = {}
-    labels, first = np.empty(columns.shape[1], dtype=np.int64), []
+    labels = np.empty(columns.shape[1], dtype=np.int64)
+    first: list[int] = []
     for cell in range(columns.shape[1]):
         part = slice(columns.indptr[cell], columns.indptr[cell + 1])
         key = (columns.indices[part].tobytes(), columns.data[part].tobytes())

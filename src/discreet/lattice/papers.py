@@ -138,7 +138,9 @@ class MetropolisSampler:
         args = (self.basis.shape[1], math.log(self.ratio), LAWS.index(self.law), self.rate, lag, most)
         found = np.array([kernels.meeting(rng, *rows, *args) for _ in range(runs)], dtype=np.int64)
         if (found > most).any():
-            raise NotProven(f"{runs} meetings were asked for", f"{int((found > most).sum())} took over {most} iterations")
+            raise NotProven(
+                f"{runs} meetings were asked for", f"{int((found > most).sum())} took over {most} iterations"
+            )
         return found
 
 
@@ -181,7 +183,7 @@ def independence_sampler(
     nonnegative: bool = True,
     dependent: Iterable[int] | None = None,
 ) -> IndependenceSampler:
-    """The published sampler under inequalities. `dependent` names the cells that are solved for, one per independent sum."""
+    """The published sampler under inequalities. `dependent`: the cells solved for, one per independent sum."""
     dense = np.asarray(matrix, dtype=np.int64)
     kept = _independent_rows(dense)
     solved = np.array(_independent_rows(dense[kept].T) if dependent is None else sorted(dependent), dtype=np.int64)
@@ -218,9 +220,9 @@ def _independent_rows(matrix: Any) -> list[int]:
             if left[lead]:
                 times = left[lead]
                 left = [entry - times * other for entry, other in zip(left, basis)]
-        lead = next((place for place, entry in enumerate(left) if entry), None)
-        if lead is not None:
-            reduced.append((lead, [entry / left[lead] for entry in left]))
+        first = next((place for place, entry in enumerate(left) if entry), None)
+        if first is not None:
+            reduced.append((first, [entry / left[first] for entry in left]))
             found.append(number)
     return found
 

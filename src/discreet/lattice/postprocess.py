@@ -1,6 +1,6 @@
 """What others do to keep invariants: independent noise first, then the nearest table that has them.
 
-Baselines for comparison. The noise alone carries the guarantee; what the correction does to its law depends on the data.
+Baselines for comparison. The noise carries the guarantee; what the correction does to its law depends on the data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_NEWTON = 200
 def noisy_projection(matrix: Any, counts: Integers, rate: Epsilon, bits: Bits, method: str = "l2") -> Floats:
     """Double-geometric noise on every cell, then the correction named `method`. `rate` is per unit of l1 distance.
 
-    `l1-integer` rounds the non-negative l2 projection to whole non-negative counts, as the census' TopDown algorithm does.
+    `l1-integer` rounds the non-negative l2 projection to whole counts, as the census' TopDown algorithm does.
     """
     from discreet.sample.noise import geometric
 
@@ -101,7 +101,7 @@ def round_to_integers(matrix: Any, point: Any, sums: Any, *, nonnegative: bool =
     ones, many = np.ones(size), np.full(size, np.inf)
     found = milp(
         np.concatenate([1 - 2 * part, ones, ones]),
-        integrality=np.ones(3 * size),
+        integrality=np.ones(3 * size, dtype=np.int64),
         bounds=Bounds(np.zeros(3 * size), np.concatenate([ones, many, base if nonnegative else many])),
         constraints=LinearConstraint(np.hstack([dense, dense, -dense]), sums - dense @ base, sums - dense @ base),
     )

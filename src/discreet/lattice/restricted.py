@@ -51,13 +51,17 @@ class Tilted:
         return scaled(enclose(chance, bits), bits)
 
 
-def restricted_noise(odds: Fraction, matrix: Integers, classes: list[Integers], bits: Bits) -> list[Integers]:
-    """Noise for classes of cells with these counts: class sums s with matrix @ s = 0, no cell below minus its count."""
-    merged = restricted(odds, matrix, classes)
-    while True:
-        noise = [cells[0] for cells in merged.draw(1, bits)]
-        if all(np.all(z + counts >= 0) for z, counts in zip(noise, classes)):
-            return noise
+def restricted_noise(odds: Fraction, matrix: Integers, classes: list[Integers], draws: int, bits: Bits) -> Integers:
+    """Noise for classes of cells with these counts: class sums s with matrix @ s = 0, no cell below minus its count.
+
+    A row per draw, the cells class after class.
+    """
+    merged, counts = restricted(odds, matrix, classes), np.concatenate(classes)
+    kept = np.zeros((0, len(counts)), dtype=np.int64)
+    while len(kept) < draws:
+        noise = np.concatenate(merged.draw(draws - len(kept), bits), axis=1)
+        kept = np.concatenate([kept, noise[np.all(noise + counts >= 0, axis=1)]])
+    return kept
 
 
 def restricted_free(odds: Fraction, counts: Integers, bits: Bits) -> Integers:

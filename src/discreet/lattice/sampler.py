@@ -98,17 +98,17 @@ class BlockPiece:
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         if self.restricted:
             assert counts is not None
-            return np.stack([self._restricted(counts, bits) for _ in range(draws)])
+            return self._restricted(counts, draws, bits)
         if self.noise.odds is not None:
             sizes = np.tile(self.sizes, draws)
             return given_sums(self.noise.odds, sizes, np.zeros_like(sizes), bits).reshape(draws, -1)
         return self._gaussian(draws, bits)
 
-    def _restricted(self, counts: Integers, bits: Bits) -> Integers:
+    def _restricted(self, counts: Integers, draws: int, bits: Bits) -> Integers:
         assert self.noise.odds is not None
         parts = np.split(counts, np.cumsum(self.sizes)[:-1])
         one = np.ones((1, 1), dtype=np.int64)
-        return np.concatenate([restricted_noise(self.noise.odds, one, [part], bits)[0] for part in parts])
+        return np.concatenate([restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1)
 
     def _gaussian(self, draws: int, bits: Bits) -> Integers:
         assert self.noise.variance is not None
@@ -151,8 +151,7 @@ class MergedPiece:
         if self.restricted:
             assert counts is not None and self.noise.odds is not None
             classes = np.split(counts, np.cumsum(self.part.sizes)[:-1])
-            rows = [restricted_noise(self.noise.odds, self.part.dense, classes, bits) for _ in range(draws)]
-            return np.stack([np.concatenate(row) for row in rows])
+            return restricted_noise(self.noise.odds, self.part.dense, classes, draws, bits)
         return np.concatenate(self.merged.draw(draws, bits), axis=1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,9 +35,6 @@ class LinearProgram:
         sizes = [vector.shape for vector in (self.row_lower, self.row_upper)]
         if sizes != [(rows,)] * 2 or any(v.shape != (columns,) for v in (self.costs, self.lower, self.upper)):
             raise BadInput("a linear program was given", "its vectors do not fit its matrix")
-
-    def with_rows(self, row_lower: Floats, row_upper: Floats) -> LinearProgram:
-        return replace(self, row_lower=row_lower, row_upper=row_upper)
 
 
 @dataclass(frozen=True)

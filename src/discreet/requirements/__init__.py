@@ -8,9 +8,20 @@ from pkgutil import iter_modules
 from typing import Any
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.requirements._base import Prior, Requirement, Row, Witness
+from discreet.requirements._base import Cell, Prior, Requirement, Row, Witness, exact_law
 
-__all__ = ["STRUCTURAL", "Requirement", "Row", "Witness", "kinds", "parse_requirement", "properties", "structural"]
+__all__ = [
+    "STRUCTURAL",
+    "Cell",
+    "Requirement",
+    "Row",
+    "Witness",
+    "exact_law",
+    "kinds",
+    "parse_requirement",
+    "properties",
+    "structural",
+]
 
 STRUCTURAL = ("row-honest", "row-monotone", "column-honest", "column-monotone", "fair", "weakly-honest", "symmetric")
 

@@ -112,7 +112,7 @@ def entry(array: NDArray[Any], total: int, cell: Cell) -> str:
     return f"T[{cell[0]},{cell[1]}] = {float(Fraction(int(array[cell]), total)):.6g}"
 
 
-def law(value: Any, what: str) -> tuple[Fraction, ...]:
+def exact_law(value: Any, what: str) -> tuple[Fraction, ...]:
     """A probability vector in exact numbers, from a file's name or a sequence."""
     if isinstance(value, str):
         from discreet.io.files import read_distribution

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from discreet.requirements._base import Prior, Row, Witness, law, law_rows, law_witness
+from discreet.requirements._base import Prior, Row, Witness, exact_law, law_rows, law_witness
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class FixedPoint:
 
     @classmethod
     def read(cls, value: Any, prior: Prior) -> FixedPoint:
-        return cls(law(value, "the fixed point"), value if isinstance(value, str) else "...")
+        return cls(exact_law(value, "the fixed point"), value if isinstance(value, str) else "...")
 
     def rows(self, size: int) -> list[Row]:
         return law_rows(self.law, self.law, size, "the fixed point")

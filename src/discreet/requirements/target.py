@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from discreet.requirements._base import Prior, Row, Witness, law, law_rows, law_witness
+from discreet.requirements._base import Prior, Row, Witness, exact_law, law_rows, law_witness
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Target:
 
     @classmethod
     def read(cls, value: Any, prior: Prior) -> Target:
-        wanted = law(value, "the target law")
+        wanted = exact_law(value, "the target law")
         uniform = [Fraction(1, len(wanted))] * len(wanted)
         return cls(wanted, tuple(uniform if prior is None else prior), value if isinstance(value, str) else "...")
 

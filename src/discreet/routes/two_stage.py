@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.certify import Certificate, certify
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
 from discreet.distribution.projections import integer_bins, isotonic
 from discreet.distribution.refine import refine
@@ -108,7 +109,9 @@ class TwoStageRoute:
             counts = apply_map(measured.mechanism, measured.rows, measured.public_seed)
         distribution = self._distribution_json(measured, self._measured_distribution(measured))
         described = self._described(measured, mechanism_json(measured.mechanism))
-        return Published(counts, described, distribution, remarks=_remarks(measured.max_count))
+        certificate = self._certificate(measured.mechanism)
+        remarks = _remarks(measured.max_count)
+        return Published(counts, described, distribution, remarks=remarks, certificate=certificate)
 
     def _publish_mapped(self, measured: Measured) -> Published:
         from discreet.build.transport import monotone_map
@@ -122,7 +125,8 @@ class TwoStageRoute:
         }
         if top > LARGEST_MAPPED:
             described = self._described(measured, {**described, "name": "transport", "map": None})
-            return Published(clamped, described, remarks=(*_remarks(measured.max_count), TOO_WIDE))
+            remarks = (*_remarks(measured.max_count), TOO_WIDE)
+            return Published(clamped, described, remarks=remarks, certificate=self._certificate())
         seen = np.bincount(clamped, minlength=top + 1)
         target = self._target(measured, seen)
         if self.consistent:
@@ -136,7 +140,16 @@ class TwoStageRoute:
             counts = public_map.apply(clamped, spread_words(clamped, measured.public_seed, public_map.bits))
             described |= {"name": "transport", "map": map_json(public_map)}
             distribution, remarks = self._distribution_json(measured, target), _remarks(measured.max_count)
-        return Published(counts, self._described(measured, described), distribution, remarks=remarks)
+        described = self._described(measured, described)
+        return Published(counts, described, distribution, remarks=remarks, certificate=self._certificate())
+
+    def _certificate(self, mechanism: Mechanism | None = None) -> Certificate | None:
+        """The proof for the rows' share of a pure budget; of a concentrated one the variance is the proof."""
+        part = self.budget.rows
+        if part.epsilon is None:
+            return None
+        each = part.epsilon.times(Fraction(1, self.schema.contributions))
+        return certify(mechanism or Mechanism("noise", NoiseThenMap(part.noise)), each)
 
     def _range(self, measured: Measured) -> int:
         """The largest count of the map: given, bought, or read off the noisy values."""

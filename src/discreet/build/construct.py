@@ -1,0 +1,247 @@
+"""A distribution in, a mechanism out: every constructor by name, each result with its cost and how good it can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.build import explicit
+from discreet.build.certificate import transport_bound
+from discreet.build.columns import best_columns
+from discreet.build.fixed_point import solve_fixed_point
+from discreet.build.heuristic import SELECTORS, heuristic
+from discreet.build.integers import inner_odds, to_weights
+from discreet.build.pricing import lower_bound
+from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
+from discreet.build.unfixed import unfixed, unfixed_bound
+from discreet.costs import cost_matrix, prior_of
+from discreet.errors import BadInput, choose
+from discreet.mechanism import Mechanism
+from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
+from discreet.sample.laws import Gaussian, Geometric
+
+Floats = NDArray[np.float64]
+
+LARGEST_PROGRAM = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Construction:
+    """A mechanism made for a distribution z of counts.
+
+    `cost` is its expected cost when counts follow z. No mechanism of the kind asked for (private, and for all methods
+    but 'unfixed' with the same output law) costs less than `lower_bound`: proven, or None if no bound is known.
+    """
+
+    mechanism: Mechanism
+    method: str
+    cost: float
+    lower_bound: float | None
+    fixed_point_residual: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """How much can be gained at most, as a part of the cost."""
+        if self.lower_bound is None:
+            return None
+        return (self.cost - self.lower_bound) / self.cost if self.cost > 0 else 0.0
+
+    def matrix(self) -> Floats:
+        return self.mechanism.matrix()
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of `discreet construct --json`."""
+        small = max(self.mechanism.form.shape) < LARGEST_DENSE
+        return {
+            "method": self.method,
+            "matrix": self.matrix().tolist() if small else None,
+            "cost": self.cost,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "fixed_point_residual": self.fixed_point_residual,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a constructor is asked for."""
+
+    method: str
+    z: Floats
+    target: Floats
+    noise: Geometric | Gaussian
+    epsilon: Epsilon | None
+    cost: Any
+
+    @property
+    def odds(self) -> Fraction:
+        if not isinstance(self.noise, Geometric):
+            raise BadInput(f"the method {self.method!r} was asked for with Gaussian noise", "only transport knows how")
+        return self.noise.odds
+
+    @cached_property
+    def costs(self) -> Floats:
+        if len(self.z) > LARGEST_DENSE:
+            raise BadInput(
+                f"the method {self.method!r} was asked for with {len(self.z)} counts",
+                f"it works with whole matrices, up to {LARGEST_DENSE} counts",
+                "Use the method transport",
+            )
+        return cost_matrix(self.cost, len(self.z))
+
+
+def construct(
+    z: Any,
+    epsilon: Number | Epsilon | None = None,
+    alpha: Number | None = None,
+    method: str = "transport",
+    cost: str | Any = "absolute",
+    *,
+    target: Any = None,
+    delta: Number = 0,
+    rho: Number | None = None,
+) -> Construction:
+    """A mechanism for counts distributed as z, by one of `METHODS`.
+
+    With rho, or epsilon and delta, the noise of `transport` and `discrete-gaussian` is discrete Gaussian. `target`
+    (transport only) is another law to be published in place of z.
+    """
+    choose(method, (*METHODS, *explicit.NAMES), "method")
+    size = np.asarray(z, dtype=float).size
+    if size < 2:
+        raise BadInput("a distribution of counts was given", f"it has {size} entries, at least 2 are needed")
+    distribution = prior_of(z, size, "the distribution")
+    if target is not None and method != "transport":
+        raise BadInput(f"another target was asked for with the method {method!r}", "only transport takes one")
+    wanted = distribution if target is None else prior_of(target, size, "the target")
+    if method in explicit.NAMES:
+        return _explicit(method, distribution, cost, epsilon, alpha, delta, rho)
+    if rho is not None or exact(delta, "delta") > 0:
+        noise: Geometric | Gaussian = Gaussian(explicit.noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
+        return METHODS[method](Task(method, distribution, wanted, noise, None, cost))
+    parameter = epsilon_of(epsilon, alpha)
+    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost))
+
+
+def _explicit(
+    name: str, z: Floats, cost: Any, epsilon: Any, alpha: Number | None, delta: Number, rho: Number | None
+) -> Construction:
+    mechanism = explicit.explicit(name, len(z) - 1, epsilon, alpha=alpha, delta=delta, rho=rho)
+    if mechanism.max_count is None:
+        raise BadInput(f"the method {name!r} was asked for", "it has no matrix, so no cost on a distribution")
+    return Construction(
+        mechanism,
+        name,
+        mechanism.cost(cost, z),
+        None,
+        mechanism.fixed_point_residual(z),
+        ("does not look at the distribution",),
+    )
+
+
+def _transport(task: Task) -> Construction:
+    form = transport(task.z, task.noise, task.target)
+    cost = transport_cost(form, task.z, task.cost)
+    bound, notes = None, ["noise, then a public map: privacy rests on the noise alone"]
+    if not isinstance(task.noise, Geometric):
+        notes.append("the best map of this noise; no bound over all mechanisms of its kind is known")
+    elif len(task.z) <= LARGEST_DENSE:
+        bound = transport_bound(form, task.z, task.costs)
+    else:
+        notes.append("optimal by theorem; the numerical certificate is computed up to 2001 counts")
+    if not (isinstance(task.cost, str) and task.cost.partition(":")[0] in CONVEX):
+        notes.append("transport is the optimum for convex costs only: for this cost see the gap")
+    residual = float(np.abs(output_law(form, task.z) - task.target).max())
+    return _result(task, Mechanism("transport", form, _parameters(task)), cost, bound, residual, notes)
+
+
+def _unfixed(task: Task) -> Construction:
+    noise = Geometric(task.odds)
+    form = unfixed(task.z, noise, task.costs)
+    cost = float(task.z @ (task.costs * form.matrix()).sum(axis=1))
+    residual = float(np.abs(output_law(form, task.z) - task.z).max())
+    notes = ["noise, then a public map: privacy rests on the noise alone", "the distribution is not kept"]
+    return _result(
+        task,
+        Mechanism("unfixed", form, _parameters(task)),
+        cost,
+        unfixed_bound(task.z, noise, task.costs),
+        residual,
+        notes,
+    )
+
+
+def _greedy(task: Task) -> Construction:
+    name = task.method.removeprefix("heuristic-")
+    inner, costs = inner_odds(task.odds), task.costs
+    tried = {s: heuristic(task.z, inner, s) for s in (SELECTORS if name == "best" else (name,))}
+    selector = min(tried, key=lambda s: float((task.z[:, None] * costs * tried[s].matrix).sum()))
+    best = transport(task.z, task.noise)
+    notes = [f"selector {selector}", f"{tried[selector].scales} scales"]
+    if tried[selector].bits:
+        notes.append(f"computed with {tried[selector].bits} binary digits")
+    return _weighed(task, tried[selector].matrix, transport_bound(best, task.z, costs), notes)
+
+
+def _program(task: Task) -> Construction:
+    if len(task.z) > LARGEST_PROGRAM:
+        raise BadInput(
+            f"the method {task.method!r} was asked for with {len(task.z)} counts",
+            f"the plain linear program is offered up to {LARGEST_PROGRAM}",
+            "Use transport, or column-generation for other costs",
+        )
+    algorithm = "simplex" if task.method == "fixed-point-simplex" else "interior"
+    matrix, duals = solve_fixed_point(task.costs, task.z, float(inner_odds(task.odds)), algorithm)  # type: ignore[arg-type]
+    bound = lower_bound(task.costs, task.z, math.log(task.odds), duals)
+    return _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
+
+
+def _column_generation(task: Task) -> Construction:
+    inner = inner_odds(task.odds)
+    found = best_columns(task.costs, task.z, math.log(inner))
+    bound = lower_bound(task.costs, task.z, math.log(task.odds), found.duals)
+    return _weighed(task, found.matrix, bound, [f"{found.steps} interior-point steps"])
+
+
+def _weighed(task: Task, matrix: Floats, bound: float, notes: list[str]) -> Construction:
+    """The matrix as integer weights, checked; cost and residual are those of the weights."""
+    weights = to_weights(matrix, task.odds, task.z)
+    written = weights.matrix()
+    cost = float((task.z[:, None] * task.costs * written).sum())
+    residual = float(np.abs(task.z @ written - task.z).max())
+    return _result(task, Mechanism(task.method, weights, _parameters(task)), cost, bound, residual, notes)
+
+
+def _result(
+    task: Task, mechanism: Mechanism, cost: float, bound: float | None, residual: float, notes: list[str]
+) -> Construction:
+    """A bound above the cost is one of rounding: the cost is then the bound."""
+    return Construction(
+        mechanism, task.method, cost, None if bound is None else min(bound, cost), residual, tuple(notes)
+    )
+
+
+def _parameters(task: Task) -> dict[str, Any]:
+    return (
+        {"odds": text(task.noise.odds)}
+        if isinstance(task.noise, Geometric)
+        else {"variance": text(task.noise.variance)}
+    )
+
+
+METHODS: dict[str, Callable[[Task], Construction]] = {
+    "transport": _transport,
+    **{f"heuristic-{name}": _greedy for name in (*SELECTORS, "best")},
+    "unfixed": _unfixed,
+    "fixed-point-simplex": _program,
+    "fixed-point-interior": _program,
+    "column-generation": _column_generation,
+}

@@ -1,0 +1,110 @@
+"""Help to choose epsilon: what it costs in error, and what it means for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, whole
+from discreet.table import Schema, Table
+
+EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")
+MAX_COUNT = 50
+REFERENCE = "mostly-zero"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One epsilon: the errors to expect, and what it means."""
+
+    epsilon: str
+    count_error: float
+    distribution_error: float
+    meaning: str
+
+    def as_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+def choose(
+    schema: Schema | Table | int,
+    prior: Any = None,
+    *,
+    max_count: int | None = None,
+    epsilons: Sequence[Number] = EPSILONS,
+) -> tuple[Choice, ...]:
+    """Errors against epsilon for a table of this many rows, with the meaning of each epsilon in plain words.
+
+    `prior` is a public guess of the distribution of counts over 0..max_count; without one a reference shape stands in:
+    mostly zeros, with a tail. No count is read.
+    """
+    from discreet.evaluate.shapes import SHAPES
+    from discreet.plan import plan
+
+    if not epsilons:
+        raise BadInput("help to choose epsilon was asked for", "no epsilon was given")
+    public = schema.schema if isinstance(schema, Table) else schema
+    top = _largest(prior, max_count)
+    likely = SHAPES[REFERENCE](top) if prior is None else prior
+    choices = []
+    for number in epsilons:
+        epsilon = epsilon_of(number)
+        row = plan(public, epsilon, max_count=top, prior=likely).expected[0]
+        choices.append(Choice(str(epsilon), row["count_error"], row["distribution_error"], meaning(epsilon)))
+    return tuple(choices)
+
+
+def _largest(prior: Any, max_count: int | None) -> int:
+    if max_count is not None:
+        return whole(max_count, "max_count", 1)
+    return MAX_COUNT if prior is None else len(prior) - 1
+
+
+def meaning(epsilon: Epsilon) -> str:
+    """From prior to posterior: how far a reader's belief about one person can move."""
+    half, rare = (highest_belief(epsilon, prior) for prior in (Fraction(1, 2), Fraction(1, 100)))
+    factor = decimal_above(epsilon.bounds()[1], 2 if epsilon.bounds()[1] < 100 else 0)
+    return (
+        f"Whatever a reader believes about whether one person is counted, the release changes its odds by a factor of "
+        f"{factor} at most: an even chance becomes at most {_percent(half)}, one in a hundred at most {_percent(rare)}."
+    )
+
+
+def highest_belief(epsilon: Epsilon, prior: Fraction) -> Fraction:
+    """The largest probability that a belief of `prior` can grow to, rounded up."""
+    factor = epsilon.bounds()[1]
+    return prior * factor / (1 - prior + prior * factor)
+
+
+def _percent(share: Fraction) -> str:
+    """Rounded up to a tenth of a per cent; never 100 where it is less."""
+    tenths = ceil(share * 1000)
+    return f"{tenths // 10}.{tenths % 10}%" if tenths < 1000 or share == 1 else "nearly 100%"
+
+
+def picture(choices: Sequence[Choice]) -> Any:
+    """Two panels: errors against epsilon, and the most that a belief can become."""
+    from discreet.plot import FILL, INK, figure
+
+    drawing, axes = figure(1, 2)
+    values = [float(Fraction(choice.epsilon)) for choice in choices]
+    error, belief = axes[0]
+    error.loglog(values, [choice.count_error for choice in choices], marker="o", color=INK, label="of a count")
+    error.loglog(
+        values, [choice.distribution_error for choice in choices], marker="s", color=FILL, label="of the distribution"
+    )
+    error.set_ylabel("expected error")
+    for prior, style in ((Fraction(1, 2), "-"), (Fraction(1, 10), "--"), (Fraction(1, 100), ":")):
+        highest = [float(highest_belief(epsilon_of(choice.epsilon), prior)) for choice in choices]
+        belief.semilogx(values, highest, style, color=INK, label=f"{float(prior):.0%} before")
+    belief.set_ylabel("most that a reader can believe after")
+    belief.set_ylim(0, 1)
+    for axis in (error, belief):
+        axis.set_xlabel("epsilon")
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(frameon=False, fontsize=8)
+    return drawing

@@ -1,0 +1,167 @@
+"""`estimate(release)`: questions about the true table, answered with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, choose, did_you_mean
+from discreet.estimate.evidence import Evidence, evidence_of, publication_of
+from discreet.numbers import exact, probability, whole
+
+if TYPE_CHECKING:
+    from discreet.estimate.lattice import LatticeEstimate
+
+Floats = NDArray[np.float64]
+METHODS = ("published", "likelihood", "bayes")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An estimate and the interval that covers the true value with probability `level`, over the noise."""
+
+    estimate: float
+    interval: tuple[float, float]
+    level: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"estimate": self.estimate, "interval": list(self.interval), "level": self.level}
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {self.level:.0%})"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a release says about the true table. Counts above the release's max_count are treated as that count."""
+
+    evidence: Evidence
+    level: float = 0.95
+
+    def share_above(self, threshold: int) -> Answer:
+        """The share of rows whose true count exceeds `threshold`."""
+        t, rows = whole(threshold, "the threshold", 0), self.evidence.rows
+        top = self.evidence.top
+        if top is not None and t >= top:
+            raise BadInput(
+                f"the share of counts above {t} was asked for",
+                f"the release treats counts above {top} as {top}, so nothing is known beyond it",
+                f"Ask for a threshold below {top}",
+            )
+        if t > self.evidence.size - 2:
+            return Answer(0.0, (0.0, self._share_above(self.evidence.size - 2).interval[1]), self.level)
+        return self._share_above(t) if rows else Answer(0.0, (0.0, 0.0), self.level)
+
+    def share_zero(self) -> Answer:
+        """The share of rows whose true count is zero."""
+        above = self._share_above(0)
+        low, high = above.interval
+        return Answer(1 - above.estimate, (1 - high, 1 - low), self.level)
+
+    def mean(self) -> Answer:
+        """The mean true count."""
+        return _scaled(self.total(), 1 / self.evidence.rows)
+
+    def total(self) -> Answer:
+        """The sum of the true counts."""
+        rows, steps = self.evidence.rows, self.evidence.size - 1
+        estimate = rows * steps - float(self._prefix.estimate[-1])
+        most = np.inf if self.evidence.top is None else float(rows * steps)
+        return _between(estimate, self._prefix.half_width(-1, self.level), 0.0, most, self.level)
+
+    def quantile(self, q: float | str) -> Answer:
+        """The smallest count that at least a share q of the rows do not exceed."""
+        share = float(probability(q, "the quantile"))
+        prefix, wanted = self._monotone, share * self.evidence.rows - 1e-9
+        width = self._prefix.half_widths(self.level, np.abs(prefix - wanted))
+        ends = (np.maximum.accumulate(prefix + sign * width) for sign in (1, 0, -1))
+        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        return Answer(middle, (low, high), self.level)
+
+    def by(self, column: str) -> dict[Any, Answer]:
+        """The total of each group of rows that share a value of a key column."""
+        names = list(self.evidence.categories.column_names)
+        if column not in names:
+            raise BadInput(f"totals by {column!r} were asked for", "no such key column", did_you_mean(column, names))
+        from discreet.estimate.groups import group_totals
+
+        return group_totals(self.evidence, self.evidence.categories.column(column).to_pylist(), self.level)
+
+    def rows(self) -> Any:
+        """For every row: the keys, the posterior mean and median of its count, and a credible interval.
+
+        The prior is the published distribution of counts; the evidence is the row's own noisy value.
+        """
+        import pyarrow as pa
+
+        from discreet.estimate.posterior import row_estimates
+
+        found = row_estimates(self.evidence, self.level)
+        frame = self.evidence.categories
+        for name in ("mean", "median", "low", "high"):
+            frame = frame.append_column(name, pa.array(getattr(found, name)))
+        return frame
+
+    def posterior(self, value: int) -> Floats:
+        """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
+        from discreet.estimate.posterior import posteriors
+
+        return posteriors(self.evidence, np.array([int(value)]))[0]
+
+    def distribution(self, method: str = "published") -> Floats:
+        """The distribution of counts: as `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""
+        from discreet.estimate.deconvolve import most_likely, posterior_mean
+
+        choose(method, METHODS, "method")
+        if method == "published":
+            return self.evidence.prior
+        return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
+
+    @cached_property
+    def _prefix(self) -> Any:
+        from discreet.estimate.prefix import prefix_of
+
+        return prefix_of(self.evidence)
+
+    @cached_property
+    def _monotone(self) -> Floats:
+        from scipy.optimize import isotonic_regression
+
+        return np.clip(isotonic_regression(self._prefix.estimate[:-1]).x, 0, self.evidence.rows)
+
+    def _share_above(self, t: int) -> Answer:
+        rows = self.evidence.rows
+        estimate = rows - float(self._prefix.estimate[t])
+        return _scaled(_between(estimate, self._prefix.half_width(t, self.level), 0.0, rows, self.level), 1 / rows)
+
+
+def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate:
+    """The analyst's view of a release, or of the folder it was saved in."""
+    number = float(probability(exact(level, "the level"), "the level", open_ends=True))
+    known = publication_of(release)
+    if known.invariants is None:
+        return Estimate(evidence_of(known), number)
+    from discreet.estimate.lattice import LatticeEstimate
+
+    return LatticeEstimate(known.counts, known.categories, tuple(known.invariants["kept"]), known.mechanism, number)
+
+
+def _between(estimate: float, width: float, least: float, most: float, level: float) -> Answer:
+    """An interval cut to what is possible."""
+    low, high = (float(np.clip(end, least, most)) for end in (estimate - width, estimate + width))
+    return Answer(float(np.clip(estimate, least, most)), (low, high), level)
+
+
+def _scaled(answer: Answer, factor: float) -> Answer:
+    low, high = answer.interval
+    return Answer(answer.estimate * factor, (low * factor, high * factor), answer.level)
+
+
+def as_json(answers: Mapping[Any, Answer]) -> list[dict[str, Any]]:
+    return [{"value": value, **answer.as_json()} for value, answer in answers.items()]

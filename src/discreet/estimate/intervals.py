@@ -1,0 +1,69 @@
+"""How far off a sum of known noises can be."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanism import Noise
+
+Floats = NDArray[np.float64]
+NEGLIGIBLE = 1e-10
+
+
+def variance_of(law: Noise) -> float:
+    """The variance of an integer noise."""
+    masses = _masses(law)
+    reach = np.arange(len(masses))
+    return float(2 * (masses * reach**2).sum())
+
+
+def half_width(level: float, law: Noise | None, weight: float, variance: float) -> float:
+    """The least x with P(|weight * L + G| <= x) >= level, L of the given law and G normal with that variance."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
+
+    spread = max(np.sqrt(variance), 1e-9)
+    if law is None or abs(weight) < 1e-9:
+        return float(ndtri((1 + level) / 2) * spread)
+    half = _masses(law)
+    masses, steps = np.concatenate([half[:0:-1], half]), weight * np.arange(1 - len(half), len(half))
+
+    def excess(width: float) -> float:
+        inside = ndtr((width - steps) / spread) - ndtr((-width - steps) / spread)
+        return float(masses @ inside) - level
+
+    far = abs(weight) * len(half) + 10 * spread
+    if excess(0.0) >= 0:
+        return 0.0
+    width = brentq(excess, 0.0, far, xtol=1e-6)
+    return float(width if excess(width) >= 0 else width + 2e-6)
+
+
+def sum_half_width(level: float, law: Noise, terms: int) -> float:
+    """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many."""
+    variance = variance_of(law)
+    if terms > MANY_TERMS:
+        return half_width(level, None, 0.0, terms * variance)
+    half = _masses(law)
+    size = 1 << int(np.ceil(np.log2(2 * len(half) + 2 * terms * np.sqrt(terms * variance) + 64)))
+    ring = np.zeros(size)
+    ring[: len(half)] = half
+    ring[1 - len(half) :] += half[:0:-1]
+    summed = np.fft.irfft(np.fft.rfft(ring) ** terms, size)
+    inside = summed[0] + 2 * np.cumsum(summed[1 : size // 2])
+    return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)
+
+
+MANY_TERMS = 40
+
+
+@lru_cache(maxsize=64)
+def _masses(law: Noise) -> Floats:
+    """P(0), P(1), ... as far as it matters."""
+    reach = 16
+    while law.tails(reach)[-1] > NEGLIGIBLE:
+        reach *= 2
+    return law.masses(reach)

@@ -1,0 +1,123 @@
+"""A release that keeps sums: its noise is joint, symmetric and of a public law, so sums of rows have known errors.
+
+The covariance is found by drawing that public noise again, many times, with a seed: a simulation, not a release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput, did_you_mean
+from discreet.estimate.answers import Answer
+from discreet.table import Integers
+
+Floats = NDArray[np.float64]
+DRAWS = 2000
+FEWEST_DRAWS = 200
+CELLS_HELD = 20_000_000
+LARGEST_COVARIANCE = 3000
+SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeEstimate:
+    """Answers about sums of rows; what is kept has no error at all."""
+
+    counts: Integers
+    categories: Any
+    kept: tuple[Any, ...]
+    mechanism: dict[str, Any]
+    level: float = 0.95
+
+    @cached_property
+    def noise(self) -> Integers:
+        """Draws of the noise of every row, a draw a row."""
+        from discreet.sample.bits import seeded
+
+        number = int(np.clip(CELLS_HELD // max(1, len(self.counts)), FEWEST_DRAWS, DRAWS))
+        out, bits = np.zeros((number, len(self.counts)), dtype=np.int64), seeded(SEED)
+        for piece in self._pieces():
+            out[:, piece.cells] = piece.draw(number, bits, None)
+        return out
+
+    def covariance(self) -> Floats:
+        """The covariance of the noise of all rows, in the order of the table."""
+        if len(self.counts) > LARGEST_COVARIANCE:
+            raise BadInput(
+                f"the covariance of {len(self.counts)} rows was asked for",
+                f"it is formed up to {LARGEST_COVARIANCE} rows",
+                "Ask for `by(column)`, which needs no matrix",
+            )
+        noise = self.noise.astype(float)
+        return noise.T @ noise / len(noise)  # the mean is zero, since the law is symmetric
+
+    def total(self) -> Answer:
+        """The sum of the true counts."""
+        return self._sum(np.ones(len(self.counts), dtype=bool))
+
+    def mean(self) -> Answer:
+        """The mean true count."""
+        total, rows = self.total(), len(self.counts)
+        return Answer(total.estimate / rows, (total.interval[0] / rows, total.interval[1] / rows), self.level)
+
+    def by(self, column: str) -> dict[Any, Answer]:
+        """The total of each group of rows that share a value of a key column."""
+        names = list(self.categories.column_names)
+        if column not in names:
+            raise BadInput(f"totals by {column!r} were asked for", "no such key column", did_you_mean(column, names))
+        values = np.array(self.categories.column(column).to_pylist(), dtype=object)
+        return {value: self._sum(values == value) for value in dict.fromkeys(values.tolist())}
+
+    def share_above(self, threshold: int) -> NoReturn:
+        """Not answered."""
+        self._refuse(f"the share of counts above {threshold}")
+
+    def share_zero(self) -> NoReturn:
+        """Not answered."""
+        self._refuse("the share of zeros")
+
+    def quantile(self, q: float | str) -> NoReturn:
+        """Not answered."""
+        self._refuse(f"the quantile {q}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise BadInput(
+            f"{what} was asked for",
+            "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it",
+            "Ask for the total, the mean, or totals by a column",
+        )
+
+    def _sum(self, members: NDArray[np.bool_]) -> Answer:
+        """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
+        errors = np.sort(np.abs(self.noise[:, members].sum(axis=1)))
+        place = min(len(errors) - 1, int(np.ceil(self.level * (len(errors) + 1))))
+        value, width = float(self.counts[members].sum()), float(errors[place])
+        return Answer(value, (value - width, value + width), self.level)
+
+    def _pieces(self) -> Any:
+        """The samplers of the public noise, from what the release says about it."""
+        from fractions import Fraction
+
+        from discreet.guarantee import Guarantee
+        from discreet.lattice.guarantee import Noise
+        from discreet.lattice.invariants import invariant_matrix, sums
+        from discreet.lattice.sampler import pieces_for
+        from discreet.lattice.structure import structure_of
+
+        if self.mechanism["nonnegative"] or self.mechanism["inequalities"] is not None:
+            raise BadInput(
+                "an estimate was asked for",
+                "the noise was conditioned on inequalities, so its law depends on the true counts and is not known",
+                "Use the published counts as they are, or release without inequalities",
+            )
+        keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
+        kept = [what if isinstance(what, str) else sums(what["matrix"], what["name"]) for what in self.kept]
+        structure = structure_of(invariant_matrix(kept, keys, len(self.counts)))
+        numbers = {name: Fraction(value) for name, value in self.mechanism["parameters"].items()}
+        noise = Noise(numbers.get("odds"), numbers.get("rate"), numbers.get("variance"), Guarantee())
+        return pieces_for(structure, noise, False)

@@ -1,0 +1,75 @@
+"""The posterior of each row's true count: the published distribution as prior, the row's noisy value as evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import BadInput
+from discreet.estimate.evidence import Evidence
+from discreet.table import Integers
+
+Floats = NDArray[np.float64]
+CHUNK = 1 << 24  # cells of the table of posteriors held at once
+
+
+@dataclass(frozen=True, eq=False)
+class RowEstimates:
+    """For every row: the posterior mean, the posterior median, and a credible interval."""
+
+    mean: Floats
+    median: Integers
+    low: Integers
+    high: Integers
+    level: float
+
+
+def row_estimates(evidence: Evidence, level: float) -> RowEstimates:
+    """Rows with the same noisy value share one posterior, so only distinct values are worked out."""
+    values, inverse = np.unique(evidence.seen, return_inverse=True)
+    tail = (1 - level) / 2
+    found = np.empty((len(values), 4))
+    chunk = max(1, CHUNK // evidence.size)
+    for start in range(0, len(values), chunk):
+        table = posteriors(evidence, values[start : start + chunk])
+        running = np.cumsum(table, axis=1)
+        for k, share in enumerate((0.5, tail, 1 - tail)):
+            found[start : start + chunk, k + 1] = (running < share - 1e-12).sum(axis=1)
+        found[start : start + chunk, 0] = table @ np.arange(evidence.size)
+    found[:, 1:] = np.minimum(found[:, 1:], evidence.size - 1)
+    mean, median, low, high = found[inverse.reshape(-1)].T
+    median, low, high = (part.astype(np.int64) for part in (median, low, high))
+    return RowEstimates(mean, median, low, high, level)
+
+
+def posteriors(evidence: Evidence, values: Integers) -> Floats:
+    """P(true count | noisy value), a row for each value."""
+    if evidence.transition is not None:
+        if values.min() < 0 or values.max() >= evidence.transition.shape[1]:
+            raise BadInput("a posterior was asked for", "that value cannot have been published")
+        weights = np.log(np.maximum(evidence.transition[:, values].T, 1e-300))
+    else:
+        weights = _log_noise(evidence, values)
+    with np.errstate(divide="ignore"):
+        weights = weights + np.log(evidence.prior)[None, :]
+    weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _log_noise(evidence: Evidence, values: Integers) -> Floats:
+    """log P(noise = value - count), up to a constant for each value, which cancels."""
+    from discreet.sample.laws import Gaussian, Geometric
+
+    distance = np.abs(values[:, None] - np.arange(evidence.size)[None, :])
+    law = evidence.law
+    if isinstance(law, Geometric):
+        return -np.log(float(law.odds)) * (distance - distance.min(axis=1, keepdims=True))
+    if isinstance(law, Gaussian):
+        squares = distance.astype(float) ** 2
+        return -(squares - squares.min(axis=1, keepdims=True)) / (2 * float(law.variance))
+    assert law is not None
+    first, other = (float(step) for step in law.steps)
+    slope = -np.log(float(law.odds)) * distance + np.log(other)
+    return np.where(distance == 0, np.log(first), slope)

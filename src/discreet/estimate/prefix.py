@@ -1,0 +1,111 @@
+"""How many rows have a true count of at most t: unbiased, from the rows and the measured distribution together.
+
+Rows are fixed and only the noise is random. Geometric noise of ratio a, clamped to 0..m, has an exact inverse:
+P_t = #{seen <= t} + c_t Y_t - c_(t+1) Y_(t+1) is unbiased for F_t = #{true <= t}, where Y is the histogram of what is
+seen and c is a/(1-a) at the ends and a/(1-a)^2 between. Its covariance S is tridiagonal. The measured C = F + L has
+independent noise of variance v. The best linear combination is P + S (S+vI)^-1 (C - P), with covariance
+v (I - v (S+vI)^-1): a banded solve. For other noises the inverse is damped, and the bias that leaves is
+accounted for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.estimate.evidence import Evidence
+from discreet.estimate.intervals import half_width, variance_of
+from discreet.mechanism import Noise
+from discreet.sample.laws import Geometric
+
+Floats = NDArray[np.float64]
+FLOOR = 0.1  # of every variance: where the prior sees no rows there may still be some
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """Estimates of F_0..F_(n-2), and of their sum.
+
+    The error of F_t is `weight[t]` times one noise of `law`, plus a nearly normal rest of variance `rest[t]`, plus a
+    bias of at most `bias[t]`. The last entry of each array is for the sum of all F_t.
+    """
+
+    estimate: Floats
+    weight: Floats
+    rest: Floats
+    bias: Floats
+    law: Noise | None
+
+    def half_width(self, t: int, level: float) -> float:
+        return half_width(level, self.law, float(self.weight[t]), float(self.rest[t])) + float(self.bias[t])
+
+    def half_widths(self, level: float, distance: Floats) -> Floats:
+        """The half width of every F_t; only bounded where it is surely shorter than the distance that matters."""
+        noise = 0.0 if self.law is None else variance_of(self.law)
+        bound = (np.sqrt((self.weight**2 * noise + self.rest) / (1 - level)) + self.bias)[:-1]  # Chebyshev
+        near = np.flatnonzero(distance <= bound)
+        bound[near] = [self.half_width(int(t), level) for t in near]
+        return bound
+
+
+def prefix_of(evidence: Evidence) -> Prefix:
+    if isinstance(evidence.law, Geometric):
+        return _geometric(evidence, 1 / float(evidence.law.odds))
+    from discreet.estimate.regularised import regularised
+
+    return regularised(evidence)
+
+
+def _geometric(evidence: Evidence, ratio: float) -> Prefix:
+    from discreet.distribution.refine import geometric_blur
+
+    seen, rows = evidence.histogram, evidence.rows
+    reach = np.full(evidence.size, ratio / (1 - ratio) ** 2)
+    reach[0] = ratio / (1 - ratio)
+    if evidence.top is not None:
+        reach[-1] = reach[0]
+    unbiased = np.cumsum(seen)[:-1] + reach[:-1] * seen[:-1] - reach[1:] * seen[1:]
+    expected = geometric_blur(rows * evidence.prior, ratio)
+    spread = expected * reach * (1 + reach)
+    variance, beside = spread[:-1] + spread[1:] + FLOOR, -(reach[1:-1] ** 2) * expected[1:-1]
+    if evidence.cumulative is None or evidence.cumulative_law is None:
+        whole = max(variance.sum() + 2 * beside.sum(), FLOOR)
+        none = np.zeros(evidence.size)
+        return Prefix(_with_sum(unbiased), none, np.append(variance, whole), none, None)
+    return _combined(unbiased, variance, beside, evidence.cumulative, evidence.cumulative_law)
+
+
+def _combined(unbiased: Floats, variance: Floats, beside: Floats, measured: Floats, law: Noise) -> Prefix:
+    from scipy.linalg import solveh_banded
+
+    noise = variance_of(law)
+    band = np.zeros((2, len(variance)))
+    band[0, 1:], band[1] = beside, variance + noise
+    gap = solveh_banded(band, measured - unbiased)
+    estimate = measured - noise * gap
+    inverse = _inverse_diagonal(band[1], beside)
+    weight = 1 - noise * inverse
+    total = noise * (1 - noise * inverse)
+    # for the sum of all: weights of the measured noises, and the whole variance
+    pull = 1 - noise * solveh_banded(band, np.ones(len(variance)))
+    whole = noise * pull.sum()
+    weights = np.append(weight, pull[np.abs(pull).argmax()])
+    rest = np.maximum(np.append(total, whole) - weights**2 * noise, 0)
+    return Prefix(_with_sum(estimate), weights, rest, np.zeros(len(weights)), law)
+
+
+def _inverse_diagonal(diagonal: Floats, beside: Floats) -> Floats:
+    """The diagonal of the inverse of a symmetric tridiagonal matrix, by elimination from both ends."""
+    forward, backward = diagonal.copy(), diagonal.copy()
+    squares = beside**2
+    for i in range(1, len(diagonal)):
+        forward[i] -= squares[i - 1] / forward[i - 1]
+    for i in range(len(diagonal) - 2, -1, -1):
+        backward[i] -= squares[i] / backward[i + 1]
+    return 1 / (forward + backward - diagonal)
+
+
+def _with_sum(estimate: Floats) -> Floats:
+    return np.append(estimate, estimate.sum())

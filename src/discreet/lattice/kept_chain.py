@@ -1,0 +1,59 @@
+"""From what is kept, in names, to the chain that keeps it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.lattice.chains import ChainSampler, chain_sampler
+from discreet.lattice.guarantee import Asked, calibrate, smallest_change
+from discreet.lattice.invariants import Kept, Keys, invariant_matrix
+from discreet.lattice.structure import structure_of
+from discreet.numbers import Number, epsilon_of, positive, probability, whole
+
+DIMENSIONS = ("row", "column", "layer")
+
+
+def keys_of_shape(shape: Iterable[int]) -> dict[str, list[str]]:
+    """Key columns of a complete table of this shape: `row`, `column`, `layer`, their values 1, 2, ..."""
+    sizes = [whole(size, "the shape", 1) for size in shape]
+    if not 1 <= len(sizes) <= len(DIMENSIONS):
+        raise BadInput(f"a shape of {len(sizes)} numbers was given", f"1 to {len(DIMENSIONS)} are understood")
+    cells, keys, repeat = math.prod(sizes), {}, math.prod(sizes)
+    for name, size in zip(DIMENSIONS, sizes):
+        repeat //= size
+        keys[name] = [str(cell // repeat % size + 1) for cell in range(cells)]
+    return keys
+
+
+def kept_chain(
+    key_columns: Keys,
+    keep: Iterable[Kept | str],
+    epsilon: Number | None = None,
+    *,
+    rows: int | None = None,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
+    law: str = "l1",
+    nonnegative: bool = False,
+    per_unit: bool = False,
+    iterations: int | None = None,
+) -> ChainSampler:
+    """A chain for the law that a release with these options has, even where an exact sampler would be used."""
+    invariants = invariant_matrix(keep, key_columns, rows)
+    asked = Asked(
+        epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
+        delta=probability(delta, "delta"),
+        rho=None if rho is None else positive(rho, "rho"),
+        law=law,
+        per_unit=per_unit,
+        restricted=nonnegative,
+    )
+    noise = calibrate(asked, smallest_change(structure_of(invariants)))
+    scale: dict[str, Any] = {"epsilon": noise.rate if noise.odds is None else math.log(noise.odds)}
+    if noise.variance is not None:
+        scale = {"sigma": math.sqrt(noise.variance)}
+    return chain_sampler(invariants.matrix, law=law, nonnegative=nonnegative, iterations=iterations, **scale)

@@ -1,0 +1,1 @@
+"""The published experiments, again: what each paper printed, what we find, and what discreet does better."""

@@ -1,0 +1,86 @@
+"""Releases that keep sums: what is kept has no error, and sums of rows have the error of the joint noise."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+from discreet.errors import BadInput
+from discreet.estimate import estimate
+from discreet.estimate.lattice import LatticeEstimate
+from discreet.io.tables import table
+from discreet.release import Release, release
+
+KEYS = list(product("abcdef", "xyz"))
+TRUE = np.array([(7 * k) % 11 for k in range(len(KEYS))])
+
+
+def released(keep: tuple[str, ...], seed: int = 1, **options: Any) -> Release:
+    frame = pa.table({"area": [key[0] for key in KEYS], "kind": [key[1] for key in KEYS], "people": TRUE})
+    return release(table(frame, "people"), **{"epsilon": 1, "keep": keep, "seed": seed, **options})
+
+
+def test_what_is_kept_is_known_exactly() -> None:
+    view = estimate(released(("total", "margin:area")))
+    assert isinstance(view, LatticeEstimate)
+    assert view.total().interval == (TRUE.sum(), TRUE.sum())
+    assert view.mean().estimate == pytest.approx(TRUE.mean())
+    assert view.by("area")["b"].interval == (TRUE[3:6].sum(), TRUE[3:6].sum())
+    low, high = view.by("kind")["x"].interval
+    assert low < high
+
+
+def test_covariance_of_independent_noise_with_a_fixed_sum() -> None:
+    """Exchangeable rows that sum to zero: every covariance is the variance over -(rows - 1)."""
+    covariance = estimate(released(("total",))).covariance()
+    rows = len(KEYS)
+    variance = np.diag(covariance).mean()
+    others = (covariance.sum() - np.trace(covariance)) / (rows * (rows - 1))
+    assert covariance.sum() == pytest.approx(0, abs=1e-9)
+    assert others == pytest.approx(-variance / (rows - 1))
+    # a group of six of the eighteen rows: 6 v (1 - 5/17)
+    column = estimate(released(("total",))).noise.reshape(-1, 6, 3)[:, :, 0].sum(axis=1)
+    assert column.var() == pytest.approx(6 * variance * 12 / 17, rel=0.15)
+
+
+REPEATS = 80
+
+
+def test_intervals_cover() -> None:
+    hits = 0
+    for seed in range(REPEATS):
+        low, high = estimate(released(("total", "margin:area"), seed)).by("kind")["y"].interval
+        hits += low <= TRUE[1::3].sum() <= high
+    assert hits >= binom.ppf(1e-6, REPEATS, 0.95)
+
+
+def test_half_the_width_would_not_cover() -> None:
+    hits = 0
+    for seed in range(REPEATS):
+        answer = estimate(released(("total", "margin:area"), seed)).by("kind")["y"]
+        quarter = (answer.interval[1] - answer.interval[0]) / 8
+        hits += abs(answer.estimate - TRUE[1::3].sum()) <= quarter
+    assert hits < binom.ppf(1e-6, REPEATS, 0.95)
+
+
+def test_saved_release(tmp_path: Path) -> None:
+    done = released(("total",))
+    done.save(tmp_path / "out")
+    assert estimate(tmp_path / "out").by("kind") == estimate(done).by("kind")
+
+
+def test_what_cannot_be_answered() -> None:
+    view = estimate(released(("total",)))
+    for ask in (lambda: view.share_above(2), view.share_zero, lambda: view.quantile(0.5)):
+        with pytest.raises(BadInput, match=r"only sums of rows are estimated .* Ask for the total"):
+            ask()
+    with pytest.raises(BadInput, match="Did you mean 'area'"):
+        view.by("aera")
+    with pytest.raises(BadInput, match="depends on the true counts"):
+        estimate(released(("total",), nonnegative=True)).total()

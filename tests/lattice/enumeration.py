@@ -1,0 +1,95 @@
+"""The slow obvious version: list the points of a small lattice, weigh each, compare frequencies."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import chi2
+
+Law = dict[tuple[int, ...], float]
+FALSE_ALARM = 1e-6
+
+
+def points(matrix: np.ndarray, reach: int) -> list[tuple[int, ...]]:
+    """All v with A v = 0 and entries in -reach..reach: the tails of all vectors, then what the heads must be."""
+    rows = independent(matrix)
+    width = rows.shape[1]
+    heads = next(
+        list(choice)
+        for choice in itertools.combinations(range(width), len(rows))
+        if abs(np.linalg.det(rows[:, choice])) > 0.5
+    )
+    tails = [column for column in range(width) if column not in heads]
+    tail = np.array(list(itertools.product(range(-reach, reach + 1), repeat=len(tails))), dtype=np.int64)
+    head = np.rint(np.linalg.solve(rows[:, heads], -(rows[:, tails] @ tail.T))).astype(np.int64).T
+    vectors = np.zeros((len(tail), width), dtype=np.int64)
+    vectors[:, tails], vectors[:, heads] = tail, head
+    good = (np.abs(vectors).max(axis=1) <= reach) & ~(matrix @ vectors.T).any(axis=0)
+    return [tuple(vector) for vector in vectors[good].tolist()]
+
+
+def independent(matrix: np.ndarray) -> np.ndarray:
+    kept: list[int] = []
+    for i in range(len(matrix)):
+        if np.linalg.matrix_rank(matrix[[*kept, i]]) > len(kept):
+            kept.append(i)
+    return matrix[kept]
+
+
+def law(
+    matrix: np.ndarray,
+    reach: int,
+    weight: Callable[[tuple[int, ...]], float],
+    allowed: Callable[[tuple[int, ...]], bool] = lambda v: True,
+) -> Law:
+    weights = {v: weight(v) for v in points(matrix, reach) if allowed(v)}
+    total = sum(weights.values())
+    return {v: w / total for v, w in weights.items()}
+
+
+def l1(rate: float) -> Callable[[tuple[int, ...]], float]:
+    return lambda v: math.exp(-rate * sum(map(abs, v)))
+
+
+def l2(rate: float) -> Callable[[tuple[int, ...]], float]:
+    return lambda v: math.exp(-rate * math.sqrt(sum(x * x for x in v)))
+
+
+def gaussian(variance: float) -> Callable[[tuple[int, ...]], float]:
+    return lambda v: math.exp(-sum(x * x for x in v) / (2 * variance))
+
+
+def p_value(draws: np.ndarray, law: Law, least: float = 8.0) -> float:
+    """Pearson's test, with all rare points taken together."""
+    seen = Counter(map(tuple, draws.tolist()))
+    size, statistic, cells, rest_seen, rest = len(draws), 0.0, 0, len(draws), 1.0
+    for point, chance in law.items():
+        expected = size * chance
+        if expected >= least:
+            statistic += (seen.get(point, 0) - expected) ** 2 / expected
+            cells, rest_seen, rest = cells + 1, rest_seen - seen.get(point, 0), rest - chance
+    if size * rest >= least:
+        statistic += (rest_seen - size * rest) ** 2 / (size * rest)
+        cells += 1
+    assert cells > 5
+    return float(chi2.sf(statistic, cells - 1))
+
+
+def check(draws: np.ndarray, right: Law, wrong: Law) -> None:
+    """The draws follow the right law, and the test is able to tell it from a nearby one."""
+    assert p_value(draws, right) > FALSE_ALARM
+    assert p_value(draws, wrong) < FALSE_ALARM
+
+
+def margins(rows: int, columns: int) -> np.ndarray:
+    cells = np.arange(rows * columns)
+    along = [(cells // columns == i).astype(int) for i in range(rows)]
+    across = [(cells % columns == j).astype(int) for j in range(columns)]
+    return np.array(along + across)
+
+
+THREE_SETS = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)] * 2).T
