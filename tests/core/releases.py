@@ -28,7 +28,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "max_count": 8,
         "mechanism": "discrete-gaussian",
         "contributions": 2,
-    },  # fmt: skip
+    },
     "transport": {"epsilon": "0.5", "max_count": 8},
     "transport, alpha": {"alpha": "1/50", "max_count": 8},
     "transport, unbounded": {"alpha": "1/2"},

@@ -46,7 +46,7 @@ def test_the_diagonal_of_the_fair_mechanism_in_closed_form(alpha: Fraction, max_
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("max_count", [1, 3, 5, 7, 9])
-def test_the_diagonal_of_the_fair_mechanism_for_odd_counts_by_the_row_sum(alpha: Fraction, max_count: int) -> None:
+def test_the_diagonal_of_the_fair_mechanism_for_odd_counts(alpha: Fraction, max_count: int) -> None:
     # the first row holds a^0, a^1, a^1, a^2, a^2, ... : m + 1 terms
     row = [alpha ** ((k + 1) // 2) for k in range(max_count + 1)]
     assert trace(explicit("explicit-fair", max_count, alpha=alpha)) == (max_count + 1) / sum(row)
@@ -74,8 +74,8 @@ def test_the_powers_of_the_fair_mechanism_for_seven() -> None:
 
 
 def test_the_scores_published_for_a_group_of_four() -> None:
-    # CKS, introduction and figure 7: a true answer with probability 0.224 (EM) and 0.238 (GM) for n = 4. The figures are
-    # those of alpha = 10/11, not of the 0.9 printed there.
+    # CKS, introduction and figure 7: a true answer with probability 0.224 (EM) and 0.238 (GM) for n = 4. The figures
+    # are those of alpha = 10/11, not of the 0.9 printed there.
     fair, geometric = explicit("explicit-fair", 4, alpha="10/11"), explicit("geometric", 4, alpha="10/11")
     assert float(trace(fair)) / 5 == pytest.approx(0.224, abs=5e-4)
     assert float(trace(geometric)) / 5 == pytest.approx(0.238, abs=5e-4)
