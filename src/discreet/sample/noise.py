@@ -103,7 +103,7 @@ def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -
     words = bits.words(len(distances))
     accepted = words < low
     for i in np.flatnonzero((words >= low) & (words < high)):
-        accepted[i] = bernoulli(chances[which[i]], bits)
+        accepted[i] = bernoulli(chances[which[i]], bits, int(words[i]), 64)
     return accepted
 
 
