@@ -74,7 +74,7 @@ def lines(
     labels: tuple[str, str] = ("", ""),
     log: str = "",
 ) -> Any:
-    """A line for each name, over the same points; a pair (values, margins) gets error bars. `log`: '', 'x', 'y', 'xy'."""
+    """A line for each name, over the same points; a pair (values, margins) gets error bars. `log` names axes: 'xy'."""
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     for number, (name, values) in enumerate(series.items()):
         colour, dash, marker = STYLES[number % len(STYLES)]

@@ -15,11 +15,11 @@ from discreet.build.construct import METHODS, Construction, construct
 from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.certify import certify
 from discreet.costs import cost_matrix
-from discreet.errors import BadInput
+from discreet.errors import BadInput, SolverFailed
 from discreet.mechanism import NoiseThenMap
 from discreet.sample.laws import Gaussian, Geometric
 
-from .laws import distributions, skewed
+from .laws import binomial, distributions, skewed
 from .slow import plain_program
 
 FIXED = [name for name in METHODS if name != "unfixed"]
@@ -72,6 +72,13 @@ def test_unfixed_is_the_least_of_all(z: np.ndarray, odds: float, cost: str) -> N
     value = float(z @ (costs * unfixed(z, noise, costs).matrix()).sum(axis=1))
     assert value == pytest.approx(plain_program(costs, z, odds), abs=1e-7)
     assert value - 1e-10 <= unfixed_bound(z, noise, costs) + 1e-9 and unfixed_bound(z, noise, costs) <= value + 1e-10
+
+
+def test_a_solver_that_is_far_off_is_refused() -> None:
+    """Tails of 1e-18 are below every tolerance of the general solver."""
+    with pytest.raises(SolverFailed, match=r"above the optimum.*column-generation"):
+        construct(binomial(60), 3, method="fixed-point-simplex")
+    assert construct(binomial(60), 3, method="column-generation").gap < 1e-6  # type: ignore[operator]
 
 
 def test_best_of_three_is_the_best() -> None:

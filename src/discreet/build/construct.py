@@ -22,7 +22,7 @@ from discreet.build.pricing import lower_bound
 from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
 from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.costs import cost_matrix, prior_of
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, SolverFailed, choose
 from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
 from discreet.sample.laws import Gaussian, Geometric
@@ -30,6 +30,7 @@ from discreet.sample.laws import Gaussian, Geometric
 Floats = NDArray[np.float64]
 
 LARGEST_PROGRAM = 200
+WORST_GAP = 0.01  # of a program's answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +202,14 @@ def _program(task: Task) -> Construction:
     algorithm = "simplex" if task.method == "fixed-point-simplex" else "interior"
     matrix, duals = solve_fixed_point(task.costs, task.z, float(inner_odds(task.odds)), algorithm)  # type: ignore[arg-type]
     bound = lower_bound(task.costs, task.z, math.log(task.odds), duals)
-    return _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
+    found = _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
+    if found.gap is not None and found.gap > WORST_GAP:
+        raise SolverFailed(
+            f"the method {task.method!r} was asked for",
+            f"once its errors are repaired, the solver's answer may be {found.gap:.0%} above the optimum",
+            "Use the method column-generation",
+        )
+    return found
 
 
 def _column_generation(task: Task) -> Construction:

@@ -27,5 +27,5 @@ def cells_of(
         )
     from discreet.io.tables import read_table
 
-    source = read_table(table, count, "all" if keys == "all" else names(keys))
+    source = read_table(table, count, names(keys))
     return {name: source.schema.column(name) for name in source.schema.keys}, source.counts

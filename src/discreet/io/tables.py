@@ -301,6 +301,8 @@ def _as_numbers(column: Any) -> list[Any]:
 
 
 def _refuse_duplicates(ordered: Any, order: Any, names: list[str]) -> None:
+    if ordered.num_rows < 2:
+        return
     _, equal = _adjacent(ordered)
     if equal.any():
         place = int(equal.argmax())

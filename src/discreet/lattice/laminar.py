@@ -150,6 +150,10 @@ class GeometricGroup:
         a = 1 / float(self.odds)
         return self.cells * 2 * a / (1 - a) ** 2
 
+    @property
+    def flatness(self) -> float:
+        return 1 / (1 + 0.77 / self.cells**1.5)
+
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise: a row per draw."""
         return geometric(self.odds, draws * self.cells, bits).reshape(draws, self.cells)

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
-from discreet.build.bounded_noise import BoundedNoise, bounded_noise, closed_form, crossovers, single_bounds, single_delta
+from discreet.build.bounded_noise import (
+    BoundedNoise,
+    bounded_noise,
+    closed_form,
+    crossovers,
+    single_bounds,
+    single_delta,
+)
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
 
 Floats = NDArray[np.float64]
@@ -54,7 +61,7 @@ def figure_1(setting: Setting) -> Result:
         matched = discrete_gaussian(parameter_for(parameter))[60:]
         fairly = math.log(max((matched[1] - own) / matched[2], 1e-9))
         real = true_variance(parameter)
-        why = f"the Gaussian's parameter was set to the variance; its own variance is then {real:.3f}, not {parameter:.3f}"
+        why = f"its parameter was set to the variance; its own variance is then {real:.3f}, not {parameter:.3f}"
         pmf = [float(mass) for mass in made.pmf[support:]]
         return (
             printed("C_2", "8.1229", cross[1]),
@@ -67,7 +74,13 @@ def figure_1(setting: Setting) -> Result:
             printed("discrete Gaussian p(1)", "0.11685", gauss[1]),
             printed("discrete Gaussian p(2)", "0.000416", gauss[2]),
             printed("epsilon the Gaussian needs for that delta", "5.6", needed),
-            stated("the Gaussian has the same variance", "identical", f"{real:.3f} against {parameter:.3f}", abs(real - parameter) < 1e-3, why),
+            stated(
+                "the Gaussian has the same variance",
+                "identical",
+                f"{real:.3f} against {parameter:.3f}",
+                abs(real - parameter) < 1e-3,
+                why,
+            ),
             stated("with truly equal variance it needs", "(not computed)", f"epsilon {fairly:.2f}", fairly > 2.18),
         )
 
@@ -82,7 +95,9 @@ def figure_1(setting: Setting) -> Result:
             "discrete Gaussian as published": discrete_gaussian(parameter)[60:67],
             "discrete Gaussian, equal variance": discrete_gaussian(parameter_for(parameter))[60:67],
         }
-        return plot.lines(np.arange(7), series, title="epsilon 2.18, truth 0.8", labels=("error", "probability"), log="y")
+        return plot.lines(
+            np.arange(7), series, title="epsilon 2.18, truth 0.8", labels=("error", "probability"), log="y"
+        )
 
     best = noise("2.18", "0.8", 6)
     return Result(
@@ -114,7 +129,12 @@ def figure_2(setting: Setting) -> Result:
         return (
             stated("(2D+1) delta for D = 8, epsilon >= 1.1", "at most 0.001", f"{max(later):.2e}", max(later) <= 1e-3),
             printed("chance of an error of at most 3, epsilon 1.5", "0.9945", near),
-            stated("support 13 instead of 9", "significantly smaller delta", f"{thirteen:.1e} against {nine:.1e}", thirteen < nine / 5),
+            stated(
+                "support 13 instead of 9",
+                "significantly smaller delta",
+                f"{thirteen:.1e} against {nine:.1e}",
+                thirteen < nine / 5,
+            ),
         )
 
     def draw() -> Any:
@@ -152,7 +172,12 @@ def figure_3(setting: Setting) -> Result:
         return (
             stated("D = 8, truth 0.5: (1.1, 1e-3)", "at most 1e-3", f"{one:.2e}", one <= 1e-3),
             stated("D = 8, truth 0.8: (2.2, 5e-7)", "at most 5e-7", f"{two:.2e}", two <= 5e-7),
-            stated("the knee follows soon after", "delta grows fast", f"{knee[0]:.0f} and {knee[1]:.0f} times", min(knee) > 5),
+            stated(
+                "the knee follows soon after",
+                "delta grows fast",
+                f"{knee[0]:.0f} and {knee[1]:.0f} times",
+                min(knee) > 5,
+            ),
         )
 
     def draw() -> Any:
@@ -168,12 +193,13 @@ def figure_3(setting: Setting) -> Result:
 
     rare = noise("1.1", "0.05", 8)
     odds = rare.epsilon.odds()
+    promised = max(single_bounds(odds, rare.truth, 8))
     formula = single_delta(_mirrored(closed_form(odds, rare.truth, 8)), odds)
     return Result(
         claims("1.1", "2.2"),
         Control("epsilon 0.8 and 1.9", claims("0.8", "1.9")),
-        f"For small truth the formula breaks down: at 0.05 it promises {float(max(single_bounds(odds, rare.truth, 8))):.1e}, "
-        f"and its noise has {float(formula):.3f}. There we solve a program instead: exact delta {float(rare.delta_optimal):.1e}.",
+        f"For small truth the formula breaks down: at 0.05 it promises {float(promised):.1e}, and its noise has "
+        f"{float(formula):.3f}. There we solve a program instead: exact delta {float(rare.delta_optimal):.1e}.",
         draw=draw,
     )
 
@@ -191,7 +217,9 @@ def figure_4(setting: Setting) -> Result:
                 "exact, same noise": float(made.delta_exact),
                 "best noise (ours)": float(made.delta_optimal),
                 "discrete Gaussian as published": hockey_stick(discrete_gaussian(variance), float(epsilon)),
-                "discrete Gaussian, equal variance": hockey_stick(discrete_gaussian(parameter_for(variance)), float(epsilon)),
+                "discrete Gaussian, equal variance": hockey_stick(
+                    discrete_gaussian(parameter_for(variance)), float(epsilon)
+                ),
             }
             for name, value in values.items():
                 found.setdefault(name, []).append(value)
@@ -203,9 +231,16 @@ def figure_4(setting: Setting) -> Result:
         ahead = sum(a < b for a, b in zip(bound, wide))
         fair = sum(a < b for a, b in zip(bound, equal))
         return (
-            stated("bounded noise beats the Gaussian from epsilon 1.1", "wide range", f"{ahead} of 6 epsilons", ahead >= 5),
+            stated(
+                "bounded noise beats the Gaussian from epsilon 1.1", "wide range", f"{ahead} of 6 epsilons", ahead >= 5
+            ),
             stated("also at truly equal variance", "(not computed)", f"{fair} of 6 epsilons", fair >= 4),
-            stated("both poor below epsilon 1.1", "delta quite high", f"{found['published bound'][0]:.3f}", found["published bound"][0] > 0.005),
+            stated(
+                "both poor below epsilon 1.1",
+                "delta quite high",
+                f"{found['published bound'][0]:.3f}",
+                found["published bound"][0] > 0.005,
+            ),
         )
 
     def draw() -> Any:
@@ -227,7 +262,11 @@ def figure_4(setting: Setting) -> Result:
 def example_1(setting: Setting) -> Result:
     def law(below: int, above: int) -> dict[int, Fraction]:
         """The paper's two-point noise with truth 1/2."""
-        return {-below: Fraction(above, 2 * (above + below)), 0: Fraction(1, 2), above: Fraction(below, 2 * (above + below))}
+        return {
+            -below: Fraction(above, 2 * (above + below)),
+            0: Fraction(1, 2),
+            above: Fraction(below, 2 * (above + below)),
+        }
 
     def claims(one: dict[int, Fraction], two: dict[int, Fraction]) -> tuple[Claim, ...]:
         bias = [sum(error * mass for error, mass in noise.items()) for noise in (one, two)]
@@ -243,9 +282,12 @@ def example_1(setting: Setting) -> Result:
     ours = bounded_mechanism(3, 1, truth="1/2", support=2)
     return Result(
         claims(law(1, 1), law(1, 2)),
-        Control("masses in proportion to the distances, not against them", claims(law(1, 1), {-1: Fraction(1, 6), 0: Fraction(1, 2), 2: Fraction(1, 3)})),
-        f"For counts up to 3 at epsilon 1 the published program gets an exact delta of {float(theirs.delta):.4f} and leaves "
-        f"0 and 1 unprotected from each other; ours protects all counts with {float(ours.delta):.4f}.",
+        Control(
+            "masses in proportion to the distances, not against them",
+            claims(law(1, 1), {-1: Fraction(1, 6), 0: Fraction(1, 2), 2: Fraction(1, 3)}),
+        ),
+        f"For counts up to 3 at epsilon 1 the published program gets an exact delta of {float(theirs.delta):.4f} and "
+        f"leaves 0 and 1 unprotected from each other; ours protects all counts with {float(ours.delta):.4f}.",
     )
 
 

@@ -54,14 +54,16 @@ def figure_1(setting: Setting) -> Result:
         found = []
         for people, objective, outputs, least in FIGURE_1:
             share = _least_share(people, alpha, objective, outputs)
-            from_on = next((a for a in alphas if _least_share(people, a, objective, outputs) >= least), "none below 0.96")
+            from_on = next(
+                (a for a in alphas if _least_share(people, a, objective, outputs) >= least), "none below 0.96"
+            )
             found.append(
                 stated(
                     f"best {objective} mechanism for {people} people reports {' or '.join(map(str, outputs))}",
                     f"with probability at least {least} at alpha {alpha}",
                     f"{share:.3f} at least",
                     share >= least,
-                    f"the mechanism of proven least cost at this alpha is another one; the sentence becomes true at alpha {from_on}",
+                    f"the mechanism of proven least cost is another one; the sentence becomes true at alpha {from_on}",
                 )
             )
         gaps = [int((matrix(solved(n, alpha, o)).max(axis=0) == 0).sum()) for n, o, _, _ in FIGURE_1]
@@ -92,10 +94,22 @@ def figure_2(setting: Setting) -> Result:
         least, why = near(alpha), "it just misses the printed bound, by 0.002"
         apart = "alike to the eye only: the fair mechanism made for the 0-1 loss has clearly more squared error"
         return (
-            stated("error of at most 1, all properties, squared, 4 people", "at least 2/3", f"{least:.4f}", least >= 2 / 3, why),
+            stated(
+                "error of at most 1, all properties, squared, 4 people",
+                "at least 2/3",
+                f"{least:.4f}",
+                least >= 2 / 3,
+                why,
+            ),
             printed("the same, to two digits", "0.66", least, 0.006),
             stated("outputs never reported once all properties hold", "none", str(gaps), gaps == 0),
-            stated("the three objectives' best mechanisms", "similar", f"squared error apart by a factor {dearer:.2f}", dearer < 1.1, apart),
+            stated(
+                "the three objectives' best mechanisms",
+                "similar",
+                f"squared error apart by a factor {dearer:.2f}",
+                dearer < 1.1,
+                apart,
+            ),
         )
 
     def draw() -> Any:
@@ -138,7 +152,14 @@ def figure_7(setting: Setting) -> Result:
 def figure_8(setting: Setting) -> Result:
     sizes = range(2, 11) if setting.quick else range(2, 15)
     rows = (("WH",), ("WH", "RH"), ("WH", "RM"))
-    columns = (("WH", "CH"), ("WH", "CM"), ("WH", "RH", "CH"), ("WH", "RH", "CM"), ("WH", "RM", "CH"), ("WH", "RM", "CM"))
+    columns = (
+        ("WH", "CH"),
+        ("WH", "CM"),
+        ("WH", "RH", "CH"),
+        ("WH", "RH", "CM"),
+        ("WH", "RM", "CH"),
+        ("WH", "RM", "CM"),
+    )
 
     def spread(group: tuple[tuple[str, ...], ...], alpha: str, people: int) -> float:
         costs = [rescaled(solved(people, alpha, require=wanted)) for wanted in group]
@@ -189,8 +210,12 @@ def _one_behaviour(which: str, spread: float) -> Claim:
 def _large_alpha(combinations: tuple[tuple[str, ...], ...]) -> Claim:
     fair = rescaled(named("explicit-fair", 8, "0.99"))
     apart = max(abs(rescaled(solved(8, "0.99", require=wanted)) - fair) for wanted in combinations)
-    why = "close enough to look the same in print, but weak honesty is strictly cheaper than fairness at every alpha < 1"
-    return stated("at large alpha all combinations", "cost what the fair mechanism costs", f"gap {apart:.1e}", apart < 1e-9, why)
+    why = (
+        "close enough to look the same in print, but weak honesty is strictly cheaper than fairness at every alpha < 1"
+    )
+    return stated(
+        "at large alpha all combinations", "cost what the fair mechanism costs", f"gap {apart:.1e}", apart < 1e-9, why
+    )
 
 
 def figure_9(setting: Setting) -> Result:
@@ -206,7 +231,9 @@ def figure_9(setting: Setting) -> Result:
 
     weak, columns = (rescaled(solved(20, "10/11", require=wanted)) for wanted in (("WH", "RM"), WEAK))
     geometric, fair = (rescaled(named(name, 20, "10/11")) for name in ("geometric", "explicit-fair"))
-    strict = max(abs(rescaled(solved(n, "0.99", require=WEAK)) - rescaled(named("explicit-fair", n, "0.99"))) for n in sizes)
+    strict = max(
+        abs(rescaled(solved(n, "0.99", require=WEAK)) - rescaled(named("explicit-fair", n, "0.99"))) for n in sizes
+    )
     why = "only weak honesty with row properties does; with column monotonicity, as WM is defined, the cost stays above"
     close = "equal to three digits only: WM is strictly cheaper"
     order = all(
@@ -218,10 +245,26 @@ def figure_9(setting: Setting) -> Result:
     )
     found = (
         *claims(ends),
-        stated("weak honesty meets the geometric cost at 20 people", "at alpha 10/11", f"{weak:.6f}", abs(weak - geometric) < 1e-7),
-        stated("WM meets it too", "at alpha 10/11", f"{columns:.6f} against {geometric:.6f}", abs(columns - geometric) < 1e-7, why),
+        stated(
+            "weak honesty meets the geometric cost at 20 people",
+            "at alpha 10/11",
+            f"{weak:.6f}",
+            abs(weak - geometric) < 1e-7,
+        ),
+        stated(
+            "WM meets it too",
+            "at alpha 10/11",
+            f"{columns:.6f} against {geometric:.6f}",
+            abs(columns - geometric) < 1e-7,
+            why,
+        ),
         stated("WM costs what EM costs at alpha 0.99", "the same", f"largest gap {strict:.1e}", strict < 1e-9, close),
-        stated("geometric <= WM <= EM <= uniform", "everywhere", "everywhere" if order else "not everywhere", order and fair <= 1),
+        stated(
+            "geometric <= WM <= EM <= uniform",
+            "everywhere",
+            "everywhere" if order else "not everywhere",
+            order and fair <= 1,
+        ),
     )
 
     def draw() -> Any:
@@ -267,7 +310,12 @@ def properties(setting: Setting) -> Result:
         "explicit fair": (named("explicit-fair", people, alpha), dict.fromkeys(ALL, True)),
         "uniform": (named("uniform", people, alpha), dict.fromkeys(ALL, True)),
     }
-    longer = dict(zip(ALL, ("row-honest", "row-monotone", "column-honest", "column-monotone", "fair", "weakly-honest", "symmetric")))
+    longer = dict(
+        zip(
+            ALL,
+            ("row-honest", "row-monotone", "column-honest", "column-monotone", "fair", "weakly-honest", "symmetric"),
+        )
+    )
 
     def claims(swap: bool) -> tuple[Claim, ...]:
         found = []
@@ -279,13 +327,33 @@ def properties(setting: Setting) -> Result:
         return tuple(found)
 
     geometric_honest = [(a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if _weakly_honest(a, n)]
-    predicted = [(a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if n * (1 - Fraction(a)) >= 2 * Fraction(a)]
-    monotone = [a for a in ("0.3", "0.49", "0.5", "0.51", "0.7") if named("geometric", 8, a).properties["column-monotone"]]
-    derivable = [n for n in range(2, 9) if named("explicit-fair", n, alpha).mechanism.derivable_from_geometric(None, alpha) is None]
+    predicted = [
+        (a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if n * (1 - Fraction(a)) >= 2 * Fraction(a)
+    ]
+    monotone = [
+        a for a in ("0.3", "0.49", "0.5", "0.51", "0.7") if named("geometric", 8, a).properties["column-monotone"]
+    ]
+    derivable = [
+        n
+        for n in range(2, 9)
+        if named("explicit-fair", n, alpha).mechanism.derivable_from_geometric(None, alpha) is None
+    ]
     extra = (
-        stated("lemma 3: geometric is weakly honest iff n >= 2a/(1-a)", "exactly then", f"{len(predicted)} of 69 cases", geometric_honest == predicted),
-        stated("lemma 4: geometric is column monotone iff a <= 1/2", "a = 0.3, 0.49, 0.5 of five tried", ", ".join(monotone), monotone == ["0.3", "0.49", "0.5"]),
-        stated("explicit fair cannot be derived from geometric", "for no n > 1", f"derivable: {derivable}", not derivable),
+        stated(
+            "lemma 3: geometric is weakly honest iff n >= 2a/(1-a)",
+            "exactly then",
+            f"{len(predicted)} of 69 cases",
+            geometric_honest == predicted,
+        ),
+        stated(
+            "lemma 4: geometric is column monotone iff a <= 1/2",
+            "a = 0.3, 0.49, 0.5 of five tried",
+            ", ".join(monotone),
+            monotone == ["0.3", "0.49", "0.5"],
+        ),
+        stated(
+            "explicit fair cannot be derived from geometric", "for no n > 1", f"derivable: {derivable}", not derivable
+        ),
     )
     return Result(
         (*claims(False), *extra),
@@ -328,9 +396,20 @@ def theorem_4(setting: Setting) -> Result:
             truth = float(matrix(made)[0, 0])
             half = float(epsilon) / (1 if double else 2)
             formula = float(np.exp(half) / (1 + np.exp(half)))
-            found.append(stated(f"chance of the truth at epsilon {epsilon}", f"{formula:.6f}", f"{truth:.6f}", abs(truth - formula) < 1e-9))
+            found.append(
+                stated(
+                    f"chance of the truth at epsilon {epsilon}",
+                    f"{formula:.6f}",
+                    f"{truth:.6f}",
+                    abs(truth - formula) < 1e-9,
+                )
+            )
             smallest = float(np.log(float(made.mechanism.odds() or 1)))
-            found.append(stated(f"epsilon it really has at {epsilon}", f"{half:.3f}", f"{smallest:.3f}", abs(smallest - half) < 1e-6))
+            found.append(
+                stated(
+                    f"epsilon it really has at {epsilon}", f"{half:.3f}", f"{smallest:.3f}", abs(smallest - half) < 1e-6
+                )
+            )
         return tuple(found)
 
     return Result(
@@ -359,5 +438,7 @@ EXPERIMENTS = (
     Experiment("004-example-1", "the geometric mechanism for two people", example_1),
     Experiment("004-properties", "the seven properties of the named mechanisms, lemmas 3 and 4", properties),
     Experiment("004-theorem-3", "one person: randomized response is the optimum", theorem_3),
-    Experiment("004-theorem-4", "one person: the exponential mechanism is randomized response at half epsilon", theorem_4),
+    Experiment(
+        "004-theorem-4", "one person: the exponential mechanism is randomized response at half epsilon", theorem_4
+    ),
 )

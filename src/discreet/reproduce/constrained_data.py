@@ -20,7 +20,7 @@ BIASES = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
 
 
 def zero_one(people: int, alpha: str) -> Mechanisms:
-    """The mechanisms made for the 0-1 loss. WM is weakly honest and row monotone: only so does it meet GM, as printed."""
+    """The mechanisms made for the 0-1 loss. WM is weakly honest and row monotone: only so does it meet GM."""
     return {
         "GM": matrix(named("geometric", people, alpha)),
         "WM": matrix(solved(people, alpha, require=("WH", "RM"))),
@@ -89,9 +89,17 @@ def figure_10(setting: Setting) -> Result:
         why = "fewer than a quarter earn over 50K, so small groups are often all zero, where GM is at its best"
         return (
             stated("error of uniform guessing", "1 - 1/(n+1)", f"largest gap {uniform:.1e}", uniform < 1e-9),
-            stated("GM errs more often than guessing", f"all {len(sizes)} sizes", _of(worse, sizes), min(worse.values()) == len(sizes), why),
+            stated(
+                "GM errs more often than guessing",
+                f"all {len(sizes)} sizes",
+                _of(worse, sizes),
+                min(worse.values()) == len(sizes),
+                why,
+            ),
             stated("EM beats WM and guessing", "everywhere", "everywhere" if best else "not everywhere", best),
-            stated("EM beats GM", f"all {len(sizes)} sizes", _of(beaten, sizes), min(beaten.values()) == len(sizes), why),
+            stated(
+                "EM beats GM", f"all {len(sizes)} sizes", _of(beaten, sizes), min(beaten.values()) == len(sizes), why
+            ),
             stated("WM tracks guessing closely", "closely", f"within {track:.3f}", track < 0.05),
         )
 
@@ -128,7 +136,9 @@ def figure_11(setting: Setting) -> Result:
             stated("biased data (p = 0.1): GM can do well", "in some panels", f"beats EM in {ends} of 6", ends > 0),
             stated("GM worse than guessing at high alpha, p = 0.5", "often", f"{worse} of 3 sizes", worse >= 2),
             stated("EM is less sensitive to the data than GM", "in every panel", "yes" if flat else "no", flat),
-            stated("WM and GM converge at low alpha", "closer", f"gap {meet:.3f} against {apart:.3f}", meet < apart / 2),
+            stated(
+                "WM and GM converge at low alpha", "closer", f"gap {meet:.3f} against {apart:.3f}", meet < apart / 2
+            ),
         )
 
     panels = {f"{n} people, alpha {a}": (BIASES, panel(n, a)) for a in (HIGH, LOW) for n in sizes}
@@ -149,17 +159,26 @@ def figure_12(setting: Setting) -> Result:
 
     def claims(balanced: float, skewed: float) -> tuple[Claim, ...]:
         top, bottom = [panel(balanced, a) for a in (HIGH, LOW)], [panel(skewed, a) for a in (HIGH, LOW)]
-        best = all(lines["EM"][d] <= lines[other][d] for lines in top for other in ("GM", "WM", "UM") for d in depths[1:4])
+        best = all(
+            lines["EM"][d] <= lines[other][d] for lines in top for other in ("GM", "WM", "UM") for d in depths[1:4]
+        )
         ratio = [top[0]["GM"][d] / top[0]["EM"][d] for d in depths[:4]]
         worse = all(top[0]["GM"][d] > top[0]["UM"][d] for d in depths[:4])
         behind = max(lines["EM"][d] - lines["GM"][d] for lines in bottom for d in depths)
         favours = any(lines["GM"][d] < lines["EM"][d] for lines in bottom for d in depths)
         return (
             stated("balanced data: EM outperforms all others", "every d from 1", "yes" if best else "no", best),
-            stated("GM over EM grows with d", "grows", ", ".join(f"{r:.2f}" for r in ratio), bool((np.diff(ratio) > 0).all())),
+            stated(
+                "GM over EM grows with d",
+                "grows",
+                ", ".join(f"{r:.2f}" for r in ratio),
+                bool((np.diff(ratio) > 0).all()),
+            ),
             stated("GM worse than guessing at high alpha", "yes", "yes" if worse else "no", worse),
             stated("skewed data favour GM somewhere", "yes", "yes" if favours else "no", favours),
-            stated("there EM is not substantially worse", "not substantially", f"by {behind:.3f} at most", behind < 0.15),
+            stated(
+                "there EM is not substantially worse", "not substantially", f"by {behind:.3f} at most", behind < 0.15
+            ),
         )
 
     panels = {f"p {p}, alpha {a}": (depths, panel(p, a)) for p in (0.5, 0.3) for a in (HIGH, LOW)}
@@ -180,14 +199,22 @@ def figure_13(setting: Setting) -> Result:
 
     def claims(tight: str, loose: str) -> tuple[Claim, ...]:
         at = {n: panel(n, tight) for n in sizes}
-        lowest = sum(lines["EM"][k] <= min(lines["GM"][k], lines["WM"][k]) + 1e-12 for lines in at.values() for k in range(9))
+        lowest = sum(
+            lines["EM"][k] <= min(lines["GM"][k], lines["WM"][k]) + 1e-12 for lines in at.values() for k in range(9)
+        )
         worse = sum(lines["GM"][k] > lines["UM"][k] for lines in at.values() for k in range(9))
         looser = sum(lines["GM"][k] > lines["UM"][k] for lines in (panel(n, loose) for n in sizes) for k in range(9))
         grows = all(a <= b for name in ("GM", "WM", "EM", "UM") for a, b in zip(at[4][name], at[12][name]))
         easier = all(lines[name][4] < lines[name][0] for lines in at.values() for name in ("EM", "WM", "UM"))
         why = "at p = 0.1 and 0.9 WM is lower by a little"
         return (
-            stated("EM has the lowest RMSE at alpha 0.91", "tends to, all sizes and p", f"{lowest} of 27 cases", lowest >= 18, why),
+            stated(
+                "EM has the lowest RMSE at alpha 0.91",
+                "tends to, all sizes and p",
+                f"{lowest} of 27 cases",
+                lowest >= 18,
+                why,
+            ),
             stated("GM is worse than guessing", "many cases", f"{worse} of 27 cases", worse >= 9),
             stated("less so at lower alpha", "fewer", f"{looser} of 27 cases", looser < worse),
             stated("larger groups have larger RMSE", "yes", "yes" if grows else "no", grows),
@@ -217,13 +244,24 @@ def figure_14(setting: Setting) -> Result:
         second = laws[0.1, "GM"][14:].max() / laws[0.1, "GM"][11:13].max()
         dip = laws[0.7, "GM"][8] / max(laws[0.7, "GM"][:8].max(), laws[0.7, "GM"][9:].max())
         modes = {name: [int(np.argmax(laws[p, name])) - 8 for p in shares] for name in ("EM", "WM")}
-        why = "true of WM with column monotonicity, as it is defined, but not of WM without it, which the other figures show"
+        why = "true of WM with column monotonicity, as it is defined; not of WM without it, which other figures show"
         tail = {name: float(laws[0.1, name][14:].sum()) for name in ("GM", "EM", "WM")}
         return (
             stated("GM, p = 0.1: a second peak at output 8", "yes", f"{second:.1f} times the valley", second > 1.5),
             stated("GM, p = 0.7: a dip at error 0", "yes", f"{dip:.2f} of the highest bar", dip < 1),
-            stated("EM and WM: error 0 is the most likely", "yes", f"modes {modes}", modes == {"EM": [0, 0], "WM": [0, 0]}, why),
-            stated("GM has larger errors when it errs", "yes", f"P(error >= 6): {tail['GM']:.2f} against {tail['EM']:.2f}", tail["GM"] > 1.2 * tail["EM"]),
+            stated(
+                "EM and WM: error 0 is the most likely",
+                "yes",
+                f"modes {modes}",
+                modes == {"EM": [0, 0], "WM": [0, 0]},
+                why,
+            ),
+            stated(
+                "GM has larger errors when it errs",
+                "yes",
+                f"P(error >= 6): {tail['GM']:.2f} against {tail['EM']:.2f}",
+                tail["GM"] > 1.2 * tail["EM"],
+            ),
         )
 
     def draw() -> Any:
@@ -263,8 +301,18 @@ def _rmse_figure(objective: str, number: int) -> Callable[[Setting], Result]:
             close = float(np.median([lines["WM"][k] / lines[best][k] for lines, k in cases]))
             even = all(lines["AM"][4] < lines["AM"][0] for lines in panels.values())
             return (
-                stated(f"{best} is among the best", "yes", f"{among} of {len(cases)} cases within 10%", among >= 0.6 * len(cases)),
-                stated("WM is similar to it", "a similar level", f"typically {close:.2f} times its RMSE", 0.9 < close < 1.35),
+                stated(
+                    f"{best} is among the best",
+                    "yes",
+                    f"{among} of {len(cases)} cases within 10%",
+                    among >= 0.6 * len(cases),
+                ),
+                stated(
+                    "WM is similar to it",
+                    "a similar level",
+                    f"typically {close:.2f} times its RMSE",
+                    0.9 < close < 1.35,
+                ),
                 stated("AM does better near p = 0.5 than at 0.1", "yes", "yes" if even else "no", even),
             )
 
@@ -293,14 +341,18 @@ def _tail_figure(objective: str, number: int) -> Callable[[Setting], Result]:
         worst = skewed[best][0] >= max(skewed[name][0] for name in others)
         later = next((d for d in depths if skewed[best][d] < min(skewed[name][d] for name in others)), None)
         preferred = sum(even[best][d] <= min(even[name][d] for name in others) + 1e-9 for d in depths)
-        spread = {p: max(float(np.ptp([panel(p, LOW)[name][d] for name in others])) for d in depths) for p in (0.1, 0.6)}
+        spread = {
+            p: max(float(np.ptp([panel(p, LOW)[name][d] for name in others])) for d in depths) for p in (0.1, 0.6)
+        }
         why = "they do where the data are balanced and errors count absolutely; all these optima are proven"
         return (
             stated(f"p = 0.1, high alpha, d = 0: {best} is worst", "yes", f"{skewed[best][0]:.3f}", worst),
             stated("the order reverses as d grows", "yes", f"from d = {later}", later is not None and later > 0),
             stated(f"p = 0.6: {best} is preferred", "yes", f"{preferred} of 7 depths", preferred >= 6),
             *(
-                stated(f"AM, FM, WM almost overlap at alpha 0.67, p = {p}", "almost", f"within {gap:.3f}", gap < 0.02, why)
+                stated(
+                    f"AM, FM, WM almost overlap at alpha 0.67, p = {p}", "almost", f"within {gap:.3f}", gap < 0.02, why
+                )
                 for p, gap in spread.items()
             ),
         )

@@ -39,7 +39,9 @@ def _column(setting: Setting, file: str, column: str) -> Integers | None:
     try:
         return np.array([int(row[column]) for row in rows], dtype=np.int64)
     except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"the column {column!r} of {file} was to be read", f"it is missing or not whole: {error}") from error
+        raise BadInput(
+            f"the column {column!r} of {file} was to be read", f"it is missing or not whole: {error}"
+        ) from error
 
 
 def crime(setting: Setting) -> tuple[Integers, Data]:

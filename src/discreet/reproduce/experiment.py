@@ -1,4 +1,4 @@
-"""What a published experiment is to us: claims as printed, our values beside them, a verdict, and a control that fails."""
+"""A published experiment: claims as printed, our values beside them, a verdict, and a control that must fail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing the paper says, and what we find. `why` explains a difference; without it, a difference is a failure."""
+    """One thing the paper says, and what we find. `why` explains a difference; without it that is a failure."""
 
     what: str
     published: str
@@ -43,7 +43,7 @@ class Claim:
 
 
 def printed(what: str, published: str, ours: float, within: float | None = None, why: str = "") -> Claim:
-    """A number as printed: ours must round to it, or lie `within` that far of it where simulation or figures blur it."""
+    """A number as printed: ours must round to it, or lie `within` so far of it where simulation blurs it."""
     half_unit = 0.5 * 10.0 ** _exponent(published)
     allowed = half_unit * (1 + 1e-9) if within is None else within
     holds = math.isfinite(ours) and abs(ours - float(published)) <= allowed
@@ -69,7 +69,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Data:
-    """Where the numbers came from. `stand_in` says why they are not the paper's own; `obtainable` if they can be had."""
+    """Where the numbers came from. `stand_in` says why they are not the paper's own, if they are not."""
 
     source: str
     stand_in: str = ""
@@ -142,4 +142,6 @@ def _rounded(ours: float, published: str) -> str:
         return str(ours)
     if "e" in published.lower():
         return f"{ours:.2e}"
+    if float(ours).is_integer() and _exponent(published) >= 0:
+        return f"{ours:.0f}"
     return f"{ours:.{max(0, 1 - _exponent(published))}f}"

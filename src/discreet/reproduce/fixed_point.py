@@ -87,7 +87,10 @@ def figure_3(setting: Setting) -> Result:
                 projection = "median" if name == "cumulative" else "clip"
                 spread = tamper if name == "cyclic-laplace" else 1.0
                 runs = [
-                    w1(measured(name, table, epsilon / spread, np.random.default_rng((setting.seed, k)), projection), table)
+                    w1(
+                        measured(name, table, epsilon / spread, np.random.default_rng((setting.seed, k)), projection),
+                        table,
+                    )
                     for k in range(repeats)
                 ]
                 found.setdefault("cumulative (ours)" if name == "cumulative" else name, []).append(float(np.mean(runs)))
@@ -181,7 +184,8 @@ def figure_6(setting: Setting) -> Result:
             for e in epsilons
         )
         best = all(
-            values[table]["fixed point, optimum"][e][0] <= min(values[table][f"fixed point, {k}"][e][0] for k in ("max", "min", "sandwich")) + 1e-9
+            values[table]["fixed point, optimum"][e][0]
+            <= min(values[table][f"fixed point, {k}"][e][0] for k in ("max", "min", "sandwich")) + 1e-9
             for table in values
             for e in epsilons
         )
@@ -192,7 +196,9 @@ def figure_6(setting: Setting) -> Result:
             printed("crime, 0.48: fixed-point optimum", "1.32", value("fixed point, optimum", 0.48), 0.03),
             printed("crime, 0.48: rise (%)", "5.7", rise, 1.0, percent),
             printed("crime, 'epsilon 1' (1.05 on the grid): truncated geometric", "0.55", value("geometric", 1.05)),
-            printed("crime, 'epsilon 1' (1.05): fixed-point optimum", "0.64", value("fixed point, optimum", 1.05), 0.015),
+            printed(
+                "crime, 'epsilon 1' (1.05): fixed-point optimum", "0.64", value("fixed point, optimum", 1.05), 0.015
+            ),
             printed("crime, 'epsilon 1' (1.05): sandwich", "0.66", value("fixed point, sandwich", 1.05), 0.015),
             printed("crime, epsilon 1 itself: truncated geometric", "0.55", at_one, why=grid),
             stated("unfixed optimum never above the fixed one", "always", "always" if lowest else "not always", lowest),
@@ -205,8 +211,10 @@ def figure_6(setting: Setting) -> Result:
     return Result(
         claims(found),
         Control("the geometric mechanism in place of the fixed-point optimum", claims(wrong)),
-        "The fixed-point optimum is a closed form here (transport), for any n. Count error at epsilon 0.1, default release "
-        "against theirs: " + ", ".join(f"{name} {ours[name]:.2f} against {theirs[name]:.2f}" for name in ours) + ".",
+        "The fixed-point optimum is a closed form here (transport), for any n. Count error at epsilon 0.1, default "
+        "release against theirs: "
+        + ", ".join(f"{name} {ours[name]:.2f} against {theirs[name]:.2f}" for name in ours)
+        + ".",
         data=tuple(source for _, source in inputs.values()),
         draw=lambda: _panels(found, 0, "count error"),
     )
@@ -226,9 +234,13 @@ def schools_figures(setting: Setting) -> Result:
 
     return Result(
         claims(found),
-        Control("the geometric mechanism in place of the fixed point", claims({**found, "fixed point, sandwich": found["geometric"]})),
+        Control(
+            "the geometric mechanism in place of the fixed point",
+            claims({**found, "fixed point, sandwich": found["geometric"]}),
+        ),
         f"Default release at epsilon 0.1: count error {found[OURS][0.1][0]:.1f} against "
-        f"{found['fixed point, optimum'][0.1][0]:.1f}, W1 error {found[OURS][0.1][2]:.2f} against {found['fixed point, sandwich'][0.1][2]:.2f}.",
+        f"{found['fixed point, optimum'][0.1][0]:.1f}, W1 error {found[OURS][0.1][2]:.2f} against "
+        f"{found['fixed point, sandwich'][0.1][2]:.2f}.",
         data=(source,),
         draw=lambda: _panels({"schools (stand-in)": found}, 2, "W1 error"),
     )
@@ -242,7 +254,11 @@ def _panels(found: dict[str, Errors], part: int, label: str) -> Any:
 
     drawing, axes = plot.figure(1, len(found), width=4.2, height=3.4)
     for ax, (table, values) in zip(axes[0], found.items()):
-        shown = {name: [errors[part] for errors in line.values()] for name, line in values.items() if name not in ("staircase",)}
+        shown = {
+            name: [errors[part] for errors in line.values()]
+            for name, line in values.items()
+            if name not in ("staircase",)
+        }
         plot.lines(list(values[OURS]), shown, ax, table, ("epsilon", label), "xy")
     return drawing
 
@@ -270,27 +286,48 @@ def figure_7(setting: Setting) -> Result:
     def claims(taken: dict[str, list[float]]) -> tuple[Claim, ...]:
         last = {name: values[-1] for name, values in taken.items()}
         slow = min(last["simplex"], last["interior point"])
-        growth = max(taken["simplex"][-1] / taken["simplex"][0], taken["interior point"][-1] / taken["interior point"][0])
+        growth = max(
+            taken["simplex"][-1] / taken["simplex"][0], taken["interior point"][-1] / taken["interior point"][0]
+        )
         return (
-            stated("the baselines are the fastest", "yes", f"{1000 * last['unfixed optimum']:.1f} ms", last["unfixed optimum"] < slow),
-            stated("the heuristic is far faster than simplex and interior point", "yes", f"{slow / last['published heuristic']:.0f} times", last["published heuristic"] < slow / 3),
-            stated("simplex and interior point grow rapidly", "yes", f"{growth:.0f} times from n = {sizes[0]} to {sizes[-1]}", growth > 5),
-            stated(f"heuristic at n = {large}", "under 10 s (n = 2,000)", f"{heuristic_time:.1f} s", heuristic_time < 10),
-            stated(f"and its row sums are one, n = {large}", "a mechanism", f"off by {broken:.1g}", broken < 1e-6, LOST),
+            stated(
+                "the baselines are the fastest",
+                "yes",
+                f"{1000 * last['unfixed optimum']:.1f} ms",
+                last["unfixed optimum"] < slow,
+            ),
+            stated(
+                "the heuristic is far faster than simplex and interior point",
+                "yes",
+                f"{slow / last['published heuristic']:.0f} times",
+                last["published heuristic"] < slow / 3,
+            ),
+            stated(
+                "simplex and interior point grow rapidly",
+                "yes",
+                f"{growth:.0f} times from n = {sizes[0]} to {sizes[-1]}",
+                growth > 5,
+            ),
+            stated(
+                f"heuristic at n = {large}", "under 10 s (n = 2,000)", f"{heuristic_time:.1f} s", heuristic_time < 10
+            ),
+            stated(
+                f"and its row sums are one, n = {large}", "a mechanism", f"off by {broken:.1g}", broken < 1e-6, LOST
+            ),
         )
 
     swapped = {**seconds, "published heuristic": seconds["simplex"]}
     return Result(
         claims(seconds),
         Control("simplex timed in place of the heuristic", claims(swapped)),
-        f"Transport gives the optimum, not a heuristic, and its matrix at n = 2,000 in {transport_time:.2f} s; a release "
-        "needs no matrix at all.",
+        f"Transport gives the optimum, not a heuristic, and its matrix at n = 2,000 in {transport_time:.2f} s; a "
+        "release needs no matrix at all.",
         data=(source,),
         draw=lambda: _runtime_figure(sizes, seconds),
     )
 
 
-LOST = "the remainder cancels in floating point; our version keeps slacks and as many digits as it takes, and checks itself"
+LOST = "the remainder cancels in floats; our version keeps slacks, with as many digits as it takes, and checks itself"
 
 
 def _timed(build: Callable[[Any, float], Any], z: Any, epsilon: float = 1.0) -> float:

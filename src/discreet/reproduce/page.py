@@ -27,7 +27,11 @@ def page_lines(results: list[dict[str, Any]], quick: bool) -> Iterator[str]:
     yield HEAD.format(mode=" --quick" if quick else "")
     verdicts = Counter(result["verdict"] for result in results)
     yield ""
-    yield f"{len(results)} experiments: " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) + "."
+    yield (
+        f"{len(results)} experiments: "
+        + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+        + "."
+    )
     paper = ""
     for result in results:
         if result["paper"] != paper:

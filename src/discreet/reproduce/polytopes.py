@@ -42,9 +42,9 @@ def _independent(rows: list[Row]) -> list[Row]:
         left = list(row)
         for lead, other in reduced:
             left = [e - left[lead] * o for e, o in zip(left, other)] if left[lead] else left
-        lead = next((i for i, e in enumerate(left[:-1]) if e), None)
-        if lead is not None:
-            reduced.append((lead, [e / left[lead] for e in left]))
+        leads = [i for i, e in enumerate(left[:-1]) if e]
+        if leads:
+            reduced.append((leads[0], [e / left[leads[0]] for e in left]))
             kept.append(row)
     return kept
 
@@ -114,7 +114,10 @@ def example_1(setting: Setting) -> Result:
     best = min(_absolute(point, even) for point in made)
     return Result(
         _claims(made, amounts, ("36", "78")),
-        Control("a fixed point of 1/2, 1/4, 1/4", _claims(mechanisms(Fraction(2), SKEWED), representations(SKEWED), ("36", "78"))),
+        Control(
+            "a fixed point of 1/2, 1/4, 1/4",
+            _claims(mechanisms(Fraction(2), SKEWED), representations(SKEWED), ("36", "78")),
+        ),
         f"The least absolute error over all {len(made)} vertices is {best}; the transport mechanism has "
         f"{_transport(even):.12f}: it is optimal, without looking at any vertex.",
     )
@@ -140,11 +143,11 @@ def _absolute(point: Point, z: list[Fraction]) -> Fraction:
 def _transport(z: list[Fraction]) -> float:
     import numpy as np
 
-    from discreet.build.transport import geometric_transport, transport_cost
+    from discreet.build.transport import transport, transport_cost
     from discreet.sample.laws import Geometric
 
     law: Any = np.array([float(share) for share in z])
-    return transport_cost(geometric_transport(law, Geometric(Fraction(2))), law, "absolute")
+    return transport_cost(transport(law, Geometric(Fraction(2))), law, "absolute")
 
 
 EXPERIMENTS = (

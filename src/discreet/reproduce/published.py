@@ -63,7 +63,8 @@ def linear_program(z: Floats, epsilon: float, method: str) -> Any:
     privacy = csr_array(_stack([kron(steps, columns), kron(back, columns)]))
     sums = csr_array(_stack([kron(eye_array(size), np.ones((1, size))), kron(z[None, :], columns)]))
     distance = np.abs(np.arange(size)[:, None] - np.arange(size))
-    return linprog(
+    solver: Any = linprog
+    return solver(
         (z[:, None] * distance).ravel(),
         A_ub=privacy,
         b_ub=np.zeros(privacy.shape[0]),

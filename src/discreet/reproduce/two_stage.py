@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.build.explicit import explicit
 from discreet.build.heuristic import heuristic
-from discreet.build.transport import geometric_transport, mechanism_matrix, noise_matrix
+from discreet.build.transport import transport
+from discreet.build.unfixed import unfixed as unfixed_optimum
+from discreet.costs import cost_matrix
 from discreet.distribution.privatizer import privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.distribution.split import kl_split
@@ -41,17 +43,12 @@ def greedy(selector: str) -> Constructor:
 
 def optimal(z: Floats, epsilon: float) -> Floats:
     """The fixed-point mechanism of least absolute error: what simplex and interior point find, in closed form."""
-    return mechanism_matrix(geometric_transport(z, Geometric(odds_of(epsilon))), len(z))
+    return transport(z, Geometric(odds_of(epsilon))).matrix()
 
 
 def unfixed(z: Floats, epsilon: float) -> Floats:
-    """The private mechanism of least absolute error for counts of law z: geometric noise, then the posterior median."""
-    noisy = noise_matrix(len(z), math.exp(-epsilon))
-    below = np.cumsum(z[:, None] * noisy, axis=0)
-    medians = np.argmax(below >= below[-1] / 2, axis=0)
-    matrix = np.zeros_like(noisy)
-    np.add.at(matrix.T, medians, noisy.T)
-    return matrix
+    """The private mechanism of least absolute error for counts of law z (algorithm 2)."""
+    return unfixed_optimum(z, Geometric(odds_of(epsilon)), cost_matrix("absolute", len(z))).matrix()
 
 
 @lru_cache(maxsize=256)
@@ -64,9 +61,14 @@ def odds_epsilon(epsilon: float) -> str:
 
 
 def measured(
-    name: str, histogram: Integers, epsilon: float, rng: np.random.Generator, projection: str = "clip", scale: float | None = None
+    name: str,
+    histogram: Integers,
+    epsilon: float,
+    rng: np.random.Generator,
+    projection: str = "clip",
+    scale: float | None = None,
 ) -> Floats:
-    """The distribution from a privatizer with continuous Laplace noise, as paper 000 runs them: clipped and rescaled."""
+    """The distribution from a privatizer with continuous Laplace noise, as paper 000 runs them."""
     method, rows, bins = privatizer(name), int(histogram.sum()), len(histogram)
     answers = method.answers(histogram)
     width = (method.sensitivity(bins) if scale is None else scale) / epsilon

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.certify import Certificate, certify
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
-from discreet.distribution.projections import integer_bins, isotonic
+from discreet.distribution.projections import integer_bins, median
 from discreet.distribution.refine import refine
 from discreet.encode import map_json, mechanism_json, noise_json
 from discreet.errors import BadInput, choose
@@ -98,7 +98,7 @@ class TwoStageRoute:
     def _measured_distribution(self, measured: Measured) -> Any:
         rows = self.schema.rows
         assert measured.cumulative is not None
-        return isotonic(np.diff(measured.cumulative, prepend=0, append=rows).astype(float), float(rows))
+        return median(np.diff(measured.cumulative, prepend=0, append=rows).astype(float), float(rows))
 
     def publish(self, measured: Measured) -> Published:
         if self.request.mechanism == "transport":

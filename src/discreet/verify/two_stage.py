@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.build.transport import monotone_map
 from discreet.distribution.max_count import border_of
-from discreet.distribution.projections import integer_bins, isotonic
+from discreet.distribution.projections import integer_bins, median
 from discreet.distribution.refine import refine
 from discreet.encode import map_of, mechanism_of, noise_of
 from discreet.errors import BadInput
@@ -160,7 +160,7 @@ def _expected_distribution(folder: Folder) -> Any:
     rows = len(folder.counts)
     prefix = None if published["measurements"] is None else np.array(published["measurements"], dtype=np.int64)
     if prefix is not None and not mechanism["refined"]:
-        return isotonic(np.diff(prefix, prepend=0, append=rows).astype(float), float(rows))
+        return median(np.diff(prefix, prepend=0, append=rows).astype(float), float(rows))
     if folder.measurements is None:
         return None
     top = mechanism["clamp"][1]
