@@ -72,12 +72,13 @@ def run(rows: int = 20_000_000) -> list[dict[str, Any]]:
             mine, other = best_of([ours(path, bound), hand_written(path, bound)], repeats=3 if bound is None else 2)
             results.append(
                 {
-                    "name": f"count {rows:,} rows of Parquet" + (f", at most {bound} per person" if bound else ""),
-                    "ours_seconds": round(mine, 2),
-                    "other_seconds": round(other, 2),
-                    "other": "hand-written SQL in DuckDB",
-                    "ratio": round(mine / other, 2),
-                    "bar": 1.5,
+                    "name": f"count {rows:,} rows of Parquet"
+                    + (f", at most {bound} per person" if bound else "")
+                    + " (s)",
+                    "ours": mine,
+                    "other": other,
+                    "ratio": other / mine,
+                    "note": "other: hand-written SQL in DuckDB; at least 0.67 is asked",
                 }
             )
     return results

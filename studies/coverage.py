@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -63,19 +64,26 @@ def one_setting(truth: np.ndarray[Any, Any], epsilon: str, repeats: int, **optio
             best_low, best_high = ask(oracle).interval
             covered[name].append(low - 1e-9 <= answer <= high + 1e-9)
             widths[name].append((high - low, best_high - best_low))
-    means = {name: np.mean(pairs, axis=0) for name, pairs in widths.items()}
     return {
-        name: {"coverage": float(np.mean(hits)), "width": float(means[name][0] / max(means[name][1], 1e-12))}
+        name: {"coverage": float(np.mean(hits)), "width": _relative(*np.mean(widths[name], axis=0))}
         for name, hits in covered.items()
     }
 
 
+def _relative(ours: float, oracle: float) -> float:
+    """Intervals of a single whole number, both of them, are equally wide."""
+    return 1.0 if ours == oracle == 0 else float(ours / max(oracle, 1e-12))
+
+
 def run(quick: bool = False) -> list[dict[str, Any]]:
+    from rich.console import Console
+    from rich.progress import track
+
     results = []
-    for shape, truth in shapes().items():
-        for epsilon in EPSILONS:
-            found = one_setting(truth, epsilon, 100 if quick else 1000)
-            results += [{"shape": shape, "epsilon": epsilon, "question": name, **row} for name, row in found.items()]
+    settings = list(product(shapes().items(), EPSILONS))
+    for (shape, truth), epsilon in track(settings, "coverage", console=Console(stderr=True), transient=True):
+        found = one_setting(truth, epsilon, 100 if quick else 1000)
+        results += [{"shape": shape, "epsilon": epsilon, "question": name, **row} for name, row in found.items()]
     return results
 
 

@@ -13,6 +13,7 @@ from discreet.table import Schema, Table
 from discreet.io.tables import read_table, table
 from discreet.io.example import example
 from discreet.count import count
+from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.release import Release, release
@@ -26,6 +27,7 @@ from discreet.compare import Comparison, compare
 
 if TYPE_CHECKING:
     from discreet import plot
+    from discreet.build.bounded_inputs import BoundedMechanism, bounded_mechanism, published_bounded_mechanism
     from discreet.build.bounded_noise import BoundedNoise, bounded_noise
     from discreet.build.construct import Construction, construct
     from discreet.build.design import Design, design, fixed_point, target
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 # loaded when first asked for: these build mechanisms, and most users never need them
 LATER = {
+    "discreet.build.bounded_inputs": ("BoundedMechanism", "bounded_mechanism", "published_bounded_mechanism"),
     "discreet.build.bounded_noise": ("BoundedNoise", "bounded_noise"),
     "discreet.build.construct": ("Construction", "construct"),
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
@@ -52,10 +55,10 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "BadInput", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design", "DiscreetError", "Estimate",
-    "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven", "OverBudget", "Plan",
-    "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification", "Witness", "bounded_noise",
-    "certify", "compare", "construct", "count", "design", "estimate", "example", "explicit", "fixed_point", "ledger",
-    "margin", "plan", "plot", "private_distribution", "read_table", "release", "sum_where", "sums", "table", "target",
-    "total", "verify",
+    "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design",
+    "DiscreetError", "Estimate", "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven",
+    "OverBudget", "Plan", "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification",
+    "Witness", "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design",
+    "estimate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution",
+    "published_bounded_mechanism", "read_table", "release", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

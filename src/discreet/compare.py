@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.build.design import Design, design
 from discreet.numbers import Epsilon, Number, epsilon_of, whole
+
+if TYPE_CHECKING:
+    from discreet.build.design import Design
 
 EXPLICIT = ("geometric", "explicit-fair", "exponential", "staircase", "randomized-response", "uniform")
 WEAKLY_HONEST = ("weakly-honest", "row-monotone", "column-monotone")
@@ -92,6 +94,8 @@ def compare(
     prior: Any = None,
 ) -> Comparison:
     """The explicit mechanisms, and between them the best one that is weakly honest and monotone both ways."""
+    from discreet.build.design import design
+
     last, allowed = whole(max_count, "max_count", 1), epsilon_of(epsilon, alpha)
     rows = [Compared(name, design(last, allowed, prior=prior, mechanism=name)) for name in EXPLICIT]
     if last <= LARGEST:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.costs import prior_of
-from discreet.distribution.max_count import SHARE, share_for_max_count
-from discreet.distribution.split import checked_split, default_split, rho_split
-from discreet.errors import BadInput
-from discreet.evaluate.pipelines import by_matrix, two_stage_of
-from discreet.evaluate.shapes import SHAPES, rows_of
-from discreet.evaluate.simulate import Pipeline, simulate
-from discreet.numbers import Epsilon, Number, epsilon_of, positive, text, whole
-from discreet.sample.laws import Gaussian, Geometric
+from discreet.numbers import Epsilon, Number, text, whole
+from discreet.table import Schema
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from discreet.routes import Request, Route
+    from discreet.routes.budget import Part
+    from discreet.routes.two_stage import TwoStageRoute
 
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000
@@ -33,178 +30,138 @@ class Plan:
     """What will be done, in sentences, the total it costs, and the errors to expect for a few shapes of the data."""
 
     steps: tuple[str, ...]
-    epsilon: str
+    epsilon: str | None
     expected: tuple[dict[str, Any], ...]
+    guarantee: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {"steps": list(self.steps), "epsilon": self.epsilon, "expected": [dict(row) for row in self.expected]}
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """A release as asked for, in exact numbers."""
-
-    epsilon: Epsilon | None
-    rho: Fraction | None
-    max_count: int | str | None
-    mechanism: str
-    split: Fraction
-    refined: bool
-    consistent: bool
-    contributions: int
+        expected = [dict(row) for row in self.expected]
+        return {"steps": list(self.steps), "epsilon": self.epsilon, "expected": expected, "guarantee": self.guarantee}
 
 
 def plan(
     schema_or_rows: Any,
     epsilon: Number | Epsilon | None = None,
     *,
-    alpha: Number | None = None,
-    rho: Number | None = None,
-    max_count: int | str | None = None,
-    mechanism: str = "transport",
-    consistent: bool = False,
-    split: Number | None = None,
-    refine: bool = True,
     prior: Any = None,
     contributions: int | None = None,
+    **options: Any,
 ) -> Plan:
-    """What `release` would do with a table of these rows, and how well it would do it.
+    """What `release`, with the same options, would do with a table of these rows, and how well it would do it.
 
     Errors are expected errors of one count and of the distribution of counts (Wasserstein-1), for reference shapes or,
     if it is given, for a public `prior`: a distribution over 0..max_count.
     """
-    rows = schema_or_rows if isinstance(schema_or_rows, int) else getattr(schema_or_rows, "rows", schema_or_rows)
-    rows = whole(rows, "the number of rows", least=1)
-    declared = getattr(schema_or_rows, "contributions", 1) if contributions is None else contributions
-    people = whole(declared, "the contribution bound", least=1)
-    budget, concentrated = _budget(epsilon, alpha, rho)
-    if mechanism == "rank":
-        mechanism, consistent = "transport", True
-    if max_count not in (None, "auto"):
-        max_count = whole(max_count, "max_count", least=1)
-    chosen = _Choices(budget, concentrated, max_count, mechanism, Fraction(0), refine, consistent, people)
-    chosen = _with_split(chosen, split)
+    from discreet.release import plan_route, request_of
+
+    request = request_of(epsilon, **options)
+    schema = _schema(schema_or_rows, contributions)
+    route = plan_route(schema, request)
+    promise = route.guarantee
     return Plan(
-        tuple(_steps(chosen, rows)),
-        "" if budget is None else str(budget),
-        tuple(_expected(chosen, rows, prior)),
+        tuple(_steps(route, request, schema)),
+        None if promise.epsilon is None else str(promise.epsilon),
+        tuple(_expected(schema, request, prior)),
+        promise.sentence,
     )
 
 
-def expected_errors(
-    max_count: int,
-    rows: int,
-    epsilon: Number | Epsilon,
-    *,
-    split: Number | None = None,
-    refined: bool = True,
-    consistent: bool = False,
-    prior: Any = None,
-) -> list[dict[str, Any]]:
-    """Expected error of a count and of the distribution after a two-stage release, by shape of the data."""
-    size, number = whole(max_count, "max_count", least=1), whole(rows, "the number of rows", least=1)
-    chosen = _Choices(epsilon_of(epsilon), None, size, "transport", Fraction(0), refined, consistent, 1)
-    return _expected(_with_split(chosen, split), number, prior)
-
-
-def _budget(
-    epsilon: Number | Epsilon | None, alpha: Number | None, rho: Number | None
-) -> tuple[Epsilon | None, Fraction | None]:
-    if rho is None:
-        return epsilon_of(epsilon, alpha), None
-    if epsilon is not None or alpha is not None:
-        raise BadInput("a privacy parameter was needed", "only one of epsilon, alpha and rho may be given")
-    return None, positive(rho, "rho")
-
-
-def _with_split(chosen: _Choices, split: Number | None) -> _Choices:
-    if split is not None:
-        share = checked_split(split, chosen.refined)
-    elif chosen.epsilon is None:
-        share = rho_split()
+def _schema(given: Any, contributions: int | None) -> Schema:
+    """The schema, or one of that many rows whose keys do not matter."""
+    if isinstance(given, Schema):
+        schema = given
     else:
-        share = default_split(chosen.epsilon.times(Fraction(1, chosen.contributions)), chosen.refined)
-    return _Choices(**{**chosen.__dict__, "split": share})
+        rows = whole(getattr(given, "rows", given), "the number of rows", least=1)
+        schema = Schema((), "count", rows, None, contributions=getattr(given, "contributions", 1))
+    if contributions is None:
+        return schema
+    return replace(schema, contributions=whole(contributions, "the contribution bound", least=1))
 
 
-def _steps(chosen: _Choices, rows: int) -> list[str]:
+def _steps(route: Route, request: Request, schema: Schema) -> Iterator[str]:
     """One sentence a step, with its price."""
-    left, steps = _after_max_count(chosen), []
-    if chosen.max_count == "auto":
-        steps.append(f"Spend {_price(chosen, SHARE)} on a largest count that nearly all of the {rows} rows stay below.")
-    if chosen.max_count is None:
-        steps.append("Leave counts without an upper limit.")
+    from discreet.routes.two_stage import TwoStageRoute
+
+    if request.keep:
+        yield f"Keep exactly: {', '.join(route.discloses)}. These sums are published and not protected."
+        yield f"Spend {_total(request)} on {request.law} noise that cannot change them, and repair nothing."
+        return
+    limit = "that largest count" if request.max_count == "auto" else str(request.max_count)
+    if isinstance(route, TwoStageRoute) and route.budget.max_count is not None:
+        price = _price(route.budget.max_count)
+        yield f"Spend {price} on a largest count that nearly all of the {schema.rows} rows stay below."
+    if request.max_count is None:
+        yield "Leave counts without an upper limit."
     else:
-        limit = "that largest count" if chosen.max_count == "auto" else str(chosen.max_count)
-        steps.append(f"Treat counts above {limit} as {limit}.")
-    if chosen.mechanism != "transport":
-        return [*steps, f"Spend {_price(chosen, left)} on the counts: mechanism {chosen.mechanism}, row by row."]
-    if chosen.split:
-        price = _price(chosen, left * chosen.split)
-        steps.append(f"Spend {price} on the distribution: noisy numbers of rows with a count of at most 0, 1, 2, ...")
-    steps.append(f"Spend {_price(chosen, left * (1 - chosen.split))} on noise for each of the {rows} counts.")
-    if chosen.refined:
-        steps.append("Estimate the distribution again from the noisy counts: free, it looks at nothing secret.")
-    how = "by rank, so that both agree exactly" if chosen.consistent else "row by row"
-    steps.append(f"Map the noisy counts onto that distribution, {how}: free, for the same reason.")
-    if chosen.contributions > 1:
-        steps.append(f"All noise is widened for people who are counted up to {chosen.contributions} times.")
-    return steps
+        yield f"Treat counts above {limit} as {limit}."
+    if isinstance(route, TwoStageRoute):
+        yield from _two_stage_steps(route)
+    else:
+        yield f"Spend {_total(request)} on the counts: mechanism {request.mechanism}, row by row."
+    if schema.contributions > 1:
+        yield f"All noise is widened for people who are counted up to {schema.contributions} times."
 
 
-def _after_max_count(chosen: _Choices) -> Fraction:
-    return 1 - SHARE if chosen.max_count == "auto" else Fraction(1)
+def _two_stage_steps(route: TwoStageRoute) -> Iterator[str]:
+    measured, rows, name = route.budget.distribution, route.budget.rows, route.request.mechanism
+    if measured is not None:
+        price = _price(measured)
+        yield f"Spend {price} on the distribution: noisy numbers of rows with a count of at most 0, 1, 2, ..."
+    if name != "transport":
+        yield f"Construct the mechanism {name} for that distribution: free, it looks at nothing secret."
+        yield f"Spend {_price(rows)} on the counts: that mechanism, row by row."
+        return
+    yield f"Spend {_price(rows)} on noise for each of the {route.schema.rows} counts."
+    if route.refined:
+        yield "Estimate the distribution again from the noisy counts: free, it looks at nothing secret."
+    how = "by rank, so that both agree exactly" if route.consistent else "row by row"
+    yield f"Map the noisy counts onto that distribution, {how}: free, for the same reason."
 
 
-def _price(chosen: _Choices, share: Fraction) -> str:
-    if chosen.epsilon is None:
-        assert chosen.rho is not None
-        return f"rho = {text(chosen.rho * share)}"
-    return f"epsilon = {chosen.epsilon if share == 1 else chosen.epsilon.times(share)}"
+def _price(part: Part) -> str:
+    if part.epsilon is None:
+        assert part.rho is not None
+        return f"rho = {text(part.rho)}"
+    return f"epsilon = {part.epsilon}"
 
 
-def _expected(chosen: _Choices, rows: int, prior: Any) -> list[dict[str, Any]]:
-    top = chosen.max_count if isinstance(chosen.max_count, int) else EXAMPLE_MAX_COUNT
+def _total(request: Request) -> str:
+    return f"epsilon = {request.epsilon}" if request.rho is None else f"rho = {text(request.rho)}"
+
+
+def _expected(schema: Schema, request: Request, prior: Any) -> Iterator[dict[str, Any]]:
+    """The release itself, simulated on made-up tables."""
+    from discreet.evaluate.shapes import SHAPES, rows_of
+    from discreet.release import plan_route
+
+    top = request.max_count if isinstance(request.max_count, int) else EXAMPLE_MAX_COUNT
     if prior is not None:
-        top = len(prior) - 1 if chosen.max_count is None or chosen.max_count == "auto" else top
+        top = top if isinstance(request.max_count, int) else len(prior) - 1
         shapes = {"prior": prior_of(prior, top + 1)}
     else:
         top = min(top, LARGEST_RANGE)
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
-    pipeline, simulated = _pipeline(chosen, top), min(rows, MOST_ROWS)
-    repeats = int(np.clip(WORK // simulated, 2, 20))
-    return [_row(name, pipeline, rows_of(shape, simulated), top, repeats) for name, shape in shapes.items()]
+    rows = schema.rows if request.keep else min(schema.rows, MOST_ROWS)
+    route = plan_route(replace(schema, rows=rows), request)
+    repeats = int(np.clip(WORK // rows, 2, 20))
+    for name, shape in shapes.items():
+        count_error, distribution_error = _simulated(route, rows_of(shape, rows), repeats)
+        yield {
+            "shape": name,
+            "max_count": top,
+            "count_error": float(f"{count_error:.3g}"),
+            "distribution_error": float(f"{distribution_error:.3g}"),
+        }
 
 
-def _row(name: str, pipeline: Pipeline, counts: Any, top: int, repeats: int) -> dict[str, Any]:
-    errors = simulate({name: pipeline}, counts, top, repeats, SEED).mean(name)
-    return {"shape": name, "max_count": top} | {key: float(f"{value.mean:.3g}") for key, value in errors.items()}
+def _simulated(route: Route, counts: NDArray[np.int64], repeats: int) -> tuple[float, float]:
+    """Mean error of a count, and Wasserstein-1 between the distributions: the mean error of the sorted counts."""
+    from discreet.sample.bits import seeded
 
-
-def _pipeline(chosen: _Choices, top: int) -> Pipeline:
-    if chosen.mechanism != "transport":
-        return _explicit(chosen, top)
-    onto, split, people = "rank" if chosen.consistent else "spread", chosen.split, chosen.contributions
-    if chosen.epsilon is None:
-        assert chosen.rho is not None
-        first, second = (_gaussian(chosen.rho * share, people) for share in (split, 1 - split))
-        return two_stage_of(first, second, top, chosen.refined, onto)
-    budget = chosen.epsilon.times(Fraction(1, people))
-    if chosen.max_count == "auto":
-        _, budget = share_for_max_count(budget)
-    measured = Geometric(budget.times(split).odds()) if split else None
-    return two_stage_of(measured, Geometric(budget.times(1 - split).odds()), top, chosen.refined, onto)
-
-
-def _gaussian(rho: Fraction, people: int) -> Gaussian:
-    return Gaussian(Fraction(people**2) / (2 * rho))
-
-
-def _explicit(chosen: _Choices, top: int) -> Pipeline:
-    from discreet.build.explicit import explicit
-
-    if chosen.epsilon is None:
-        raise BadInput(
-            f"the mechanism {chosen.mechanism!r} was asked for with rho", "its errors are planned by epsilon"
-        )
-    return by_matrix(explicit(chosen.mechanism, top, chosen.epsilon.times(Fraction(1, chosen.contributions))).matrix())
+    true, errors = np.sort(counts), []
+    shuffled = np.random.default_rng(SEED).permutation(counts)
+    for repeat in range(repeats):
+        released = route.publish(route.draw(shuffled, seeded(SEED + repeat))).counts
+        errors.append((np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()))
+    count_error, distribution_error = np.mean(errors, axis=0)
+    return float(count_error), float(distribution_error)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, choose
 from discreet.guarantee import Guarantee
-from discreet.numbers import SMALLEST_EPSILON, Number, epsilon_of, exact, positive, probability, whole
+from discreet.numbers import SMALLEST_EPSILON, Epsilon, Number, epsilon_of, exact, positive, probability, whole
 from discreet.routes import Measured, Published, Request, Route
 from discreet.sample.bits import source
 from discreet.table import ROWS_ARE_PUBLIC, Schema, Table
@@ -73,7 +73,7 @@ class Release:
 
 def release(
     table: Table,
-    epsilon: Number | None = None,
+    epsilon: Number | Epsilon | None = None,
     *,
     alpha: Number | None = None,
     rho: Number | None = None,
@@ -104,9 +104,9 @@ def release(
     at = stages or _ignore
     if not isinstance(table, Table):
         raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
-    request = _request(
-        epsilon, alpha, rho, delta, max_count=max_count, mechanism=mechanism or "transport", consistent=consistent,
-        split=split, refine=refine, base=base, keep=tuple(keep), law=law, nonnegative=nonnegative, per_unit=per_unit,
+    request = request_of(
+        epsilon, alpha, rho, delta, max_count=max_count, mechanism=mechanism, consistent=consistent,
+        split=split, refine=refine, base=base, keep=keep, law=law, nonnegative=nonnegative, per_unit=per_unit,
         inequalities=inequalities, allow_diagnosed=allow_diagnosed,
     )  # fmt: skip
     bits = source(seed)
@@ -140,19 +140,27 @@ def plan_route(schema: Schema, request: Request) -> Route:
     return plan_two_stage(schema, request)
 
 
-def _request(
-    epsilon: Number | None, alpha: Number | None, rho: Number | None, delta: Number, **options: Any
+def request_of(
+    epsilon: Number | Epsilon | None = None,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
+    **options: Any,
 ) -> Request:
     """Everything that was asked, in exact numbers; nonsense is refused here, before anything is read or spent."""
     if rho is not None and (epsilon is not None or alpha is not None):
         raise BadInput("a privacy parameter was needed", "only one of epsilon, alpha and rho may be given")
+    for name in options:
+        choose(name, [item.name for item in fields(Request)], "option")
+    options["keep"] = tuple(options.get("keep", ()))
+    options["mechanism"] = options.get("mechanism") or "transport"
     if options["mechanism"] == "rank":
         options |= {"mechanism": "transport", "consistent": True}
     if not options["keep"]:
         choose(options["mechanism"], MECHANISMS, "mechanism")
-    if options["max_count"] not in (None, "auto"):
+    if options.get("max_count") not in (None, "auto"):
         options["max_count"] = whole(options["max_count"], "max_count", 1)
-    if options["split"] is not None:
+    if options.get("split") is not None:
         options["split"] = _split(options["split"])
     return Request(
         epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
@@ -217,7 +225,7 @@ def _spending(schema: Schema, request: Request, route: Route) -> Spending:
 def _seal(
     schema: Schema, route: Route, measured: Measured, published: Published, private: bool, measurements: bool
 ) -> Release:
-    certificate = getattr(route, "certificate", None)
+    certificate = published.certificate
     guarantee = replace(route.guarantee, private=private, remarks=(ROWS_ARE_PUBLIC, *published.remarks))
     return Release(
         schema=schema,

@@ -65,9 +65,12 @@ def tables(most_rows: int = 40, most: int = 30) -> SearchStrategy[Table]:
     counts = st.lists(st.integers(0, most), min_size=1, max_size=most_rows)
 
     def build(values: list[int]) -> Table:
-        from discreet.io.tables import table_of_counts
+        import pyarrow as pa
 
-        return table_of_counts(np.array(values, dtype=np.int64))
+        from discreet.io.tables import table
+
+        names = [f"row {i:04d}" for i in range(len(values))]
+        return table(pa.table({"name": names, "count": values}), count="count")
 
     return counts.map(build)
 
@@ -150,5 +153,6 @@ def _strategies() -> Any:
     try:
         from hypothesis import strategies
     except ImportError as error:
-        raise MissingExtra("a strategy was asked for", "hypothesis is not installed", "pip install hypothesis") from error
+        found, do = "hypothesis is not installed", "pip install hypothesis"
+        raise MissingExtra("a strategy was asked for", found, do) from error
     return strategies

@@ -37,7 +37,7 @@ def all_scales(size: int, odds: float) -> np.ndarray:
 
 
 def plain_program(costs: np.ndarray, z: np.ndarray, odds: float, target: np.ndarray | None = None) -> float:
-    """The least cost over private matrices with z T = target, by a general solver; without target=False no fixed point."""
+    """The least cost over private matrices with z T = target, by a general solver; no fixed point without one."""
     size = len(z)
     rows, eye = [], np.eye(size)
     for i in range(size - 1):

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +20,9 @@ from hypothesis import strategies as st
 
 from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
+from discreet.io import microdata
 from discreet.io.microdata import contributions_beside
+from discreet.io.tables import read_table
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}
@@ -114,6 +117,27 @@ def test_each_person_counts_on_their_own(
     np.testing.assert_array_equal(counted(mixed), counted(rows))
 
 
+def test_several_passes_where_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(*pair, f"p{who}") for who in range(500) for pair in list(product(*UNIVERSE.values()))[who % 4 :]]
+    data = as_parquet(rows, tmp_path)
+    at_once = count(data, ["county", "sex"], UNIVERSE, "person", 2)
+    one_pass, asked = microdata._one_pass, []
+
+    def small_memory(*arguments: Any) -> list[Any]:
+        asked.append(arguments[-2:])
+        if arguments[-1] < 64:
+            raise duckdb.OutOfMemoryException("too much")
+        return one_pass(*arguments)
+
+    monkeypatch.setattr(microdata, "_one_pass", small_memory)
+    in_parts = count(data, ["county", "sex"], UNIVERSE, "person", 2)
+    np.testing.assert_array_equal(in_parts.counts, at_once.counts)
+    assert asked == [(0, 1), (0, 8), *((number, 64) for number in range(64))]
+    monkeypatch.setattr(microdata, "MOST_PASSES", 8)
+    with pytest.raises(BadInput, match=r"was to be counted.*too much"):
+        count(data, ["county", "sex"], UNIVERSE, "person", 2)
+
+
 def test_which_rows_are_kept_favours_no_category(tmp_path: Path) -> None:
     """Everyone is in all six categories and one row is kept: about a sixth of the people in each."""
     rows = [(*pair, f"p{who}") for who in range(3000) for pair in product(*UNIVERSE.values())]
@@ -157,7 +181,7 @@ def test_missing_values(kind: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"1 of the categories .* sex = ''"):
         count(data, ["county", "sex"], UNIVERSE)
     nameless = KINDS[kind]([*ROWS, ("01001", "f", None)], tmp_path)  # type: ignore[list-item]
-    with pytest.raises(BadInput, match=r"'person' says whose row it is\. it is empty in 1 row"):
+    with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 1 row"):
         count(nameless, ["county", "sex"], UNIVERSE, "person", 1)
 
 
@@ -221,6 +245,11 @@ def test_from_the_shell(out: str, tmp_path: Path) -> None:
     assert frame["count"].astype(int).sum() == 3
     assert contributions_beside(tmp_path / out) == 2
     assert contributions_beside(tmp_path / "people.csv") == 1
+    assert read_table(tmp_path / out, "count", ["county", "sex"]).schema.contributions == 2
+    assert read_table(tmp_path / out, "count", ["county", "sex"], contributions=5).schema.contributions == 5
+    (tmp_path / f"{out}.contributions.json").write_text("{}")
+    with pytest.raises(BadInput, match="does not say how many rows one person may have"):
+        read_table(tmp_path / out, "count", ["county", "sex"])
 
 
 def test_a_refusal_leaves_no_file(tmp_path: Path) -> None:

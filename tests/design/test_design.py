@@ -59,6 +59,31 @@ def test_any_structural_design_equals_the_plain_program(max_count, epsilon, cost
     assert made.value == pytest.approx(least, abs=2e-6)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    max_count=st.integers(1, 5),
+    epsilon=st.sampled_from(["0.2", "1", "2.5"]),
+    delta=st.sampled_from(["0", "0.05", "0.4"]),
+    structural=st.sets(st.sampled_from(ALL), max_size=2),
+    valued=st.sets(st.sampled_from(["truth=3/10", "support=2", "unbiased", "at-least=0,1,1/9", "at-most=1,1,1/4"])),
+    law=st.sampled_from([None, "fixed-point", "target"]),
+)
+def test_any_design_equals_the_plain_program_or_both_are_infeasible(max_count, epsilon, delta, structural, valued, law):
+    z, prior = skewed(max_count + 1, 5), skewed(max_count + 1, 6)
+    require = [*sorted(structural), *sorted(valued), *([(law, z)] if law else [])]
+    odds, slack = np.exp(float(Fraction(epsilon))), float(Fraction(delta))
+    plain = plain_program(max_count, odds, "absolute", require, prior, slack)
+    try:
+        made = design(max_count, epsilon, delta=delta, objective="absolute", prior=prior, require=require)
+    except Infeasible as clash:
+        assert plain is None
+        blamed = [item for item in require if parse_requirement(item, prior).name in clash.values["conflict"]]
+        assert plain_program(max_count, odds, "absolute", blamed, prior, slack) is None
+        return
+    assert_promises(made, epsilon, delta)
+    assert made.value == pytest.approx(plain[0], abs=2e-6)
+
+
 @pytest.mark.parametrize("max_count", [1, 2, 3, 6, 9])
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "0.7", "1.5"])
 @pytest.mark.parametrize("require", [[], ["WH"], ["CM"], ["RM", "S"], ["F"], ["F", "CM", "RM"]])

@@ -76,6 +76,20 @@ def test_rows_get_their_posterior() -> None:
         assert found.high[row] == next(k for k in range(4) if running[k] >= 0.9 - 1e-9)
 
 
+@pytest.mark.parametrize("law", [Geometric(Fraction(5, 4)), Gaussian(Fraction(9))])
+def test_credible_intervals_hold_on_average(law: Any) -> None:
+    """Exactly: over counts drawn from the prior and all noise, the interval contains the count at least so often."""
+    prior, reach = np.array([0.5, 0.1, 0.0, 0.25, 0.05, 0.1]), 120
+    values = np.arange(-reach, reach + 1)
+    found = row_estimates(evidence(values, law, len(prior), prior), 0.9)
+    masses = law.masses(2 * reach)
+    covered = sum(
+        share * (masses[np.abs(values - count)] * ((found.low <= count) & (count <= found.high))).sum()
+        for count, share in enumerate(prior)
+    )
+    assert 0.9 - 1e-6 <= covered < 0.999
+
+
 def filter_matrix(law: Geometric, size: int) -> Any:
     """G[seen, t]: what one row adds to the estimate of F_t."""
     alone = [prefix_of(evidence([value], law, size)).estimate[:-1] for value in range(size)]
@@ -224,6 +238,20 @@ def test_almost_no_noise_gives_the_truth(name: str) -> None:
     rows = view.rows()
     assert rows.column("median").to_pylist() == true.tolist()
     assert rows.column_names == ["row", "half", "mean", "median", "low", "high"]
+
+
+def test_a_wide_range_of_gaussian_noise() -> None:
+    """Over many counts only the measured distribution and the sum of the rows are used, and both are unbiased."""
+    rng, law = np.random.default_rng(8), Gaussian(Fraction(4))
+    true = rng.integers(0, 900, 300)
+    prefix = np.cumsum(np.bincount(true, minlength=901))[:-1]
+    seen = true + np.rint(2 * rng.normal(size=300)).astype(int)
+    measured = prefix + np.rint(2 * rng.normal(size=900))
+    view = Estimate(evidence(seen, law, 901, cumulative=measured, cumulative_law=law))
+    assert view.share_above(100).estimate == pytest.approx((300 - measured[100]) / 300)
+    assert view.total().estimate == pytest.approx(seen.sum())
+    low, high = view.total().interval
+    assert high - low == pytest.approx(2 * 1.959964 * 2 * np.sqrt(300), rel=1e-6)
 
 
 REPEATS = 60

@@ -11,7 +11,7 @@ import pytest
 from discreet.cli import main
 from discreet.errors import BadInput
 from discreet.evaluate.shapes import SHAPES
-from discreet.plan import expected_errors, plan
+from discreet.plan import plan
 
 
 def test_steps_name_their_price_and_prices_add_up() -> None:
@@ -32,11 +32,11 @@ def test_what_is_not_done_is_not_said() -> None:
 
 
 def test_errors_fall_with_epsilon_and_rows() -> None:
-    loose, strict = (expected_errors(30, 2000, epsilon) for epsilon in (2, "1/5"))
+    loose, strict = (plan(2000, epsilon, max_count=30).expected for epsilon in (2, "1/5"))
     assert [row["shape"] for row in loose] == list(SHAPES)
     for one, other in zip(loose, strict):
         assert one["count_error"] < other["count_error"] and one["distribution_error"] < other["distribution_error"]
-    many, few = (expected_errors(30, rows, 1) for rows in (100_000, 200))
+    many, few = (plan(rows, 1, max_count=30).expected for rows in (100_000, 200))
     assert all(a["distribution_error"] < b["distribution_error"] for a, b in zip(many, few))
 
 

@@ -75,8 +75,7 @@ def test_rows_of_one_value_are_spread_evenly(noisy: list[int], seed: int) -> Non
     parts = evenly(values, np.random.default_rng(seed))
     for value in set(noisy):
         own = np.sort(parts[values == value])
-        np.testing.assert_allclose(np.diff(own), 1 / len(own))
-        assert 0 <= own[0] < 1 / len(own)
+        np.testing.assert_array_equal(np.floor(own * len(own) + 1e-12), np.arange(len(own)))
 
 
 def test_a_matrix_is_followed() -> None:
@@ -170,3 +169,21 @@ def test_the_published_heuristic_is_no_better_than_the_optimum_we_compare_with(s
     # both have the fixed point z, so the distribution errs alike but for sampling
     errors = found.mean("heuristic")["distribution_error"].mean, found.mean("optimum")["distribution_error"].mean
     assert 0.5 < errors[0] / errors[1] < 2
+
+
+@pytest.mark.parametrize("onto, consistent", [("spread", False), ("rank", True)])
+def test_the_simulated_release_errs_like_the_real_one(onto: str, consistent: bool) -> None:
+    import pyarrow as pa
+
+    import discreet as dc
+
+    counts = np.minimum(skewed(), 50)
+    table = dc.table(pa.table({"row": [f"r{k:04d}" for k in range(len(counts))], "n": counts}), count="n")
+    true = np.bincount(counts, minlength=51)
+    errors = []
+    for seed in range(15):
+        out = dc.release(table, epsilon="1/2", max_count=50, consistent=consistent, seed=seed).published.counts
+        errors.append((np.abs(out - table.counts).mean(), w1(np.bincount(out, minlength=51), true)))
+    found = simulate({"simulated": two_stage(0.5, 50, onto=onto)}, counts, 50, repeats=30).mean("simulated")
+    assert np.mean(errors, axis=0)[0] == pytest.approx(found["count_error"].mean, rel=0.05)
+    assert np.mean(errors, axis=0)[1] == pytest.approx(found["distribution_error"].mean, rel=0.35)

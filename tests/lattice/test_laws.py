@@ -37,7 +37,7 @@ def test_pair_sums_enclose_the_exact_law(odds: Fraction, cells: int, shift: int)
     whole = sum(weights)
     slack = weights[-1] * 100 / whole  # what is left out of the sum, generously
     running = Fraction(0)
-    for s in range(0, 60):
+    for s in range(60):
         running += weights[s] / whole
         low, high = PairSum(odds, cells, shift).below(s, 80)
         assert Fraction(low, 1 << 80) <= running
@@ -82,7 +82,10 @@ def test_tilted_noise() -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.fractions(Fraction(1, 20), 60, max_denominator=30), st.fractions(Fraction(-1, 2), Fraction(1, 2), max_denominator=20))
+@given(
+    st.fractions(Fraction(1, 20), 60, max_denominator=30),
+    st.fractions(Fraction(-1, 2), Fraction(1, 2), max_denominator=20),
+)
 def test_shifted_gaussians_and_their_masses(variance: Fraction, shift: Fraction) -> None:
     from flint import ctx
 
@@ -183,7 +186,7 @@ def test_inner_points() -> None:
 def test_splitting_a_measure_gives_the_weight_of_a_pair() -> None:
     """a^(|s|+|q-s|) is geometric noise of ratio a^2 convolved with the inner points: checked exactly."""
     a = Fraction(2, 3)
-    for q in range(0, 6):
+    for q in range(6):
         measure = [1 if q == 0 else Fraction(1) if u in (0, q) else 1 - a**2 for u in range(q + 1)]
         scale = None
         for s in range(-8, 14):
@@ -210,3 +213,16 @@ def test_gaussian_blocks_with_a_given_sum() -> None:
     group = gaussian_group(Fraction(4), 7)
     totals = np.array([0, 5, -12, 3])
     assert group.given(totals, seeded(9)).sum(axis=1).tolist() == totals.tolist()
+
+
+def test_wide_sums_by_rejection_follow_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.lattice import laminar
+
+    law = PairSum(Fraction(3, 2), 4)
+    expected = np.diff([law.below(s, 64)[0] / 2**64 for s in range(-1, 12)])
+    wrong = np.diff([PairSum(Fraction(7, 5), 4).below(s, 64)[0] / 2**64 for s in range(-1, 12)])
+    monkeypatch.setattr(laminar, "WIDEST_SPREAD", 0)
+    drawn = laminar._pair_sums(law, 3000, seeded(10))
+    seen = np.append(np.bincount(drawn, minlength=12)[:12], (drawn >= 12).sum())
+    assert chisquare(seen, 3000 * np.append(expected, 1 - expected.sum())).pvalue > 1e-6
+    assert chisquare(seen, 3000 * np.append(wrong, 1 - wrong.sum())).pvalue < 1e-6

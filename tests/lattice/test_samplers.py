@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.lattice.enumeration import THREE_SETS, check, gaussian, l1, l2, law, margins
 
 from discreet.lattice.invariants import invariant_matrix, sums
 from discreet.lattice.plan import LatticePlan, lattice_sampler
 from discreet.sample.bits import seeded
-from tests.lattice.enumeration import THREE_SETS, check, gaussian, l1, l2, law, margins
 
 DRAWS = 20_000
 
@@ -66,7 +66,11 @@ def test_gaussian(matrix: np.ndarray, variance: Fraction, sampler: str, reach: i
 
 @pytest.mark.parametrize(
     ("matrix", "rate", "reach"),
-    [(np.ones((1, 3), dtype=int), Fraction(3, 2), 12), (margins(2, 3), Fraction(1), 12), (np.array([[1, 1, 0]]), 2, 10)],
+    [
+        (np.ones((1, 3), dtype=int), Fraction(3, 2), 12),
+        (margins(2, 3), Fraction(1), 12),
+        (np.array([[1, 1, 0]]), 2, 10),
+    ],
 )
 def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
     plan = plan_for(matrix, law="l2", epsilon=rate)

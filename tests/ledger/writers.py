@@ -12,6 +12,8 @@ from fractions import Fraction
 from discreet.errors import OverBudget
 from discreet.ledger import Spending, ledger
 
+WARM_UP = 5
+
 
 def spend_all(url: str) -> None:
     """Prints how many spendings were accepted."""
@@ -37,13 +39,17 @@ def release_forever(url: str, released: str) -> None:
 def kill_children(url: str, released: str, kills: int, seed: int) -> None:
     """Prints how many children died by our hand."""
     ledger(url).status()
+    start = time.perf_counter()
+    for number in range(WARM_UP):
+        ledger(url).spend("people", Spending(Fraction(1, 1000), note=f"warm-up {number}"))
+    longest = 2 * (time.perf_counter() - start) / WARM_UP
     chance, killed = random.Random(seed), 0
     for _ in range(kills):
         child = os.fork()
         if child == 0:
             release_forever(url, released)
             os._exit(1)
-        time.sleep(chance.uniform(0.0, 0.03))
+        time.sleep(chance.uniform(0.0, longest))
         os.kill(child, signal.SIGKILL)
         killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     print(killed)

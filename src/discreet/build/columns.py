@@ -20,7 +20,6 @@ from discreet.build.pricing import lower_bound
 from discreet.errors import SolverFailed
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
 MOST_STEPS = 150
 PATIENCE = 12
@@ -68,9 +67,7 @@ class Point:
         return float((self.slacks * self.slack_duals).sum())
 
 
-def best_columns(
-    costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7, progress: Progress | None = None
-) -> Optimum:
+def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7) -> Optimum:
     """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap."""
     support = np.flatnonzero(z > RARE / len(z))
     weights = z[:, None] * costs[:, support]
@@ -86,8 +83,6 @@ def best_columns(
         cost = float((weights * point.columns).sum())
         if not np.isfinite(cost) or not np.isfinite(point.row_duals).all():
             break
-        if progress:
-            progress(step, point.gap * unit / max(abs(cost), 1e-300))
         if point.gap * unit > 10 * tolerance * abs(cost):
             continue
         # rows that z makes next to impossible carry rounding errors that a scale could exploit: give way a little

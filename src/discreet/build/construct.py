@@ -22,15 +22,15 @@ from discreet.build.pricing import lower_bound
 from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
 from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.costs import cost_matrix, prior_of
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, SolverFailed, choose
 from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
 from discreet.sample.laws import Gaussian, Geometric
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
-LARGEST_PROGRAM = 400
+LARGEST_PROGRAM = 200
+WORST_GAP = 0.01  # of a program's answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,6 @@ class Task:
     noise: Geometric | Gaussian
     epsilon: Epsilon | None
     cost: Any
-    progress: Progress | None = None
 
     @property
     def odds(self) -> Fraction:
@@ -110,7 +109,6 @@ def construct(
     target: Any = None,
     delta: Number = 0,
     rho: Number | None = None,
-    progress: Progress | None = None,
 ) -> Construction:
     """A mechanism for counts distributed as z, by one of `METHODS`.
 
@@ -129,9 +127,9 @@ def construct(
         return _explicit(method, distribution, cost, epsilon, alpha, delta, rho)
     if rho is not None or exact(delta, "delta") > 0:
         noise: Geometric | Gaussian = Gaussian(explicit.noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
-        return METHODS[method](Task(method, distribution, wanted, noise, None, cost, progress))
+        return METHODS[method](Task(method, distribution, wanted, noise, None, cost))
     parameter = epsilon_of(epsilon, alpha)
-    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost, progress))
+    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost))
 
 
 def _explicit(
@@ -204,12 +202,19 @@ def _program(task: Task) -> Construction:
     algorithm = "simplex" if task.method == "fixed-point-simplex" else "interior"
     matrix, duals = solve_fixed_point(task.costs, task.z, float(inner_odds(task.odds)), algorithm)  # type: ignore[arg-type]
     bound = lower_bound(task.costs, task.z, math.log(task.odds), duals)
-    return _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
+    found = _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
+    if found.gap is not None and found.gap > WORST_GAP:
+        raise SolverFailed(
+            f"the method {task.method!r} was asked for",
+            f"once its errors are repaired, the solver's answer may be {found.gap:.0%} above the optimum",
+            "Use the method column-generation",
+        )
+    return found
 
 
 def _column_generation(task: Task) -> Construction:
     inner = inner_odds(task.odds)
-    found = best_columns(task.costs, task.z, math.log(inner), progress=task.progress)
+    found = best_columns(task.costs, task.z, math.log(inner))
     bound = lower_bound(task.costs, task.z, math.log(task.odds), found.duals)
     return _weighed(task, found.matrix, bound, [f"{found.steps} interior-point steps"])
 

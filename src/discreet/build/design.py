@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -26,12 +26,23 @@ LARGEST_PROGRAM = 200
 LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 
+@dataclass(frozen=True)
+class Objective:
+    """What was minimised, what it came to, and what no mechanism that meets the requirements can be below.
+
+    The bound is proven, not the solver's word; there is none for a mechanism that was asked for by name.
+    """
+
+    name: str
+    value: float
+    lower_bound: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A certified mechanism and what is known about it.
 
-    `method` is 'program', 'closed-form' or 'named'; `reason` says why that way was taken. No mechanism that meets the
-    requirements costs less than `lower_bound`: proven, not the solver's word.
+    `method` is 'program', 'closed-form' or 'named'; `reason` says why that way was taken.
     """
 
     mechanism: Mechanism
@@ -39,12 +50,18 @@ class Design:
     reason: str
     epsilon: Epsilon
     delta: Fraction
-    objective: str
-    value: float
-    lower_bound: float | None
+    objective: Objective
     requirements: Mapping[str, Witness | None]
     certificate: Certificate
     prior: tuple[Fraction, ...]
+
+    @property
+    def value(self) -> float:
+        return self.objective.value
+
+    @property
+    def lower_bound(self) -> float | None:
+        return self.objective.lower_bound
 
     @property
     def gap(self) -> float | None:
@@ -67,7 +84,7 @@ class Design:
         return replace(self, prior=_prior(prior, len(self.prior)))
 
     def __repr__(self) -> str:
-        return f"<Design {self.mechanism.name} ({self.method}), {self.objective} {self.value:.6g}>"
+        return f"<Design {self.mechanism.name} ({self.method}), {self.objective.name} {self.value:.6g}>"
 
     def as_json(self) -> dict[str, Any]:
         """The fields the command line prints."""
@@ -83,7 +100,7 @@ class Design:
             "weights": None if weights is None else [[str(weight) for weight in row] for row in weights.rows],
             "denominator": None if weights is None else str(weights.total),
             "form": mechanism_json(self.mechanism) if weights is None else None,
-            "objective": {"name": self.objective, "value": self.value, "lower_bound": self.lower_bound},
+            "objective": asdict(self.objective),
             "cost": self.cost,
             "properties": self.properties,
             "requirements": [{"name": name, "holds": witness is None} for name, witness in self.requirements.items()],
@@ -201,11 +218,8 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, 
         reason=way.reason,
         epsilon=epsilon,
         delta=problem.delta,
-        objective=objective,
-        value=value
-        if bound is None
-        else max(value, bound),  # no mechanism is below it: where a float is, it is rounding
-        lower_bound=bound,
+        # no mechanism is below the bound: where a float is, that is rounding
+        objective=Objective(objective, value if bound is None else max(value, bound), bound),
         requirements=results,
         certificate=certificate,
         prior=problem.prior,

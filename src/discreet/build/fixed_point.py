@@ -19,33 +19,40 @@ TOLERANCES = (1e-10, 1e-8, 1e-7)
 
 
 def fixed_point_program(costs: Floats, z: Floats, odds: float) -> LinearProgram:
-    """Variables T[i, j] row by row; constraints: privacy of every pair both ways, row sums, the fixed point."""
+    """Variables T[i, j] / z[j] row by row, for z[j] > 0; constraints: privacy both ways, row sums, the fixed point.
+
+    Divided by z[j] all variables are of one size, and no right-hand side is lost among the solver's tolerances.
+    """
     from scipy.sparse import csr_array, eye_array, kron, vstack
 
-    size = len(z)
+    size, support = len(z), np.flatnonzero(z > 0)
+    many, goal = len(support), z[support]
     upper, lower = eye_array(size, format="csr")[1:], eye_array(size, format="csr")[:-1]
-    up, down = odds * upper - lower, odds * lower - upper
-    unit = eye_array(size)
-    rows = [kron(up, unit), kron(down, unit), kron(unit, np.ones((1, size))), kron(z[None, :], unit)]
-    fixed = np.concatenate([np.ones(size), z])
-    pairs = 2 * size * (size - 1)
+    unit = eye_array(many)
+    rows = [
+        kron(odds * upper - lower, unit),
+        kron(odds * lower - upper, unit),
+        kron(eye_array(size), goal[None, :]),
+        kron(z[None, :], unit),
+    ]
+    pairs, fixed = 2 * many * (size - 1), np.ones(size + many)
     return LinearProgram(
-        (z[:, None] * costs).ravel(),
+        (np.outer(z, goal) * costs[:, support]).ravel(),
         csr_array(vstack(rows)),
         np.concatenate([np.zeros(pairs), fixed]),
         np.concatenate([np.full(pairs, np.inf), fixed]),
-        np.zeros(size * size),
-        np.full(size * size, np.inf),
+        np.zeros(size * many),
+        np.full(size * many, np.inf),
     )
 
 
 def solve_fixed_point(costs: Floats, z: Floats, odds: float, algorithm: Algorithm) -> tuple[Floats, Floats]:
     """The solver's matrix and its duals of the row sums: neither is to be trusted without a check."""
-    size = len(z)
-    program = fixed_point_program(costs, z, odds)
-    solution = _patient(program, algorithm)
-    duals = solution.duals[2 * size * (size - 1) :][:size]
-    return solution.values.reshape(size, size), duals
+    size, support = len(z), np.flatnonzero(z > 0)
+    solution = _patient(fixed_point_program(costs, z, odds), algorithm)
+    matrix = np.zeros((size, size))
+    matrix[:, support] = solution.values.reshape(size, len(support)) * z[support]
+    return matrix, solution.duals[2 * len(support) * (size - 1) :][:size]
 
 
 def _patient(program: LinearProgram, algorithm: Algorithm) -> Solution:

@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.build.explicit import explicit_fair, geometric, randomized_response, uniform
 from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, power_weights, structural_properties
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
+from discreet.mechanism import Exponents, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon
 from discreet.requirements import STRUCTURAL
 from discreet.requirements.fixed_point import FixedPoint
 from discreet.requirements.target import Target
 from discreet.sample.laws import Geometric
 
-Floats = NDArray[np.float64]
 LARGEST_MAPPED = 101
 FLOAT_DOUBT = Fraction(1, 10**10)  # far above what rounding can do to a cost that is a sum of products
 CONVEX = ("absolute", "squared", "lopsided")
@@ -104,15 +102,13 @@ def _least_wrong(size: int, epsilon: Epsilon, price: Fraction) -> Known:
 
 def _mapped_geometric(problem: Problem, epsilon: Epsilon) -> Known:
     """Geometric noise, then the best answer given the noisy count: optimal for any prior and any such cost."""
-    prices = problem.costs * np.array([float(share) for share in problem.shares])[:, None]
-    noise = Geometric(epsilon.odds())
-    answers = _best_answers(noise, prices)[0]
-    mapped = NoiseThenMap(noise, (0, problem.size - 1), _deterministic(answers))
-    limit = _best_answers(Geometric(epsilon.bounds(160)[1]), prices)[1]
-    # a sum of non-negative products, each good to a few units in the last place for every power of a
-    bound = Fraction(limit) * (1 - Fraction(8 * problem.size + 64, 2**52))
+    from discreet.build.unfixed import unfixed, unfixed_bound
+
+    prior = np.array([float(share) for share in problem.prior])
+    mechanism = Mechanism("unfixed", unfixed(prior, Geometric(epsilon.odds()), problem.costs))
+    limit = unfixed_bound(prior, Geometric(epsilon.bounds(160)[1]), problem.costs)
     reason = "geometric noise, then the best answer given the noisy count, is optimal for this cost and prior"
-    return Known(Mechanism("unfixed", mapped), reason, bound)
+    return Known(mechanism, reason, Fraction(limit) * (1 - FLOAT_DOUBT))
 
 
 def _transported(problem: Problem, epsilon: Epsilon, objective: str) -> Known | None:
@@ -130,32 +126,3 @@ def _transported(problem: Problem, epsilon: Epsilon, objective: str) -> Known | 
     bound = Fraction(transport_cost(limit, prior, objective)) * (1 - FLOAT_DOUBT)
     reason = "geometric noise, carried to the required law without reversing an order, is optimal for a convex cost"
     return Known(mechanism, reason, bound)
-
-
-def _best_answers(noise: Geometric, prices: Floats) -> tuple[NDArray[np.int64], float]:
-    """For every noisy count the answer of least expected price; and the total of these prices."""
-    size = len(prices)
-    distance = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])
-    log_mass = -np.log(float(noise.odds)) * distance
-    ends = np.full(size, (noise.odds - 1) / (noise.odds + 1), dtype=float)
-    ends[[0, -1]] = float(noise.odds / (noise.odds + 1))
-    expected = np.exp(log_mass) @ prices
-    faint = expected.max(axis=1) == 0
-    if faint.any():  # all counts with a price are too far away for floats: compare them relative to the nearest
-        expected[faint] = _relative(log_mass[faint], prices)
-    answers = expected.argmin(axis=1)
-    least = np.where(faint, 0.0, expected[np.arange(size), answers])
-    return answers, float(ends @ least)
-
-
-def _relative(log_mass: Floats, prices: Floats) -> Floats:
-    log_mass = np.where(prices.max(axis=1) > 0, log_mass, -np.inf)
-    return np.exp(log_mass - log_mass.max(axis=1, keepdims=True)) @ prices
-
-
-def _deterministic(answers: NDArray[np.int64]) -> PublicMap | None:
-    """The map that sends noisy count l to answers[l]; none if that changes nothing."""
-    if (answers == np.arange(len(answers))).all():
-        return None
-    changes = np.flatnonzero(np.diff(answers)) + 1
-    return PublicMap(0, 1, changes.astype(np.uint64) << np.uint64(1), answers[np.append(0, changes)])

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 MOST_PASSES = 40
 HAIR = 1e-13
+LARGEST = 1e200  # what is more negative than this stays negative whatever is added
 
 
 def lower_bound(
@@ -50,10 +51,13 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
     usual = float(z[peaks] @ np.abs(found) / z[peaks].sum())
     hair, certified = np.full(len(peaks), HAIR), np.full(len(peaks), -np.inf)
     current = found - HAIR * (np.abs(found) + usual)
-    todo = np.arange(len(peaks))
+    passed = _none_below(columns, z, log_odds, current)
+    certified[passed] = current[passed]
+    todo = np.flatnonzero(~passed)
     for turn in range(MOST_PASSES):
-        part = columns if len(todo) == len(peaks) else columns[:, todo]
-        ratios = _least_ratios(part, z, log_odds, current[todo])
+        if not len(todo):
+            break
+        ratios = _least_ratios(columns[:, todo], z, log_odds, current[todo])
         passed = ratios >= current[todo]
         certified[todo[passed]] = current[todo[passed]]
         # a step within rounding error of the last one: certify a little lower instead
@@ -61,10 +65,25 @@ def best_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.i
         hair[todo[stuck | (turn > 10)]] *= 10
         found[todo] = np.minimum(found[todo], ratios)
         todo = todo[~passed]
-        if not len(todo):
-            break
         current[todo] = found[todo] - hair[todo] * (np.abs(found[todo]) + usual)
     return certified
+
+
+def _none_below(columns: Floats, z: Floats, log_odds: float, current: Floats) -> NDArray[np.bool_]:
+    """Whether no scale has a ratio below the current one: V_i = c_i + min(r V, V / r), from both sides, stays >= 0."""
+    up, down = math.exp(log_odds), math.exp(-log_odds)
+    tilted = columns - z[:, None] * current
+    left = np.empty_like(tilted)
+    value, least = np.zeros(len(current)), np.full(len(current), np.inf)
+    for i in range(len(z)):
+        value = np.maximum(np.minimum(up * value, down * value), -LARGEST) + tilted[i]
+        left[i] = value
+    value = np.zeros(len(current))
+    for i in range(len(z) - 1, -1, -1):
+        beyond = np.maximum(np.minimum(up * value, down * value), -LARGEST)
+        np.minimum(least, left[i] + beyond, out=least)
+        value = beyond + tilted[i]
+    return least >= 0
 
 
 def _peaked_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[np.int64]) -> Floats:

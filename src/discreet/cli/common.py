@@ -23,9 +23,16 @@ Keys = Annotated[str | None, typer.Option("--keys", help="public key columns, se
 Out = Annotated[str, typer.Option("--out", help="folder to write")]
 
 
-def names(listing: str | None) -> list[str] | None:
-    """'a,b' -> ['a', 'b']."""
-    return None if listing is None else [part.strip() for part in listing.split(",") if part.strip()]
+def names(listing: str | None) -> list[str] | str | None:
+    """'a,b' -> ['a', 'b']; 'all' stays as it is."""
+    if listing is None or listing == "all":
+        return listing
+    return [part.strip() for part in listing.split(",") if part.strip()]
+
+
+def largest_count(text: str | None) -> int | str | None:
+    """A whole number where it is one; anything else is left for the library to judge."""
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
 def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[str]]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import common
+from discreet.cli.working import working
 
 
 def run(
@@ -18,12 +19,10 @@ def run(
     bound: Annotated[int | None, typer.Option("--bound", help="most rows of one person that are counted")] = None,
     json: common.Json = False,
 ) -> None:
-    from rich.console import Console
-
     from discreet.count import count
     from discreet.io.microdata import write_counted
 
-    with Console(stderr=True).status("counting"):
+    with working("counting"):
         counted = count(table, common.names(by) or [], universe, person, bound)
     write_counted(counted, out)
     value = {"rows": len(counted), "out": out, "bound": counted.schema.contributions}

@@ -68,7 +68,7 @@ def _cost(objective: str) -> Any:
 def _draw(result: Design, path: str) -> None:
     from discreet import plot
 
-    title = f"{result.mechanism.name}, {result.objective} {result.value:.4g}"
+    title = f"{result.mechanism.name}, {result.objective.name} {result.value:.4g}"
     plot.save(plot.heat_map(result.mechanism.matrix(), title=title), path)
 
 
@@ -79,7 +79,7 @@ def _lines(result: Design) -> list[str]:
     return [
         f"{result.mechanism.name} ({result.method}): {result.reason}.",
         f"Private: epsilon = {result.epsilon}, delta = {float(result.delta):.3g}; proved in integers.",
-        f"Cost '{result.objective}': {result.value:.8g}{bound}.",
+        f"Cost '{result.objective.name}': {result.value:.8g}{bound}.",
         "Costs: " + ", ".join(f"{name} {value:.6g}" for name, value in result.cost.items()) + ".",
         "Properties: " + (", ".join(held) or "none") + ".",
         *(f"Not met: {line}." for line in failed),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Keys, Plot, Rho, Seed, emit, names, say
+from discreet.cli.cells import cells_of
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Keys, Plot, Rho, Seed, emit, say
 
 if TYPE_CHECKING:
     from discreet.lattice.chains import ChainSampler
@@ -42,7 +43,7 @@ def run(
 
     if plot is not None:
         check_suffix(plot)
-    columns, counts = _cells(table, shape, count, keys)
+    columns, counts = cells_of(table, shape, count, keys)
     chain = kept_chain(
         columns,
         keep or (),
@@ -61,30 +62,6 @@ def run(
     if diagnosis.private_side:
         say("This depends on the secret counts: keep it on the private side.")
     emit(json, as_json(diagnosis), lambda: _lines(diagnosis, chain))
-
-
-def _cells(
-    table: str | None, shape: str | None, count: str | None, keys: str | None
-) -> tuple[dict[str, list[Any]], Any]:
-    """Key columns and, of a table, the counts."""
-    from discreet.errors import BadInput
-    from discreet.lattice.kept_chain import keys_of_shape
-
-    if (table is None) == (shape is None):
-        raise BadInput("a chain was to be diagnosed", "exactly one of TABLE and --shape must be given")
-    if shape is not None:
-        sizes = names(shape) or []
-        if not all(size.isdigit() for size in sizes):
-            raise BadInput(f"--shape {shape} was given", "a shape is whole numbers", "Write --shape 4,4")
-        return dict(keys_of_shape(map(int, sizes))), None
-    if count is None or table is None:
-        raise BadInput(
-            f"the table {table} was given", "which column holds the counts is not said", "Add --count COLUMN"
-        )
-    from discreet.io.tables import read_table
-
-    source = read_table(table, count, "all" if keys == "all" else names(keys))
-    return {name: source.schema.column(name) for name in source.schema.keys}, source.counts
 
 
 def as_json(diagnosis: Diagnosis) -> dict[str, Any]:

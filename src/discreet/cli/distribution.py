@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, Seed, emit, names, say
+from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, Seed, emit, largest_count, names, say
 
 if TYPE_CHECKING:
     from discreet.distribution import PrivateDistribution
@@ -48,11 +48,6 @@ def run(
     if not private.private:
         say("discreet: NOT PRIVATE, the noise came from a seed")
     emit(json, private.as_json(), lambda: _lines(private))
-
-
-def largest_count(text: str | None) -> int | str | None:
-    """A whole number where it is one; anything else is left for the library to judge."""
-    return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
 def _lines(private: PrivateDistribution) -> Iterator[str]:

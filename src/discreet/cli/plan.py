@@ -7,8 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, emit, names
-from discreet.cli.distribution import largest_count
+from discreet.cli.common import Alpha, Count, Delta, Epsilon, Json, Keys, Rho, emit, largest_count, names
+from discreet.cli.release_options import (
+    AllowDiagnosed,
+    Base,
+    Consistent,
+    Contributions,
+    Keep,
+    KeepOrder,
+    Law,
+    MaxCount,
+    Mechanism,
+    Nonnegative,
+    PerUnit,
+    Refine,
+    Split,
+    Universe,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from discreet.plan import Plan
@@ -18,17 +33,25 @@ def run(
     table: Annotated[str, typer.Argument(help="CSV, CSV.gz or Parquet file; its counts are not read")],
     count: Count,
     keys: Keys = None,
-    universe: Annotated[str | None, typer.Option(help="file with the public set of rows")] = None,
+    universe: Universe = None,
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     rho: Rho = None,
-    max_count: Annotated[str | None, typer.Option("--max-count", help="largest count, or 'auto'")] = None,
-    mechanism: Annotated[str, typer.Option(help="name of the mechanism")] = "transport",
-    consistent: Annotated[bool, typer.Option("--consistent/--independent", help="map by ranks, or row by row")] = False,
-    split: Annotated[str | None, typer.Option(help="share of the budget for the distribution")] = None,
-    refine: Annotated[bool, typer.Option("--refine/--no-refine", help="re-estimate the distribution")] = True,
+    delta: Delta = "0",
+    max_count: MaxCount = None,
+    mechanism: Mechanism = None,
+    consistent: Consistent = None,
+    split: Split = None,
+    refine: Refine = None,
+    base: Base = "geometric",
+    keep: Keep = None,
+    law: Law = "l1",
+    nonnegative: Nonnegative = False,
+    per_unit: PerUnit = False,
+    allow_diagnosed: AllowDiagnosed = False,
+    keep_order: KeepOrder = False,
     prior: Annotated[str | None, typer.Option(help="file with a public guess of the distribution")] = None,
-    contributions: Annotated[int, typer.Option(help="in how many rows one person may be counted")] = 1,
+    contributions: Contributions = 1,
     json: Json = False,
 ) -> None:
     from discreet.io.files import read_distribution
@@ -36,18 +59,12 @@ def run(
     from discreet.plan import plan
 
     planned = plan(
-        read_schema(table, count, names(keys), universe),
-        epsilon,
-        alpha=alpha,
-        rho=rho,
-        max_count=largest_count(max_count),
-        mechanism=mechanism,
-        consistent=consistent,
-        split=split,
-        refine=refine,
-        prior=None if prior is None else read_distribution(prior),
-        contributions=contributions,
-    )
+        read_schema(table, count, names(keys), universe, keep_order=keep_order),
+        epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count), mechanism=mechanism,
+        consistent=consistent, split=split, refine=refine, base=base, keep=keep or (), law=law,
+        nonnegative=nonnegative, per_unit=per_unit, allow_diagnosed=allow_diagnosed,
+        prior=None if prior is None else read_distribution(prior), contributions=contributions,
+    )  # fmt: skip
     emit(json, planned.as_json(), lambda: _lines(planned))
 
 

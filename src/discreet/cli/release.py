@@ -17,8 +17,25 @@ from discreet.cli.common import (
     Rho,
     Seed,
     emit,
+    largest_count,
     names,
     released,
+)  # fmt: skip
+from discreet.cli.release_options import (
+    AllowDiagnosed,
+    Base,
+    Consistent,
+    Contributions,
+    Keep,
+    KeepOrder,
+    Law,
+    MaxCount,
+    Mechanism,
+    Nonnegative,
+    PerUnit,
+    Refine,
+    Split,
+    Universe,
 )  # fmt: skip
 
 
@@ -27,26 +44,24 @@ def run(
     count: Count,
     out: Out,
     keys: Keys = None,
-    universe: Annotated[str | None, typer.Option(help="file with the public set of rows")] = None,
+    universe: Universe = None,
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     rho: Rho = None,
     delta: Delta = "0",
-    max_count: Annotated[str | None, typer.Option(help="largest count, or 'auto'")] = None,
-    mechanism: Annotated[str | None, typer.Option(help="name of the mechanism; transport if not given")] = None,
-    consistent: Annotated[
-        bool | None, typer.Option("--consistent/--independent", help="map by ranks, or every row on its own")
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="share of the budget for the distribution")] = None,
-    refine: Annotated[bool | None, typer.Option("--refine/--no-refine", help="re-estimate the distribution")] = None,
-    base: Annotated[str, typer.Option(help="noise under the map: geometric or gaussian")] = "geometric",
-    keep: Annotated[list[str] | None, typer.Option(help="total, margin:A,B, sum:COL=VALUE or a CSV file")] = None,
-    law: Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")] = "l1",
-    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="no negative counts")] = False,
-    per_unit: Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")] = False,
-    allow_diagnosed: Annotated[bool, typer.Option("--allow-diagnosed", help="accept a chain's sample")] = False,
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="the order of rows is public")] = False,
-    contributions: Annotated[int, typer.Option(help="in how many rows one person may be counted")] = 1,
+    max_count: MaxCount = None,
+    mechanism: Mechanism = None,
+    consistent: Consistent = None,
+    split: Split = None,
+    refine: Refine = None,
+    base: Base = "geometric",
+    keep: Keep = None,
+    law: Law = "l1",
+    nonnegative: Nonnegative = False,
+    per_unit: PerUnit = False,
+    allow_diagnosed: AllowDiagnosed = False,
+    keep_order: KeepOrder = False,
+    contributions: Contributions = 1,
     measurements: Annotated[bool, typer.Option("--measurements/--no-measurements")] = True,
     format: Annotated[str | None, typer.Option(help="csv or parquet")] = None,
     ledger: Annotated[str | None, typer.Option(help="file or URL of the ledger")] = None,
@@ -59,23 +74,12 @@ def run(
 
     free_target(out)
     check_format(format)
-    source = dc.read_table(
-        table,
-        count,
-        "all" if keys == "all" else names(keys),
-        universe,
-        keep_order=keep_order,
-        contributions=contributions,
-    )
+    source = dc.read_table(table, count, names(keys), universe, keep_order=keep_order, contributions=contributions)
     result = dc.release(
-        source, epsilon, alpha=alpha, rho=rho, delta=delta, max_count=_max_count(max_count), mechanism=mechanism,
+        source, epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count), mechanism=mechanism,
         consistent=consistent, split=split, refine=refine, base=base, keep=keep or (), law=law,
         nonnegative=nonnegative, per_unit=per_unit, allow_diagnosed=allow_diagnosed, measurements=measurements,
         ledger=ledger, dataset=dataset, seed=seed,
     )  # fmt: skip
     digest = result.save(out, format)
     emit(json, *released(result, out, digest))
-
-
-def _max_count(word: str | None) -> int | str | None:
-    return int(word) if word is not None and word.lstrip("-").isdigit() else word

@@ -69,16 +69,21 @@ def private_max_count(
     if values.ndim != 1 or len(values) == 0:
         raise BadInput("a largest count was to be bought", "there are no rows")
     odds = budget.times(Fraction(1, people)).odds()
-    if len(values) * float(odds - 1) < FEWEST_NOISE_SCALES:
-        raise BadInput(
-            f"a largest count was to be bought with epsilon = {budget}",
-            f"{len(values)} rows are too few: the noise in every number of rows is nearly as large",
-            "Give max_count, or a larger epsilon",
-        )
+    refuse_few_rows(len(values), odds, budget)
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
     above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
     noise = Geometric(odds)
     return MaxCount(_first_border(above, len(values), level, noise), budget, level, above, noise)
+
+
+def refuse_few_rows(rows: int, odds: Fraction, budget: Epsilon) -> None:
+    """Where the noise would drown the number of rows; it rests on public values, so a plan can ask it too."""
+    if rows * float(odds - 1) < FEWEST_NOISE_SCALES:
+        raise BadInput(
+            f"a largest count was to be bought with epsilon = {budget}",
+            f"{rows} rows are too few: the noise in every number of rows is nearly as large",
+            "Give max_count, or a larger epsilon",
+        )
 
 
 def border_of(bought: Mapping[str, Any], rows: int) -> int:

@@ -93,7 +93,7 @@ class LatticeEstimate:
         )
 
     def _sum(self, members: NDArray[np.bool_]) -> Answer:
-        """The interval holds the middle share of the simulated errors, and a little more, since they are not endless."""
+        """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
         errors = np.sort(np.abs(self.noise[:, members].sum(axis=1)))
         place = min(len(errors) - 1, int(np.ceil(self.level * (len(errors) + 1))))
         value, width = float(self.counts[members].sum()), float(errors[place])

@@ -8,14 +8,18 @@ from numpy.typing import NDArray
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import variance_of
 from discreet.estimate.prefix import FLOOR, Prefix
+from discreet.mechanism import Noise
 
 Floats = NDArray[np.float64]
+LARGEST_INVERSE = 400  # counts; beyond it a damped inverse costs more than it tells
 DAMPINGS = np.geomspace(1e-9, 1e1, 11)
 SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the filter: the prior is not the truth
 
 
 def regularised(evidence: Evidence) -> Prefix:
     """For each question the damping with the shortest interval; then weighed against the measured distribution."""
+    if evidence.law is not None and evidence.size > LARGEST_INVERSE and evidence.cumulative is not None:
+        return _as_measured(evidence, evidence.law)
     matrix, rows, size = evidence.matrix, evidence.rows, evidence.size
     wanted = _questions(size)
     likely = (1 - SPREAD_OUT) * evidence.prior + SPREAD_OUT / size
@@ -44,6 +48,16 @@ def regularised(evidence: Evidence) -> Prefix:
     rest = (1 - share) ** 2 * variance + share**2 * noises - single**2 * noises
     combined = share * measured + (1 - share) * estimate
     return Prefix(combined, single, np.maximum(rest, 0), (1 - share) * bias, evidence.cumulative_law)
+
+
+def _as_measured(evidence: Evidence, law: Noise) -> Prefix:
+    """Over a wide range: the measured distribution alone, and for the sum of all the noisy values of the rows."""
+    assert evidence.cumulative is not None and evidence.cumulative_law is not None
+    steps = evidence.size - 1
+    whole = evidence.rows * steps - float(evidence.seen.sum())
+    alone, none = np.append(np.ones(steps), 0.0), np.zeros(steps)
+    rest = np.append(none, evidence.rows * variance_of(law))
+    return Prefix(np.append(evidence.cumulative, whole), alone, rest, np.append(none, 0.0), evidence.cumulative_law)
 
 
 def _questions(size: int) -> Floats:

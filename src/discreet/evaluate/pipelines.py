@@ -151,18 +151,18 @@ def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integ
 
 
 def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:
-    """A uniform number for every row, such that the rows of one noisy value lie at equal distances."""
+    """A uniform number for every row; of the k rows of one noisy value one lies in every k-th part of 0..1."""
     shuffled = rng.permutation(len(noisy))
     order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
     many = np.bincount(noisy)
     first = np.cumsum(many) - many
     out = np.empty(len(noisy))
     out[order] = np.arange(len(noisy)) - first[noisy[order]]
-    return (out + rng.random(len(many))[noisy]) / many[noisy]
+    return (out + rng.random(len(noisy))) / many[noisy]
 
 
 def quantile_map(noisy: Integers, source: Floats, target: Floats, parts: Floats) -> Integers:
-    """Every noisy value to the same quantile of the target as it has in `source`; `parts` says where within the value."""
+    """Every noisy value to the same quantile of the target as it has in `source`; `parts`: where within the value."""
     ends = np.concatenate([[0.0], np.cumsum(source)])
     place = (ends[noisy] + parts * source[noisy]) / ends[-1]
     upper = np.cumsum(target)

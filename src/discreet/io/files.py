@@ -6,8 +6,11 @@ import csv
 import json
 from collections.abc import Iterable
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -22,14 +25,19 @@ def read_matrix(path: str | Path) -> Rows:
     path = Path(path)
     content = _content(path)
     if isinstance(content, dict) and "weights" in content:
-        total = content.get("denominator")
-        rows = _rows(content["weights"], path)
-        return [[entry / _number(total, path) for entry in row] for row in rows] if total is not None else rows
+        return _shares(_rows(content["weights"], path), content.get("denominator"), path)
     if isinstance(content, dict):
         if "matrix" not in content:
             raise BadInput(f"a matrix was to be read from {path}", "the JSON object has neither 'matrix' nor 'weights'")
         content = content["matrix"]
     return _rows(content, path)
+
+
+def _shares(weights: Rows, denominator: Any, path: Path) -> Rows:
+    total = _number(1 if denominator is None else denominator, path)
+    if total <= 0:
+        raise BadInput(f"a matrix was to be read from {path}", "its denominator is not above zero")
+    return [[weight / total for weight in row] for row in weights]
 
 
 def read_distribution(path: str | Path) -> list[float]:
@@ -57,7 +65,7 @@ def _content(path: Path) -> Any:
         return [row for row in csv.reader(text.splitlines()) if row]
     except OSError as error:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, UnicodeDecodeError, BadZipFile, UnpicklingError, EOFError) as error:
         raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
 
 
@@ -78,6 +86,8 @@ def _number(entry: Any, path: Path, row: int | None = None, column: int | None =
     place = "" if row is None else f" (row {row + 1}, column {column + 1 if column is not None else '?'})"
     if isinstance(entry, (bool, type(None), list, dict)):
         raise BadInput(f"{path} was to be read", f"an entry is not a number{place}")
+    if isinstance(entry, float) and isfinite(entry):
+        return Fraction(entry)  # from an archive: a double is its binary value
     # a decimal in a file stands for the double nearest to it only if it was printed from one: take what is written
     return exact(entry.strip() if isinstance(entry, str) else entry, f"an entry of {path}{place}")
 

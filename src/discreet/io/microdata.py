@@ -22,6 +22,7 @@ from discreet.numbers import whole
 from discreet.table import Integers, Table
 
 Words = NDArray[np.uint64]
+MOST_PASSES = 512
 NAMED = 3  # how many unknown categories an error names
 
 
@@ -74,19 +75,44 @@ def _must_have(name: str, found: list[str]) -> None:
 
 def _count(database: Any, names: list[str], universe: Any, person: str | None, bound: int) -> Integers:
     _find_categories(database, names, universe, person)
-    if person is None:
-        found = database.execute("SELECT place, sum(n) FROM codes GROUP BY place")
-    else:
-        same = " AND ".join(f"people.{_quoted(name)} IS NOT DISTINCT FROM codes.k{k}" for k, name in enumerate(names))
-        who = f"people.{_quoted(person)}"
-        found = database.execute(
-            f"SELECT place, count(*) FROM (SELECT place FROM people JOIN codes ON {same} QUALIFY "
-            f"row_number() OVER (PARTITION BY {who} ORDER BY hash(hash({who}, place))) <= {bound}) GROUP BY place"
-        )
-    rows = found.fetchall()
     counts = np.zeros(universe.num_rows, dtype=np.int64)
-    counts[[row[0] for row in rows]] = [row[1] for row in rows]
-    return counts
+    if person is None:
+        _add(counts, database.execute("SELECT place, sum(n) FROM codes GROUP BY place").fetchall())
+        return counts
+    return _count_bounded(database, names, person, bound, counts)
+
+
+def _count_bounded(database: Any, names: list[str], person: str, bound: int, zeros: Integers) -> Integers:
+    """All people at once; if that does not fit in memory, a share of the people in each of several passes."""
+    import duckdb
+
+    passes = 1
+    while True:
+        counts = zeros.copy()
+        try:
+            for number in range(passes):
+                _add(counts, _one_pass(database, names, person, bound, number, passes))
+            return counts
+        except duckdb.OutOfMemoryException:
+            if passes >= MOST_PASSES:
+                raise
+            passes *= 8
+
+
+def _one_pass(database: Any, names: list[str], person: str, bound: int, number: int, passes: int) -> list[Any]:
+    """(place, rows) of the people whose hash leaves the remainder `number`."""
+    same = " AND ".join(f"people.{_quoted(name)} IS NOT DISTINCT FROM codes.k{k}" for k, name in enumerate(names))
+    who = f"people.{_quoted(person)}"
+    some = "" if passes == 1 else f"WHERE hash({who}) % {passes} = {number} "
+    query = (
+        f"SELECT place, count(*) FROM (SELECT place FROM people JOIN codes ON {same} {some}QUALIFY "
+        f"row_number() OVER (PARTITION BY {who} ORDER BY hash(hash({who}, place))) <= {bound}) GROUP BY place"
+    )
+    return database.execute(query).fetchall()
+
+
+def _add(counts: Integers, found: list[Any]) -> None:
+    counts[[row[0] for row in found]] += np.array([int(row[1]) for row in found], dtype=np.int64)
 
 
 def _find_categories(database: Any, names: list[str], universe: Any, person: str | None) -> None:

@@ -36,7 +36,10 @@ def read_table(
     `keys` names the public columns, `universe` the public set of rows (missing ones count zero), `contributions` in
     how many rows one person may be counted. Rows are sorted by their keys unless their order is declared public.
     """
-    return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), contributions)
+    from discreet.io.microdata import contributions_beside
+
+    bound = max(contributions, contributions_beside(path))
+    return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), bound)
 
 
 def table(
@@ -298,6 +301,8 @@ def _as_numbers(column: Any) -> list[Any]:
 
 
 def _refuse_duplicates(ordered: Any, order: Any, names: list[str]) -> None:
+    if ordered.num_rows < 2:
+        return
     _, equal = _adjacent(ordered)
     if equal.any():
         place = int(equal.argmax())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,15 +48,43 @@ def accept_values(values: Integers, chance: Chance, bits: Bits) -> NDArray[np.bo
     return np.asarray(accepted)
 
 
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """A law on first, first+1, .. ready for inversion: bounds on 2^64 P(X <= k), and the function behind them."""
+
+    below: Callable[[int, int], tuple[int, int]]
+    first: int
+    lows: NDArray[np.uint64]
+    highs: NDArray[np.uint64]
+    closed: bool  # nothing is below `first`
+
+    def draw(self, size: int, bits: Bits) -> Integers:
+        words = bits.words(size)
+        place = np.searchsorted(self.lows, words, side="right")
+        values = place.astype(np.int64) + self.first
+        settled = (place == np.searchsorted(self.highs, words, side="right")) & (place < len(self.lows))
+        if not self.closed:
+            settled &= place > 0
+        for i in np.flatnonzero(~settled | (words == LARGEST)):
+            values[i] = invert(self.below, int(words[i]), WORD_BITS, int(values[i]), bits)
+        return values
+
+
+def inverse(below: Callable[[int, int], tuple[int, int]], first: int, bounds: list[tuple[int, int]]) -> Inverse:
+    lows = np.array([min(low, LARGEST) for low, _ in bounds], dtype=np.uint64)
+    highs = np.array([min(high, LARGEST) for _, high in bounds], dtype=np.uint64)
+    return Inverse(below, first, lows, highs, below(first - 1, WORD_BITS) == (0, 0))
+
+
 def uniform_below(bounds: Integers, bits: Bits) -> Integers:
     """For every bound (at least 1) an independent uniform integer below it, by rejection."""
-    masks = (bounds - 1).astype(np.uint64)
-    for shift in (1, 2, 4, 8, 16, 32):
-        masks |= masks >> np.uint64(shift)
-    width = 32 if len(bounds) == 0 or int(masks.max()) < 1 << 32 else 64
-    out = (bits.words(len(bounds), width) & masks.astype(f"u{width // 8}")).astype(np.int64)
+    # powers of two not below the bounds; beyond 2^53 perhaps the next one, which only costs rejections
+    masks = (np.int64(1) << np.frexp((bounds - 1).astype(np.float64))[1].astype(np.int64)) - 1
+    most = int(masks.max(initial=0))
+    width = 16 if most < 1 << 16 else 32 if most < 1 << 32 else 64
+    out = bits.words(len(bounds), width).astype(np.int64) & masks
     wrong = np.flatnonzero(out >= bounds)
     while len(wrong):
-        out[wrong] = (bits.words(len(wrong), width) & masks[wrong].astype(f"u{width // 8}")).astype(np.int64)
+        out[wrong] = bits.words(len(wrong), width).astype(np.int64) & masks[wrong]
         wrong = wrong[out[wrong] >= bounds[wrong]]
     return out

@@ -64,18 +64,30 @@ def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) ->
 
 
 def _proposals(needed: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
-    if len(needed) == 1:
-        return uniform_below(np.broadcast_to(places, (int(needed[0]),)), bits) + offsets[0]
     return uniform_below(np.repeat(places, needed), bits) + np.repeat(offsets, needed)
 
 
 def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bits: Bits) -> Integers:
-    marks = np.zeros(reach, dtype=np.uint8)
+    if len(sizes) == 1:
+        return _marked_once(int(sizes[0]), reach, bits)
+    marks, stamps = np.zeros(reach, dtype=bool), np.empty(reach, dtype=np.int32)
     needed = sizes
     while needed.any():
-        marks[_proposals(needed, places, offsets, bits)] = 1
-        there = np.count_nonzero(marks) if len(sizes) == 1 else np.add.reduceat(marks, offsets, dtype=np.int64)
-        needed = sizes - there
+        owners = np.repeat(np.arange(len(sizes)), needed)
+        new = _proposals(needed, places, offsets, bits)
+        fresh = ~marks[new]
+        new, owners = new[fresh], owners[fresh]
+        order = np.arange(len(new), dtype=np.int32)
+        stamps[new] = order  # of equal proposals one keeps its stamp
+        marks[new] = True
+        needed = needed - np.bincount(owners[stamps[new] == order], minlength=len(sizes))
+    return np.flatnonzero(marks)
+
+
+def _marked_once(size: int, places: int, bits: Bits) -> Integers:
+    marks = np.zeros(places, dtype=bool)
+    while needed := size - np.count_nonzero(marks):
+        marks[uniform_below(np.full(needed, places), bits)] = True
     return np.flatnonzero(marks)
 
 

@@ -112,7 +112,8 @@ class Bag:
         inside = np.all((place >= 0) & (place < np.array(low_words.shape)), axis=1)
         held = tuple(np.where(inside, column, 0) for column in place.T)
         low = np.where(inside, low_words[held], np.uint64(0))
-        high = np.where(inside, high_words[held], np.uint64(LARGEST))
+        outside = min(self.chance(tuple(s - 1 for s in self.weights(PRECISION).starts), WORD_BITS)[1], LARGEST)
+        high = np.where(inside, high_words[held], np.uint64(outside))
         words = bits.words(len(points))
         accepted = words < low
         for i in np.flatnonzero((words >= low) & (words <= high)):
@@ -206,6 +207,7 @@ class SumGroup:
 
     inner: FixedSum
     variance: float
+    flatness: float = 1.0
 
     @property
     def cells(self) -> int:

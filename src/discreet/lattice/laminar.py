@@ -10,29 +10,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.chances import accept_values, integer_bounds
+from discreet.lattice.chances import Inverse, accept_values, integer_bounds, inverse, settle
 from discreet.lattice.compositions import compositions
 from discreet.lattice.invariants import Integers
-from discreet.numbers import arb_of
+from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
-from discreet.sample.draw import WORD_BITS, draw, invert
-from discreet.sample.laws import CENTRE_BITS
-from discreet.sample.noise import geometric
+from discreet.sample.draw import WORD_BITS
+from discreet.sample.noise import geometric, one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb
 
-WORTH_A_TABLE = 200  # draws from one law from which on a guide table pays
+WIDEST_SPREAD = 8000  # beyond, S is drawn by rejection instead of inversion
 
 
 @dataclass(frozen=True)
 class PairSum:
-    """The law of S: the smaller of the two sums whose difference is `shift`."""
+    """The law of S, the smaller of two sums whose difference is `shift`."""
 
     odds: Fraction
     cells: int
@@ -51,11 +50,10 @@ class PairSum:
         return max(0, (root - b) // (2 * a))
 
     @property
-    def centre(self) -> tuple[int, int]:
-        first, bounds = _running(self, 64)
-        share = 1 << (64 - CENTRE_BITS - 1)
-        inside = [i for i, (low, high) in enumerate(bounds) if high >= share and low <= (1 << 64) - share]
-        return (first + inside[0], first + inside[-1] + 1) if inside else (self.mode, self.mode)
+    def spread(self) -> float:
+        """Roughly its standard deviation."""
+        a = 1 / float(self.odds)
+        return math.sqrt(self.cells * a / 2) / (1 - a)
 
     def below(self, k: int, bits: int) -> tuple[int, int]:
         if k < 0:
@@ -114,22 +112,25 @@ def _weight(odds: Fraction, cells: int, total: int, precision: int) -> arb:
     from flint import arb, ctx
 
     with ctx.workprec(precision + 32):
-        law = PairSum(odds, cells, abs(total))
+        ratio, square = arb_of(1 / odds), arb_of(1 / odds**2)
+        if cells == 1:
+            return ratio**total / (1 - square)
+        if cells == 2:
+            return ratio**total * ((1 + square) / (1 - square) ** 3 + total / (1 - square) ** 2)
+        law = PairSum(odds, cells, total)
         down, rest_below = _steps(law, False, precision + 16)
         up, rest_above = _steps(law, True, precision + 16)
         relative = arb(1) + sum(down, arb(0)) + sum(up, arb(0)) + (rest_below + rest_above).union(arb(0))
         k, s, d = law.mode, law.shift, law.cells
-        peak = arb(k + s + d - 1).bin(d - 1) * arb(k + d - 1).bin(d - 1) if d < 50 else _binomials(k + s, k, d - 1)
-        return peak * arb_of(1 / odds) ** (2 * k + s) * relative
+        peak = (_log_binomial(k + s, d - 1) + _log_binomial(k, d - 1)).exp()
+        return peak * ratio ** (2 * k + s) * relative
 
 
-def _binomials(one: int, other: int, below: int) -> arb:
+def _log_binomial(k: int, below: int) -> arb:
+    """log C(k + below, below)."""
     from flint import arb
 
-    def log_binomial(k: int) -> arb:
-        return arb(k + below + 1).lgamma() - arb(k + 1).lgamma() - arb(below + 1).lgamma()
-
-    return (log_binomial(one) + log_binomial(other)).exp()
+    return arb(k + below + 1).lgamma() - arb(k + 1).lgamma() - arb(below + 1).lgamma()
 
 
 def sum_weight(odds: Fraction, cells: int, total: int, precision: int) -> arb:
@@ -148,6 +149,10 @@ class GeometricGroup:
     def variance(self) -> float:
         a = 1 / float(self.odds)
         return self.cells * 2 * a / (1 - a) ** 2
+
+    @property
+    def flatness(self) -> float:
+        return 1 / (1 + 0.77 / self.cells**1.5)
 
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise: a row per draw."""
@@ -169,9 +174,20 @@ class GeometricGroup:
             )
             return integer_bounds(ratio * arb(2) ** bits, bits)
 
+    @cached_property
+    def _known(self) -> dict[int, tuple[int, int]]:
+        return {}
+
+    def _chance(self, total: int, bits: int) -> tuple[int, int]:
+        if bits != WORD_BITS:
+            return self.chance(total, bits)
+        if total not in self._known:
+            self._known[total] = self.chance(total, bits)
+        return self._known[total]
+
     def accept(self, totals: Integers, bits: Bits) -> np.ndarray:
         """Each total with chance P(sum = total) / P(sum = 0)."""
-        return accept_values(np.abs(totals), self.chance, bits)
+        return accept_values(np.abs(totals), self._chance, bits)
 
     def given(self, totals: Integers, bits: Bits) -> Integers:
         """Noise with these sums: a row per sum."""
@@ -190,18 +206,43 @@ def given_sums(odds: Fraction, cells: Integers, totals: Integers, bits: Bits) ->
     order = np.lexsort((shifts, cells))
     ends = np.flatnonzero(np.diff(cells[order]) | np.diff(shifts[order])) + 1
     for members in np.split(order, ends):
-        size, shift = int(cells[members[0]]), int(shifts[members[0]])
-        if size > 1:
-            smaller[members] = _pair_sums(PairSum(odds, size, shift), len(members), bits)
+        law = PairSum(odds, int(cells[members[0]]), int(shifts[members[0]]))
+        if law.cells > 1:
+            smaller[members] = _pair_sums(law, len(members), bits)
     plus = compositions(smaller + shifts, cells, bits)
     plus -= compositions(smaller, cells, bits)
     return plus * np.repeat(np.where(totals < 0, -1, 1), cells)
 
 
 def _pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
-    if draws >= WORTH_A_TABLE:
-        return draw(law, draws, bits)
-    return np.array([invert(law.below, bits.integer(WORD_BITS), WORD_BITS, law.mode, bits) for _ in range(draws)])
+    if law.shift == 0 and law.spread > WIDEST_SPREAD:
+        return np.array([_sum_by_rejection(law, bits) for _ in range(draws)])
+    return _inverse(law).draw(draws, bits)
+
+
+@lru_cache(maxsize=4096)
+def _inverse(law: PairSum) -> Inverse:
+    return inverse(law.below, *_running(law, WORD_BITS))
+
+
+def _sum_by_rejection(law: PairSum, bits: Bits) -> int:
+    """The sum S of so many geometric variables, accepted by f(S) / f(mode), f(k) = C(k+d-1, d-1) a^k."""
+    p, q = law.odds.numerator, law.odds.denominator
+    mode = (law.cells - 1) * q // (p - q)
+
+    def chance(total: int, known: int) -> tuple[int, int]:
+        from flint import arb, ctx
+
+        # logarithms of binomials are large and nearly equal: their digits before the point cancel
+        with ctx.workprec(known + 64 + 2 * mode.bit_length()):
+            logarithm = _log_binomial(total, law.cells - 1) - _log_binomial(mode, law.cells - 1)
+            ratio = (logarithm + (mode - total) * arb_of(law.odds).log()).exp()
+            return integer_bounds(ratio * arb(2) ** known, known)
+
+    while True:
+        total = int(one_sided_geometric(Epsilon(ratio=law.odds), law.cells, bits).sum())
+        if settle(lambda known, total=total: chance(total, known), bits.integer(WORD_BITS), bits):  # type: ignore[misc]
+            return total
 
 
 def block_noise(odds: Fraction, cells: Integers, bits: Bits) -> Integers:

@@ -32,6 +32,10 @@ class Group(Protocol):
     def variance(self) -> float:
         """Roughly, of the sum: it only steers the choice of what is drawn freely."""
 
+    @property
+    def flatness(self) -> float:
+        """Roughly, the peak of a normal law of that variance over the peak of the sum's law."""
+
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise, a row per draw."""
 
@@ -56,12 +60,12 @@ class Merged:
 
     @cached_property
     def acceptance(self) -> float:
-        """About how many trials are accepted, if sums were normal: 1 / sqrt(det(1 + M M'))."""
+        """About how many trials are accepted: 1 / sqrt(det(1 + M M')) if sums were normal, less where they are peaked."""
         solved, drawn, numbers, divisor = self.solved
         spread = np.sqrt([group.variance for group in self.groups])
         scaled = numbers / divisor * spread[drawn][None, :] / spread[solved][:, None]
         _, logarithm = np.linalg.slogdet(np.eye(len(solved)) + scaled @ scaled.T)
-        return math.exp(-0.5 * float(logarithm))
+        return math.prod(self.groups[c].flatness for c in solved) * math.exp(-0.5 * float(logarithm))
 
     def draw(self, draws: int, bits: Bits) -> list[Integers]:
         """For every class its cells, a row per draw."""

@@ -51,9 +51,7 @@ class Tilted:
         return scaled(enclose(chance, bits), bits)
 
 
-def restricted_noise(
-    odds: Fraction, matrix: Integers, classes: list[Integers], draws: int, bits: Bits
-) -> Integers:
+def restricted_noise(odds: Fraction, matrix: Integers, classes: list[Integers], draws: int, bits: Bits) -> Integers:
     """Noise for classes of cells with these counts: class sums s with matrix @ s = 0, no cell below minus its count.
 
     A row per draw, the cells class after class.

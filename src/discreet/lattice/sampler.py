@@ -31,7 +31,7 @@ from discreet.lattice.two_way import WIDEST, Narrow
 from discreet.sample.bits import Bits
 from discreet.sample.noise import gaussian, geometric
 
-RAREST = 1e-4  # class merging that accepts fewer trials than this is left to other samplers
+RAREST = 1e-6  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
 LONGEST_WALK = 20_000
@@ -108,9 +108,7 @@ class BlockPiece:
         assert self.noise.odds is not None
         parts = np.split(counts, np.cumsum(self.sizes)[:-1])
         one = np.ones((1, 1), dtype=np.int64)
-        return np.concatenate(
-            [restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1
-        )
+        return np.concatenate([restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1)
 
     def _gaussian(self, draws: int, bits: Bits) -> Integers:
         assert self.noise.variance is not None

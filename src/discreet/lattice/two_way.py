@@ -94,27 +94,28 @@ class Narrow:
 
     def draw(self, draws: int, bits: Bits) -> Integers:
         """draws x rows x columns: sums of entries."""
-        rows, columns = self.sizes.shape
-        out = np.empty((draws, rows, columns), dtype=np.int64)
-        done = 0
-        while done < draws:
-            left = self.halves.given(np.zeros((draws - done, 1), dtype=np.int64), bits)[:, :, 0]
-            kept = np.arange(len(left))
-            parts: list[Integers] = []
-            for width, sums in ((columns // 2, left), (columns - columns // 2, -left)):
-                if width == 2 and len(kept):
-                    points = inner_points(self.odds, sums[kept], bits)
-                    good = self.column.accept(points.sum(axis=1), bits)
-                    parts = [part[good] for part in parts]
-                    kept, points = kept[good], points[good]
-                    noise = self.column.given(-points.sum(axis=1), bits) + points
-                    parts += [noise, sums[kept] - noise]
-                else:
-                    parts.append(sums[kept])
-            if len(kept):
-                out[done : done + len(kept)] = np.stack(parts, axis=2)
-                done += len(kept)
-        return out
+        found = [self._trials(draws, bits)]
+        while (left := draws - sum(len(part) for part in found)) > 0:
+            found.append(self._trials(left, bits))
+        return np.concatenate(found)
+
+    def _trials(self, trials: int, bits: Bits) -> Integers:
+        """Those of so many trials that are accepted."""
+        columns = self.sizes.shape[1]
+        left = self.halves.given(np.zeros((trials, 1), dtype=np.int64), bits)[:, :, 0]
+        sides = [(1, columns // 2), (-1, columns - columns // 2)]
+        points: dict[int, Integers] = {}
+        for sign, width in sides:
+            if width == 2:
+                points[sign] = inner_points(self.odds, sign * left, bits)
+                good = self.column.accept(points[sign].sum(axis=1), bits)
+                left, points = left[good], {side: part[good] for side, part in points.items()}
+        parts: list[Integers] = []
+        for sign, _ in sides:
+            split = sign in points
+            noise = self.column.given(-points[sign].sum(axis=1), bits) + points[sign] if split else sign * left
+            parts += [noise, sign * left - noise] if split else [noise]
+        return np.stack(parts, axis=2)
 
 
 def inner_points(odds: Fraction, sums: Integers, bits: Bits) -> Integers:

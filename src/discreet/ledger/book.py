@@ -70,6 +70,9 @@ class Statement:
             f"left {self.left} ({self.composition}){disclosed}."
         )
 
+    def __str__(self) -> str:
+        return self.sentence
+
     def as_json(self) -> dict[str, Any]:
         return {
             "dataset": self.dataset,

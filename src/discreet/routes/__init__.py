@@ -53,6 +53,7 @@ class Published:
     distribution: dict[str, Any] | None = None
     invariants: dict[str, Any] | None = None
     remarks: tuple[str, ...] = field(default=())
+    certificate: Any = None  # the proof for the mechanism of the rows, where that is a matrix or noise
 
 
 class Route(Protocol):

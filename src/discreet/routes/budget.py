@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.distribution.split import checked_split, default_split
+from discreet.distribution.split import checked_split, default_split, rho_split
 from discreet.errors import BadInput
 from discreet.guarantee import Guarantee
 from discreet.numbers import Epsilon, text
@@ -60,13 +60,15 @@ def divide(request: Request, contributions: int, unit: str, *, refined: bool, bo
     if request.max_count == "auto":
         bought = _pure("max_count", left.times(SHARE_OF_MAX_COUNT), contributions)
         left = left.times(1 - SHARE_OF_MAX_COUNT)
-    split = _split(request, request.epsilon, refined, bounded)
+    each = request.epsilon.times(Fraction(1, contributions))
+    split = _split(request, default_split(each, refined), refined, bounded)
     measured = _pure("distribution", left.times(split), contributions) if split else None
     rows = _pure("counts", left.times(1 - split), contributions)
     return Budget(bought, measured, rows, Guarantee(request.epsilon, unit=unit))
 
 
-def _split(request: Request, epsilon: Epsilon, refined: bool, bounded: bool) -> Fraction:
+def _split(request: Request, otherwise: Fraction, refined: bool, bounded: bool) -> Fraction:
+    """The share of the distribution: as asked for, or the one chosen by the study."""
     if not bounded:
         if request.split:
             raise BadInput(
@@ -75,7 +77,7 @@ def _split(request: Request, epsilon: Epsilon, refined: bool, bounded: bool) -> 
                 "Give max_count (or 'auto'), or split 0",
             )
         return checked_split(Fraction(0), refined)
-    return default_split(epsilon, refined) if request.split is None else checked_split(request.split, refined)
+    return otherwise if request.split is None else checked_split(request.split, refined)
 
 
 def _pure(what: str, epsilon: Epsilon, contributions: int) -> Part:
@@ -94,8 +96,7 @@ def _divide_rho(request: Request, contributions: int, unit: str, refined: bool, 
         # pure epsilon costs epsilon^2 / 2 of rho
         epsilon = Epsilon(value=Fraction(math.isqrt(math.floor(2 * share * 10**12)), 10**6))
         bought, left = _pure("max_count", epsilon, contributions), total - share
-    comparable = Epsilon(value=Fraction(max(1, math.isqrt(math.floor(2 * total * 10**6))), 1000))
-    split = _split(request, comparable, refined, bounded)
+    split = _split(request, rho_split(), refined, bounded)
     measured = _concentrated("distribution", split * left, contributions) if split else None
     rows = _concentrated("counts", (1 - split) * left, contributions)
     return Budget(bought, measured, rows, gaussian_guarantee(request, unit))

@@ -51,7 +51,8 @@ class ExplicitRoute:
 
     def publish(self, measured: Measured) -> Published:
         counts = measured.rows if not self.signed else np.clip(measured.rows, 0, self.max_count)
-        return Published(counts, mechanism_json(self.mechanism), remarks=_remarks(self.mechanism))
+        described, remarks = mechanism_json(self.mechanism), _remarks(self.mechanism)
+        return Published(counts, described, remarks=remarks, certificate=self.certificate)
 
 
 def noisy(counts: Integers, noise: Noise, bits: Bits, top: int | None = None) -> Integers:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.distribution.max_count import MaxCount, private_max_count
-from discreet.distribution.projections import integer_bins, isotonic
+from discreet.certify import Certificate, certify
+from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
+from discreet.distribution.projections import integer_bins, median
 from discreet.distribution.refine import refine
 from discreet.encode import map_json, mechanism_json, noise_json
 from discreet.errors import BadInput, choose
@@ -23,6 +24,7 @@ from discreet.routes import Measured, Published, Request
 from discreet.routes.budget import Budget, divide
 from discreet.routes.explicit import noisy
 from discreet.sample.bits import Bits
+from discreet.sample.laws import Geometric
 from discreet.sample.public import public_words, spread_words
 from discreet.sample.rows import draw_rows
 from discreet.table import Integers, Schema
@@ -80,7 +82,10 @@ class TwoStageRoute:
         part = self.budget.max_count
         if part is None or part.epsilon is None:
             return None
-        return private_max_count(counts, part.epsilon, contributions=self.schema.contributions, bits=bits)
+        bought = private_max_count(counts, part.epsilon, contributions=self.schema.contributions, bits=bits)
+        if bought.max_count > LARGEST_MAPPED:
+            raise _too_fine(bought.max_count)
+        return bought
 
     def _construct(self, measured: Measured) -> Mechanism:
         """The mechanism for the measured distribution, certified by its maker."""
@@ -93,7 +98,7 @@ class TwoStageRoute:
     def _measured_distribution(self, measured: Measured) -> Any:
         rows = self.schema.rows
         assert measured.cumulative is not None
-        return isotonic(np.diff(measured.cumulative, prepend=0, append=rows).astype(float), float(rows))
+        return median(np.diff(measured.cumulative, prepend=0, append=rows).astype(float), float(rows))
 
     def publish(self, measured: Measured) -> Published:
         if self.request.mechanism == "transport":
@@ -104,7 +109,9 @@ class TwoStageRoute:
             counts = apply_map(measured.mechanism, measured.rows, measured.public_seed)
         distribution = self._distribution_json(measured, self._measured_distribution(measured))
         described = self._described(measured, mechanism_json(measured.mechanism))
-        return Published(counts, described, distribution, remarks=_remarks(measured.max_count))
+        certificate = self._certificate(measured.mechanism)
+        remarks = _remarks(measured.max_count)
+        return Published(counts, described, distribution, remarks=remarks, certificate=certificate)
 
     def _publish_mapped(self, measured: Measured) -> Published:
         from discreet.build.transport import monotone_map
@@ -118,7 +125,8 @@ class TwoStageRoute:
         }
         if top > LARGEST_MAPPED:
             described = self._described(measured, {**described, "name": "transport", "map": None})
-            return Published(clamped, described, remarks=(*_remarks(measured.max_count), TOO_WIDE))
+            remarks = (*_remarks(measured.max_count), TOO_WIDE)
+            return Published(clamped, described, remarks=remarks, certificate=self._certificate())
         seen = np.bincount(clamped, minlength=top + 1)
         target = self._target(measured, seen)
         if self.consistent:
@@ -132,7 +140,16 @@ class TwoStageRoute:
             counts = public_map.apply(clamped, spread_words(clamped, measured.public_seed, public_map.bits))
             described |= {"name": "transport", "map": map_json(public_map)}
             distribution, remarks = self._distribution_json(measured, target), _remarks(measured.max_count)
-        return Published(counts, self._described(measured, described), distribution, remarks=remarks)
+        described = self._described(measured, described)
+        return Published(counts, described, distribution, remarks=remarks, certificate=self._certificate())
+
+    def _certificate(self, mechanism: Mechanism | None = None) -> Certificate | None:
+        """The proof for the rows' share of a pure budget; of a concentrated one the variance is the proof."""
+        part = self.budget.rows
+        if part.epsilon is None:
+            return None
+        each = part.epsilon.times(Fraction(1, self.schema.contributions))
+        return certify(mechanism or Mechanism("noise", NoiseThenMap(part.noise)), each)
 
     def _range(self, measured: Measured) -> int:
         """The largest count of the map: given, bought, or read off the noisy values."""
@@ -222,8 +239,21 @@ def plan_two_stage(schema: Schema, request: Request) -> TwoStageRoute:
         _matrix_only(request)
     refined = transport if request.refine is None else request.refine
     unit, bounded = unit_of(schema.contributions), request.max_count is not None
+    if isinstance(request.max_count, int) and request.max_count > LARGEST_MAPPED:
+        raise _too_fine(request.max_count)
     budget = divide(request, schema.contributions, unit, refined=refined, bounded=bounded)
+    bought = budget.max_count
+    if bought is not None and bought.epsilon is not None and isinstance(bought.noise, Geometric):
+        refuse_few_rows(schema.rows, bought.noise.odds, bought.epsilon)
     return TwoStageRoute(request, schema, budget, refined)
+
+
+def _too_fine(top: int) -> BadInput:
+    return BadInput(
+        f"a largest count of {top} was asked for, or bought",
+        f"the distribution of counts is kept up to {LARGEST_MAPPED:,} only",
+        "Leave max_count out, or use mechanism 'geometric'",
+    )
 
 
 def _matrix_only(request: Request) -> None:

@@ -86,7 +86,8 @@ def _guarded(what: str, run: Callable[[], list[str]]) -> list[str]:
 
 def json_of(path: Path, problems: list[str]) -> dict[str, Any] | None:
     try:
-        document = json.loads((path / "release.json").read_text(encoding="utf-8"))
+        text = (path / "release.json").read_text(encoding="utf-8")
+        document = json.loads(text, object_pairs_hook=_without_duplicates)
     except (OSError, ValueError) as error:
         problems.append(f"release.json cannot be read: {error}.")
         return None
@@ -94,6 +95,13 @@ def json_of(path: Path, problems: list[str]) -> dict[str, Any] | None:
         problems.append("release.json is not a JSON object.")
         return None
     return document
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A field that stands twice would be read differently by different readers."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a field stands twice")
+    return dict(pairs)
 
 
 def _digest(path: Path, digest: str) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.build.transport import monotone_map
 from discreet.distribution.max_count import border_of
-from discreet.distribution.projections import integer_bins, isotonic
+from discreet.distribution.projections import integer_bins, median
 from discreet.distribution.refine import refine
 from discreet.encode import map_of, mechanism_of, noise_of
 from discreet.errors import BadInput
@@ -42,10 +42,10 @@ def prove(folder: Folder) -> list[str]:
 
 def _check_shape(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
     """Nothing is said that belongs to another kind of release."""
-    problems = []
-    if document.get("certificate") is not None:
+    problems, parts = [], shares.values()
+    if document["certificate"] is not None and shares["counts"]["epsilon"] is None:
         problems.append("The release has a certificate of something it does not claim.")
-    if any((part["epsilon"] is None) == (part["rho"] is None) for part in shares.values()):
+    if any((part["epsilon"] is None) == (part["rho"] is None) or (part["rho"] and part["alpha"]) for part in parts):
         problems.append("A share of the budget is stated in two ways at once, or not at all.")
     bought = document["mechanism"]["bought_max_count"]
     if bought is not None and bought["epsilon"] != shares["max_count"]["epsilon"]:
@@ -67,7 +67,7 @@ def _prove_sum(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
     too_much = ["The shares of the budget exceed the whole."]
     if all(part["rho"] is None for part in shares.values()):
         total = sum((_epsilon_of(part).rational() for part in shares.values()), Fraction(0))
-        return [] if total <= claimed_epsilon(document).rational() else too_much
+        return [] if total == claimed_epsilon(document).rational() else ["The shares of the budget are not the whole."]
     rho = sum((_rho_of(part) for part in shares.values()), Fraction(0))
     if promise["rho"] is not None:
         return [] if rho <= Fraction(promise["rho"]) else too_much
@@ -111,7 +111,7 @@ def _enough(noise: Any, part: dict[str, Any], people: int) -> bool:
 def _prove_counts(document: dict[str, Any], part: dict[str, Any]) -> list[str]:
     people = contributions(document)
     form = mechanism_of(document["mechanism"]).form
-    if isinstance(form, NoiseThenMap):
+    if isinstance(form, NoiseThenMap) and isinstance(form.noise, Gaussian):
         return [] if _enough(form.noise, part, people) else ["The noise of the counts is smaller than its share needs."]
     return prove_rows(document, _epsilon_of(part).times(Fraction(1, people)), Fraction(0))
 
@@ -160,7 +160,7 @@ def _expected_distribution(folder: Folder) -> Any:
     rows = len(folder.counts)
     prefix = None if published["measurements"] is None else np.array(published["measurements"], dtype=np.int64)
     if prefix is not None and not mechanism["refined"]:
-        return isotonic(np.diff(prefix, prepend=0, append=rows).astype(float), float(rows))
+        return median(np.diff(prefix, prepend=0, append=rows).astype(float), float(rows))
     if folder.measurements is None:
         return None
     top = mechanism["clamp"][1]

@@ -1,0 +1,61 @@
+"""One release of every kind, small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import discreet as dc
+
+ROWS = 150
+
+KINDS: dict[str, dict[str, Any]] = {
+    "geometric": {"epsilon": 1, "max_count": 8, "mechanism": "geometric"},
+    "geometric, three each": {"epsilon": 1, "max_count": 8, "mechanism": "geometric", "contributions": 3},
+    "explicit-fair": {"alpha": "1/2", "max_count": 8, "mechanism": "explicit-fair"},
+    "uniform": {"epsilon": 1, "max_count": 3, "mechanism": "uniform"},
+    "randomized-response": {"epsilon": 1, "max_count": 4, "mechanism": "randomized-response"},
+    "exponential": {"epsilon": "1/2", "max_count": 5, "mechanism": "exponential"},
+    "staircase": {"epsilon": 1, "max_count": 8, "mechanism": "staircase"},
+    "signed-geometric": {"epsilon": 1, "mechanism": "signed-geometric", "contributions": 2},
+    "discrete-gaussian": {"epsilon": 1, "delta": "1e-6", "max_count": 8, "mechanism": "discrete-gaussian"},
+    "discrete-gaussian, rho": {"rho": "0.1", "max_count": 8, "mechanism": "discrete-gaussian"},
+    "discrete-gaussian, two each": {
+        "epsilon": 1,
+        "delta": "1e-6",
+        "max_count": 8,
+        "mechanism": "discrete-gaussian",
+        "contributions": 2,
+    },
+    "transport": {"epsilon": "0.5", "max_count": 8},
+    "transport, alpha": {"alpha": "1/50", "max_count": 8},
+    "transport, unbounded": {"alpha": "1/2"},
+    "transport, bought": {"epsilon": 2, "max_count": "auto"},
+    "transport, two each": {"epsilon": 1, "max_count": 8, "contributions": 2},
+    "transport, not refined": {"epsilon": "0.5", "max_count": 8, "refine": False},
+    "transport, one stage": {"epsilon": "0.5", "max_count": 8, "split": 0},
+    "transport, no measurements": {"epsilon": "0.5", "max_count": 8, "measurements": False},
+    "transport, gaussian": {"epsilon": 1, "delta": "1e-6", "max_count": 8, "base": "gaussian"},
+    "transport, rho": {"rho": "0.1", "max_count": 8},
+    "transport, rho, bought, two each": {"rho": 4, "max_count": "auto", "contributions": 2},
+    "rank": {"epsilon": "0.5", "max_count": 8, "mechanism": "rank", "split": "0.3"},
+    "rank, not refined, bought": {"epsilon": 2, "max_count": "auto", "consistent": True, "refine": False},
+    "seeded": {"epsilon": "0.5", "max_count": 8, "seed": 1},
+    "seeded geometric": {"epsilon": "0.5", "max_count": 8, "seed": 1, "mechanism": "geometric"},
+}
+
+
+def counts(rows: int = ROWS) -> np.ndarray:
+    return np.random.default_rng(0).poisson(3, rows)
+
+
+def example(contributions: int = 1, rows: int = ROWS, **options: Any) -> dc.Table:
+    frame = pa.table({"place": [f"place {i:04d}" for i in range(rows)], "people": counts(rows)})
+    return dc.table(frame, "people", contributions=contributions, **options)
+
+
+def make(kind: str) -> dc.Release:
+    options = dict(KINDS[kind])
+    return dc.release(example(options.pop("contributions", 1)), **options)

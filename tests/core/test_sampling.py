@@ -1,0 +1,307 @@
+"""The machinery of inversion, checked exhaustively against exact arithmetic with words chosen by hand."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import BadInput
+from discreet.sample.bits import secure, seeded
+from discreet.sample.draw import bernoulli, draw, guide, invert
+from discreet.sample.laws import Gaussian, Geometric, PowerRow, Row, Staircase
+from discreet.sample.noise import add_gaussian, add_geometric, add_law, gaussian, geometric
+from discreet.sample.public import public_words, spread_words
+from discreet.testing import assert_sampler_law, law_p_value
+
+from .fake import Told
+
+HALF, GUIDE = 1 << 47, 1 << 16
+
+
+def smallest_above(below: Callable[[int], Fraction], uniform: Fraction, start: int) -> int:
+    """The specification: the smallest k with U < P(X <= k), by walking."""
+    k = start
+    while uniform < below(k - 1):
+        k -= 1
+    while uniform >= below(k):
+        k += 1
+    return k
+
+
+LAWS: dict[str, tuple[Any, Callable[[int], Fraction]]] = {
+    "geometric 3/2": (Geometric(Fraction(3, 2)), Geometric(Fraction(3, 2)).chance_below),
+    "geometric 2, dyadic ends": (Geometric(Fraction(3)), Geometric(Fraction(3)).chance_below),
+    "staircase": (Staircase(Fraction(2), Fraction(1, 3)), Staircase(Fraction(2), Fraction(1, 3)).chance_below),
+    "row": (Row((1, 1, 4, 9, 9, 10)), lambda k: Fraction(([0, 1, 1, 4, 9, 9, 10])[min(max(k, -1), 5) + 1], 10)),
+    "dyadic row": (Row((1, 3, 3, 8)), lambda k: Fraction(([0, 1, 3, 3, 8])[min(max(k, -1), 3) + 1], 8)),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("tail", [0, HALF, (1 << 48) - 1])
+def test_every_guide_cell_agrees_with_exact_inversion(name: str, tail: int) -> None:
+    law, below = LAWS[name]
+    heads = np.arange(GUIDE)
+    unsettled = guide(law).cells[heads] == guide(law).unsettled
+    assert 0 < unsettled.sum() < 2 * GUIDE // 100
+    # a word of 64 bits is drawn for an unsettled cell, and its lower 48 bits are used after a shift by 16
+    told = Told(heads, np.full(GUIDE, tail << 16, dtype=np.uint64), [1 << 63] * GUIDE)
+    drawn = draw(law, GUIDE, told)
+    walk, known = 0, cache(below)
+    for head in heads.tolist():
+        # should still more bits be drawn, they are 1000...; a settled cell must hold whatever its tail
+        uniform = Fraction(2 * ((head << 48) | tail) + 1, 1 << 65)
+        walk = smallest_above(known, uniform, walk)
+        assert drawn[head] == walk, (name, head, tail)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_ties_are_broken_by_more_bits(name: str) -> None:
+    law, below = LAWS[name]
+    first, last = law.centre
+    for k in range(max(first, -8), min(last, 8)):
+        at = below(k) * 2**64
+        floor = at.numerator // at.denominator
+        if at == floor or not 0 < below(k) < 1:
+            continue
+        rest = (at - floor) * 2**64  # the next 64 bits of the probability
+        digits = rest.numerator // rest.denominator
+        found = []
+        for more in (digits - 1, digits + 1):
+            told = Told([floor >> 48], [(floor & ((1 << 48) - 1)) << 16], [more, 0])
+            found.append(int(draw(law, 1, told)[0]))
+            assert len(told.integers) == 1  # the first 64 bits did not settle it, the next did
+            assert found[-1] == smallest_above(below, Fraction((floor << 64) | more, 1 << 128), k)
+        assert found[0] < found[1]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=8).filter(any), st.integers(0, (1 << 64) - 1))
+def test_a_row_of_weights_is_inverted_exactly(weights: list[int], word: int) -> None:
+    running = tuple(np.cumsum(weights).tolist())
+    told = Told([word >> 48], [(word & ((1 << 48) - 1)) << 16], [0, 0, 0])
+    found = int(draw(Row(running), 1, told)[0])
+    target = Fraction(word, 1 << 64) * running[-1]
+    assert found == bisect_right([Fraction(part) for part in running], target)
+    assert weights[found] > 0
+
+
+@given(
+    st.fractions(Fraction(1, 1000), Fraction(999, 1000)),
+    st.lists(st.integers(0, (1 << 64) - 1), min_size=4, max_size=4),
+)
+def test_a_bernoulli_draw_compares_with_the_digits_of_its_chance(chance: Fraction, words: list[int]) -> None:
+    def bounds(bits: int) -> tuple[int, int]:
+        at = chance * 2**bits
+        return at.numerator // at.denominator, -(-at.numerator // at.denominator)
+
+    uniform = sum(Fraction(word, 1 << (64 * (i + 1))) for i, word in enumerate(words))
+    told = Told(integers=[*words, 0, 0])
+    assert bernoulli(bounds, told) == (uniform < chance)
+
+
+def test_inversion_finds_far_values() -> None:
+    law = Geometric(Fraction(11, 10))
+    word = (1 << 64) - 2  # far in the tail
+    told = Told(integers=[0, 0])
+    found = invert(law.below, word, 64, 0, told)
+    assert found == smallest_above(law.chance_below, Fraction(word << 64, 1 << 128), found - 3)
+    assert found > law.centre[1]
+
+
+@given(st.fractions(Fraction(51, 50), 5, max_denominator=50), st.integers(-40, 40), st.integers(1, 90))
+def test_laws_enclose_their_distribution_function(odds: Fraction, k: int, bits: int) -> None:
+    for law in (Geometric(odds), Staircase(odds, Fraction(1, 3))):
+        low, high = law.below(k, bits)
+        assert low <= law.chance_below(k) * 2**bits <= high <= low + 1
+        assert law.chance_below(k) > law.chance_below(k - 1)
+    centre = Geometric(odds)
+    mass = centre.chance_below(k) - centre.chance_below(k - 1)
+    a = 1 / odds
+    assert mass == (1 - a) / (1 + a) * a ** abs(k)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(2), Fraction(50)])
+def test_the_gaussian_encloses_its_distribution_function(variance: Fraction) -> None:
+    from flint import arb, ctx
+
+    law = Gaussian(variance)
+    with ctx.workprec(400):
+        rate = -arb(variance.denominator) / (2 * variance.numerator)
+        masses = [(rate * k * k).exp() for k in range(200)]
+        total = masses[0] + 2 * sum(masses[1:], arb(0))
+        for k in (-9, -2, -1, 0, 1, 5, 12):
+            below = sum((masses[abs(i)] for i in range(-199, k + 1)), arb(0)) / total * arb(2) ** 64
+            low, high = law.below(k, 64)
+            assert arb(low) - 1 < below < arb(high) + 1 and high - low <= 1
+            assert low <= int(below.floor().unique_fmpz()) <= high
+
+
+@pytest.mark.parametrize("odds", [Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-2)])
+def test_a_law_that_is_none_is_refused(odds: Fraction) -> None:
+    with pytest.raises(BadInput, match="odds must be above 1"):
+        Geometric(odds)
+    with pytest.raises(BadInput, match="odds must be above 1"):
+        Staircase(odds, Fraction(1, 3))
+    with pytest.raises(BadInput, match="variance must be above 0"):
+        Gaussian(odds - 1)
+    with pytest.raises(BadInput, match="step share"):
+        Staircase(Fraction(2), Fraction(1, 2))
+
+
+def test_noise_that_may_not_fit_is_refused() -> None:
+    zeros = np.zeros(3, dtype=np.int64)
+    with pytest.raises(BadInput, match="64 bits"):
+        add_geometric(zeros, 1 + Fraction(1, 1 << 60), secure())
+    with pytest.raises(BadInput, match="64 bits"):
+        add_gaussian(zeros, Fraction(1 << 120), secure())
+    with pytest.raises(BadInput, match="too wide"):
+        add_law(zeros, Staircase(1 + Fraction(1, 10**6), Fraction(1, 3)), secure())
+
+
+# Laws through the production source of bits. Each must also be told from a law that is wrong by a few per cent.
+
+
+def geometric_mass(odds: float) -> Callable[[int], float]:
+    return lambda k: (odds - 1) / (odds + 1) * odds ** -abs(k)
+
+
+def gaussian_mass(variance: float) -> Callable[[int], float]:
+    reach = np.arange(-int(40 * variance**0.5) - 5, int(40 * variance**0.5) + 6, dtype=float)
+    total = float(np.exp(-(reach**2) / (2 * variance)).sum())
+    return lambda k: float(np.exp(-(k**2) / (2 * variance)) / total)
+
+
+@pytest.mark.parametrize("odds", [Fraction(27, 10), Fraction(11, 10), Fraction(101, 100)])
+def test_narrow_geometric_noise_has_its_law(odds: Fraction) -> None:
+    right, wrong = geometric_mass(float(odds)), geometric_mass(1 + 1.05 * (float(odds) - 1))
+    assert_sampler_law(lambda size: geometric(odds, size, secure()), right, size=300_000, wrong=wrong)
+
+
+def test_wide_geometric_noise_has_its_law() -> None:
+    odds = 1 + Fraction(1, 20_000)  # too wide for a table: drawn digit by digit
+    assert Geometric(odds).centre[1] > 3000
+    drawn = geometric(odds, 200_000, secure())
+    step = 1000
+
+    def cells(scale: float) -> Callable[[int], float]:
+        ratio = 1 / (1 + float(odds - 1) * scale)
+
+        def below(k: int) -> float:
+            return ratio**-k / (1 + ratio) if k < 0 else 1 - ratio ** (k + 1) / (1 + ratio)
+
+        return lambda cell: below((cell + 1) * step - 1) - below(cell * step - 1)
+
+    assert law_p_value(drawn // step, cells(1)) > 1e-6
+    assert law_p_value(drawn // step, cells(1.04)) < 1e-6
+    # the last digit of a wide draw is nearly uniform: a lost digit would show
+    digits = np.bincount(drawn % 256, minlength=256)
+    assert ((digits - len(drawn) / 256) ** 2 / (len(drawn) / 256)).sum() < 255 + 6 * (2 * 255) ** 0.5
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 2), Fraction(9), Fraction(400)])
+def test_narrow_gaussian_noise_has_its_law(variance: Fraction) -> None:
+    right, wrong = gaussian_mass(float(variance)), gaussian_mass(1.05 * float(variance))
+    assert_sampler_law(lambda size: gaussian(variance, size, secure()), right, size=300_000, wrong=wrong)
+
+
+def test_wide_gaussian_noise_has_its_law() -> None:
+    from scipy.stats import norm
+
+    variance = Fraction(10**6)
+    assert Gaussian(variance).centre[1] > 3000
+    drawn = gaussian(variance, 40_000, secure())
+    cells = drawn // 100
+
+    def share(deviation: float) -> Callable[[int], float]:
+        # so wide a discrete Gaussian is the normal law to many digits
+        return lambda c: float(
+            norm.cdf((c + 1) * 100 - 0.5, scale=deviation) - norm.cdf(c * 100 - 0.5, scale=deviation)
+        )
+
+    assert law_p_value(cells, share(1000)) > 1e-6
+    assert law_p_value(cells, share(1050)) < 1e-6
+
+
+def test_staircase_noise_has_its_law() -> None:
+    law = Staircase(Fraction(2), Fraction(2, 5))
+
+    def mass(gamma: Fraction) -> Callable[[int], float]:
+        other = Staircase(Fraction(2), gamma)
+        return lambda k: float(other.chance_below(k) - other.chance_below(k - 1))
+
+    zeros = np.zeros(300_000, dtype=np.int64)
+    assert_sampler_law(
+        lambda size: add_law(zeros[:size], law, secure()), mass(law.gamma), size=300_000, wrong=mass(Fraction(1, 3))
+    )
+
+
+def test_rows_have_their_laws() -> None:
+    weights = [3, 0, 5, 11, 1]
+    shares = [weight / 20 for weight in weights]
+    near = [0.16, 0.0, 0.25, 0.54, 0.05]
+    assert_sampler_law(lambda size: draw(Row((3, 3, 8, 19, 20)), size, secure()), shares, wrong=near)
+    odds, powers = Fraction(3, 2), (2, 1, 0, 1, 2, 3)
+    raw = np.array([1.5**-power for power in powers])
+    wrong = np.array([1.55**-power for power in powers])
+    assert_sampler_law(
+        lambda size: draw(PowerRow(odds, powers), size, secure()), raw / raw.sum(), wrong=wrong / wrong.sum()
+    )
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=6), st.integers(0, 5), st.integers(1, 90))
+def test_rows_of_powers_enclose_their_sums(powers: list[int], k: int, bits: int) -> None:
+    odds = Fraction(7, 5)
+    masses = [odds**-power for power in powers]
+    chance = sum(masses[: k + 1], Fraction(0)) / sum(masses)
+    low, high = PowerRow(odds, tuple(powers)).below(k, bits)
+    assert low <= chance * 2**bits <= high <= low + 2
+
+
+# Public words, which carry no secret but must be uniform.
+
+
+def test_public_words_are_uniform_and_repeatable() -> None:
+    words = public_words("seed", "map", 100_000)
+    assert np.array_equal(words, public_words("seed", "map", 100_000))
+    assert not np.array_equal(words, public_words("seed", "ties", 100_000))
+    assert not np.array_equal(words, public_words("other", "map", 100_000))
+    for shift in (0, 28, 56):
+        assert law_p_value(((words >> np.uint64(shift)) & np.uint64(255)).astype(int), [1 / 256] * 256) > 1e-6
+    assert int(public_words("seed", "map", 1000, 10).max()) < 1 << 10
+
+
+def test_spread_words_are_uniform_one_by_one_and_even_together() -> None:
+    values = np.repeat([5, 3, 9], [700, 299, 1])
+    words = np.array([spread_words(values, f"seed {i}", 20) for i in range(400)]).astype(float)
+    for row in (0, 699, 700, 999):
+        assert law_p_value((words[:, row] // 2**16).astype(int), [1 / 16] * 16) > 1e-6
+    for value in (5, 3):
+        ordered = np.sort(words[:, values == value], axis=1) / 2**20 * (values == value).sum()
+        assert (np.floor(ordered) == np.arange(ordered.shape[1])).mean() > 0.999  # one word in each equal part
+
+
+# The source itself.
+
+
+def test_bits_are_uniform_and_of_the_width_asked_for() -> None:
+    for width in (8, 16, 32, 64):
+        words = secure().words(100_000, width)
+        assert words.dtype.itemsize == width // 8
+        for shift in {0, width - 8}:
+            assert law_p_value(((words >> shift) & 255).astype(int), [1 / 256] * 256) > 1e-6
+    assert law_p_value([secure().below(6) for _ in range(30_000)], [1 / 6] * 6) > 1e-6
+    assert law_p_value([secure().integer(3) for _ in range(30_000)], [1 / 8] * 8) > 1e-6
+
+
+def test_a_seeded_source_repeats_itself_and_is_not_private() -> None:
+    assert secure().private and not seeded(0).private
+    assert seeded(7).bytes(20) == seeded(7).bytes(20)
+    assert secure().bytes(20) != secure().bytes(20)

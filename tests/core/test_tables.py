@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.errors import BadInput
+from discreet.io.tables import read_schema
+
+SECRET = "12345677"  # a count that must never be seen in a message
+
+
+def csv(tmp_path: Path, content: str | bytes, name: str = "table.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+GOOD = "place,n\nb,3\na,4\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_common_delimiters(tmp_path: Path, delimiter: str) -> None:
+    table = dc.read_table(csv(tmp_path, GOOD.replace(",", delimiter)), "n")
+    assert table.schema.column("place") == ["a", "b"] and table.counts.tolist() == [4, 3]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [
+        ("utf-8", b""),
+        ("utf-8", codecs.BOM_UTF8),
+        ("utf-16-le", codecs.BOM_UTF16_LE),
+        ("utf-16-be", codecs.BOM_UTF16_BE),
+        ("cp1252", b""),
+    ],
+)
+def test_common_encodings(tmp_path: Path, encoding: str, mark: bytes) -> None:
+    raw = mark + "place,n\nKöln,3\nAachen,4\n".encode(encoding)
+    assert dc.read_table(csv(tmp_path, raw), "n").schema.column("place") == ["Aachen", "Köln"]
+    assert dc.read_table(csv(tmp_path, gzip.compress(raw), "t.csv.gz"), "n").schema.rows == 2
+
+
+def test_line_ends_blank_lines_and_quotes(tmp_path: Path) -> None:
+    table = dc.read_table(csv(tmp_path, '\r\n"place","n"\r\n"b, ""x""",3\r\n\r\n"line\nbreak",4\r\n'), "n")
+    assert table.schema.column("place") == ['b, "x"', "line\nbreak"] and table.counts.tolist() == [3, 4]
+
+
+def test_text_stays_as_written(tmp_path: Path) -> None:
+    path = csv(tmp_path, "fips,year,n\n01003,1996.0,3\n01001,1996.0,4\n")
+    out = dc.release(dc.read_table(path, "n", ["fips", "year"]), 1, max_count=5, mechanism="geometric").table
+    assert out.column("fips").to_pylist() == ["01001", "01003"] and out.column("year").to_pylist() == ["1996.0"] * 2
+
+
+BAD_COUNTS = {
+    "-3": "is negative",
+    "1.5": "is not a whole number",
+    "many": "is not a number",
+    "": "is missing",
+    "NA": "is missing",
+    "inf": "is infinite",
+    "-Infinity": "is infinite",
+    "1,000": "thousands separators",
+    "1 000": "thousands separators",
+    "1'000": "thousands separators",
+    "0x10": "is not a number",
+    "1_0": "is not a number",
+    "1e30": "larger than 2^62",
+    "99999999999999999999": "larger than 2^62",
+}
+
+
+@pytest.mark.parametrize("bad", BAD_COUNTS)
+def test_a_bad_count_is_named_by_row_and_column_and_no_other_cell_is_shown(tmp_path: Path, bad: str) -> None:
+    path = csv(tmp_path, f'place;n\nsecretville;{SECRET}\nb;"{bad}"\nc;7654321\n')
+    with pytest.raises(BadInput) as caught:
+        dc.read_table(path, "n")
+    message = str(caught.value)
+    assert "row 2, column 'n'" in message and BAD_COUNTS[bad] in message
+    assert not any(secret in message for secret in (SECRET, "7654321", "secretville"))
+    assert caught.value.exit_status == 2
+    assert caught.value.values["row"] == 2 and caught.value.values["column"] == "n"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1.0, None], "row 2, column 'n' is missing"),
+        ([1.0, float("nan")], "row 2, column 'n' is missing"),
+        ([1.0, float("inf")], "row 2, column 'n' is infinite"),
+        ([1.0, 0.5], "row 2, column 'n' is not a whole number"),
+        ([1, -1], "row 2, column 'n' is negative"),
+        ([1, 2**63 - 1], "row 2, column 'n' is larger than 2^62"),
+        ([1.0, 1e300], "row 2, column 'n' is larger than 2^62"),
+        ([True, False], "true and false"),
+        ([1, "x"], "row 2, column 'n' is not a number"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_bad_counts_in_frames(values: list[Any], said: str, kind: str) -> None:
+    if kind != "pandas" and "x" in values:
+        return  # only pandas has columns of mixed kinds
+    frame = {"pandas": pd.DataFrame, "polars": lambda data: pl.DataFrame(data, strict=False), "pyarrow": pa.table}[
+        kind
+    ]({"place": ["a", "b"], "n": values})
+    with pytest.raises(BadInput, match=said.replace("^", r"\^")):
+        dc.table(frame, "n")
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=6))
+def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) -> None:
+    keys = [f"k{i}" for i in range(len(values))]
+    columns = {
+        "int64": pa.array(values, pa.int64()),
+        "uint64": pa.array(values, pa.uint64()),
+        "text": pa.array([str(v) for v in values]),
+        "decimal": pa.array([f"{v}.0" for v in values]),
+        "float": pa.array([float(v % 2**53) for v in values]),
+        "large": pa.array([f" +{v} " for v in values], pa.large_string()),
+    }
+    for kind, column in columns.items():
+        found = dc.table(pa.table({"k": keys, "n": column}), "n").counts
+        assert found.dtype == np.int64
+        assert found.tolist() == [v % 2**53 if kind == "float" else v for v in values]
+
+
+@pytest.mark.parametrize(
+    ("content", "count", "said"),
+    [
+        (GOOD, "m", "the table has no such column. Did you mean 'n'|There is: place, n"),
+        ("place,murders\na,1\n", "murdres", "Did you mean 'murders'"),
+        ("place,n\n", "n", "no rows"),
+        ("", "n", "the file is empty"),
+        ("\n\n", "n", "the file is empty"),
+        ("n,n\n1,2\n", "n", "'n' stands twice in the header"),
+        ("place,n\na,1,2\n", "n", "row 1 has 3 cells where the header has 2"),
+        ("place,n\na,1\nb\n", "n", "row 2 has 1 cells where the header has 2"),
+        ("place,n\na,1\na,2\n", "n", "rows 1 and 2 have the same"),
+        ("place,age,n\na,30,1\nb,31,2\n", "n", "these other columns are numeric.*'age'.*--keys"),
+        ("place,n,m\na,1,2\n", "n,m", "one count column.*long form"),
+        ("n\n1\n2\n", "n", "no key column"),
+    ],
+)
+def test_a_bad_table_is_refused(tmp_path: Path, content: str, count: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as caught:
+        dc.read_table(csv(tmp_path, content), count)
+    assert caught.value.exit_status == 2
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "missing.parquet", "missing.csv.gz"])
+def test_an_unreadable_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="was to be read"):
+        dc.read_table(tmp_path / name, "n")
+    csv(tmp_path, b"\x00\x01\x02\x89PNG", name)
+    with pytest.raises(BadInput, match="was to be read"):
+        dc.read_table(tmp_path / name, "n")
+    csv(tmp_path, gzip.compress(b"place,n\na,1\n")[:-9], "broken.csv.gz")
+    with pytest.raises(BadInput, match="was to be read"):
+        dc.read_table(tmp_path / "broken.csv.gz", "n")
+    with pytest.raises(BadInput, match="it is a folder"):
+        dc.read_table(tmp_path, "n")
+
+
+def test_keys_are_those_named() -> None:
+    frame = pa.table({"place": ["a", "b"], "age": [1, 2], "n": [3, 4], "name": ["x", "y"]})
+    assert dc.table(frame, "n", ["place", "age"]).schema.keys == ("place", "age")
+    assert dc.table(frame, "n", "all").schema.keys == ("place", "age", "name")
+    assert dc.table(frame, "n", "place").schema.keys == ("place",)
+    for keys, said in ([["plaec"], "Did you mean 'place'"], [["n"], "is the count column"], [["age", "age"], "twice"]):
+        with pytest.raises(BadInput, match=said):
+            dc.table(frame, "n", keys)
+
+
+FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_the_frame_that_comes_out_is_of_the_kind_that_went_in(kind: str) -> None:
+    frame = FRAMES[kind]({"place": ["b", "a"], "n": [1, 2]})
+    out = dc.release(dc.table(frame, "n"), 1, max_count=5, mechanism="geometric")
+    assert type(out.table) is type(frame) and type(out.measurements) is type(frame)
+    assert list(pd.DataFrame({"c": out.table["place"]})["c"].astype(str)) == ["a", "b"]
+    counts = np.asarray(out.table["n"])
+    assert counts.dtype == np.int64 and counts.min() >= 0 and counts.max() <= 5
+
+
+def test_other_things_are_no_frames() -> None:
+    for thing in ({"n": [1]}, [1, 2], "text", pl.DataFrame({"n": [1]}).lazy()):
+        with pytest.raises(BadInput, match="not a pandas, polars or pyarrow data frame"):
+            dc.table(thing, "n")
+    with pytest.raises(BadInput, match="two of its columns have the same name"):
+        dc.table(pd.DataFrame([[1, 2]], columns=["n", "n"]), "n")
+
+
+def test_nothing_hidden_leaves() -> None:
+    levels = pd.Categorical(["b", "a"], categories=["a", "b", "secret patient"])
+    frame = pd.DataFrame({"place": levels, "n": [1, 2], "note": ["x", "y"]}, index=[99, 77])
+    frame.attrs["author"] = "secret author"
+    arrow = pa.Table.from_pandas(frame).replace_schema_metadata({"secret": "metadata"})
+    for given_frame in (frame, arrow, pl.from_arrow(arrow.drop_columns(["__index_level_0__"]))):
+        table = dc.table(given_frame, "n", ["place"])
+        assert table.schema.categories.column_names == ["place"]
+        assert table.schema.categories.schema.metadata is None
+        assert not pa.types.is_dictionary(table.schema.categories.column("place").type)
+        out = dc.release(table, 1, max_count=3, mechanism="geometric").table
+        shown = str(out) + str(getattr(out, "attrs", "")) + str(getattr(out, "schema", ""))
+        assert "secret" not in shown and "note" not in shown and "index_level" not in shown
+        if isinstance(out, pd.DataFrame):
+            assert list(out.index) == [0, 1] and list(out["place"]) == ["a", "b"]
+
+
+def test_parquet_metadata_stays_behind(tmp_path: Path) -> None:
+    frame = pa.table({"place": pa.array(["b", "a"]).dictionary_encode(), "n": [1, 2]})
+    pq.write_table(frame.replace_schema_metadata({"secret": "x"}), tmp_path / "t.parquet")
+    release = dc.release(dc.read_table(tmp_path / "t.parquet", "n"), 1, max_count=3, mechanism="geometric")
+    release.save(tmp_path / "out")
+    saved = pq.read_table(tmp_path / "out" / "table.parquet")
+    assert saved.schema.metadata is None and saved.schema.types == [pa.string(), pa.int64()]
+    assert b"secret" not in (tmp_path / "out" / "table.parquet").read_bytes()
+
+
+def test_rows_are_sorted_unless_their_order_is_public() -> None:
+    frame = pa.table({"a": ["y", "x", "x"], "b": [1, 10, 9], "n": [5, 6, 7]})
+    table = dc.table(frame, "n", ["a", "b"])
+    assert table.schema.column("b") == [9, 10, 1] and table.counts.tolist() == [7, 6, 5]
+    assert table.schema.order == "sorted by the keys"
+    kept = dc.table(frame, "n", ["a", "b"], keep_order=True)
+    assert kept.schema.column("b") == [1, 10, 9] and kept.counts.tolist() == [5, 6, 7]
+    assert kept.schema.order == "as given, declared public"
+    with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
+        dc.table(pa.table({"a": ["y", "x", "y"], "n": [5, 6, 7]}), "n", keep_order=True)
+
+
+def test_a_table_without_keys() -> None:
+    table = dc.table(pa.table({"n": [5, 6, 7]}), "n", keep_order=True)
+    assert table.schema.rows == 3 and len(table) == 3
+    assert dc.release(table, 1, max_count=9).table.num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ([["x"], ["y"]], "type list"),
+        ([None, "a"], "row 1, column 'k' is missing"),
+        ([1.5, float("nan")], "row 2, column 'k' is missing"),
+    ],
+)
+def test_keys_that_are_none(keys: list[Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        dc.table(pa.table({"k": keys, "n": [1, 2]}), "n", "all")
+
+
+# The public set of rows
+
+UNIVERSE = ["a", "b", "c", "d"]
+
+
+def test_a_universe_fills_with_zero(tmp_path: Path) -> None:
+    (tmp_path / "u.csv").write_text("place\nd\nc\nb\na\n")
+    (tmp_path / "u.json").write_text(json.dumps({"place": UNIVERSE}))
+    frame = pa.table({"place": ["c", "a"], "n": [5, 6]})
+    for universe in (
+        tmp_path / "u.csv",
+        str(tmp_path / "u.json"),
+        {"place": UNIVERSE},
+        pd.DataFrame({"place": UNIVERSE}),
+    ):
+        table = dc.table(frame, "n", universe=universe)
+        assert table.schema.column("place") == UNIVERSE and table.counts.tolist() == [6, 0, 5, 0]
+
+
+def test_a_universe_of_combinations() -> None:
+    frame = pa.table({"sex": ["f", "m"], "age": ["old", "young"], "n": [5, 6]})
+    table = dc.table(frame, "n", universe={"sex": ["m", "f"], "age": ["young", "old"]})
+    assert list(zip(table.schema.column("sex"), table.schema.column("age"), table.counts.tolist())) == [
+        ("f", "old", 5), ("f", "young", 0), ("m", "old", 0), ("m", "young", 6),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("universe", "said"),
+    [
+        ({"place": ["a", "b"]}, "row 1 of the table is not in it"),
+        ({"plaec": ["a"]}, "no list of values for the key column 'place'"),
+        ({"place": "abc"}, "are not a list"),
+        ({"place": 5}, "are not a list"),
+        ({"place": ["a", "b", "c", "a"]}, "rows 1 and 4 have the same"),
+        (pd.DataFrame({"plaec": ["a"]}), "Did you mean 'plaec'"),
+        (pd.DataFrame({"place": ["c", "a", "a"]}), "rows 2 and 3 have the same"),
+        ([1, 2], "not a pandas, polars or pyarrow"),
+    ],
+)
+def test_universes_that_do_not_fit(universe: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        dc.table(pa.table({"place": ["c", "a"], "n": [5, 6]}), "n", universe=universe)
+
+
+def test_duplicates_within_a_universe_are_found() -> None:
+    with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
+        dc.table(pa.table({"place": ["c", "a", "c"], "n": [5, 6, 7]}), "n", universe={"place": UNIVERSE})
+
+
+# Secret and public
+
+
+def test_the_counts_are_shown_nowhere() -> None:
+    table = dc.table(pa.table({"place": ["a", "b"], "n": [12345677, 7654321]}), "n")
+    for shown in (repr(table), str(table), repr(table.schema), f"{table.schema.as_json()}"):
+        assert "12345677" not in shown and "7654321" not in shown
+    assert "2 secret counts 'n' by place" in repr(table)
+    with pytest.raises(ValueError, match="read-only"):
+        table.counts[0] = 1
+
+
+def test_the_public_part_can_be_read_alone(tmp_path: Path) -> None:
+    path = csv(tmp_path, "place,n\nb,not yet counted\na,\n")
+    schema = read_schema(path, "n")
+    assert schema.keys == ("place",) and schema.column("place") == ["a", "b"] and schema.rows == 2
+    with pytest.raises(BadInput, match="Did you mean 'place'"):
+        schema.column("plaec")
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=30), st.integers(1, 20))
+def test_the_histogram_treats_larger_counts_as_the_largest(values: list[int], top: int) -> None:
+    table = dc.table(pa.table({"k": [f"k{i:03d}" for i in range(len(values))], "n": values}), "n")
+    histogram = table.histogram(top).tolist()
+    assert histogram == [sum(min(v, top) == c for v in values) for c in range(top + 1)]
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5])
+def test_contributions_are_counted(bad: Any) -> None:
+    with pytest.raises(BadInput, match=r"(?i)contributions"):
+        dc.table(pa.table({"k": ["a"], "n": [1]}), "n", contributions=bad)

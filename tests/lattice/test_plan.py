@@ -1,0 +1,203 @@
+"""Plans: what they promise, what they refuse; and the command that draws."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.errors import BadInput, Infeasible, NotProven
+from discreet.guarantee import zcdp_epsilon
+from discreet.lattice.guarantee import rho_for
+from discreet.lattice.plan import LatticePlan, plan_lattice
+from discreet.sample.bits import seeded
+
+TWO_WAY = {"county": list("aabbcc"), "sex": list("fmfmfm")}
+SMALL = {"cell": list("abcde")}
+
+
+def two_way(**options: object) -> LatticePlan:
+    return plan_lattice(TWO_WAY, ["margin:county", "margin:sex"], **options)  # type: ignore[arg-type]
+
+
+def test_epsilon_is_the_price_of_the_smallest_surviving_change() -> None:
+    total = plan_lattice(SMALL, ["total"], epsilon=1)
+    assert total.change.length == 2 and "one person moved between two rows" in total.guarantee.unit
+    assert total.noise.odds is not None and float(total.noise.odds) == pytest.approx(math.exp(1 / 2))
+    assert total.noise.odds**2 < Fraction(math.e)  # rounded towards privacy
+    swap = two_way(epsilon=1)
+    assert swap.change.length == 4 and "swap" in swap.guarantee.unit
+    assert swap.noise.odds is not None and float(swap.noise.odds) == pytest.approx(math.exp(1 / 4))
+    free = plan_lattice(SMALL, ["sum:cell=a"], epsilon=1)
+    assert free.change.length == 1 and "more or less" in free.guarantee.unit
+    assert free.noise.odds is not None and float(free.noise.odds) == pytest.approx(math.e)
+
+
+def test_per_unit_is_the_convention_of_the_papers() -> None:
+    plan = two_way(epsilon="1/4", per_unit=True)
+    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(math.exp(1 / 4))
+    assert "one unit of l1 distance" in plan.guarantee.unit
+    assert "costs 4 times epsilon" in plan.guarantee.sentence
+
+
+def test_a_person_in_several_rows() -> None:
+    plan = plan_lattice(SMALL, ["total"], epsilon=1, contributions=3)
+    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(math.exp(1 / 6))
+    assert "up to 3 rows" in plan.guarantee.unit
+    assert plan_lattice(SMALL, ["total"], rho=1, law="gaussian", contributions=3).noise.variance == 9
+
+
+def test_conditioning_on_inequalities_is_paid_for() -> None:
+    """gamma = 1: the law's own rate is half of what is promised."""
+    free, restricted = (plan_lattice(SMALL, ["total"], alpha="1/16", nonnegative=n) for n in (False, True))
+    assert free.noise.odds is not None and restricted.noise.odds is not None
+    assert float(free.noise.odds) == pytest.approx(4) and float(restricted.noise.odds) == pytest.approx(2)
+    assert "gamma = 1" in restricted.guarantee.sentence and "gamma" not in free.guarantee.sentence
+    other = plan_lattice(SMALL, ["total"], alpha="1/16", inequalities=([[1, 0, 0, 0, 0]], [1]))
+    assert other.noise.odds == restricted.noise.odds
+
+
+def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
+    """By enumeration: log-ratios between neighbouring tables of three cells with total 4, at the law's rate log 2."""
+    tables = [(i, j, 4 - i - j) for i in range(5) for j in range(5 - i)]
+
+    def law(x: tuple[int, ...]) -> np.ndarray:
+        weights = np.array([2.0 ** -sum(abs(a - b) for a, b in zip(x, y)) for y in tables])
+        return weights / weights.sum()
+
+    laws = {x: law(x) for x in tables}
+    plan = plan_lattice({"cell": list("abc")}, ["total"], epsilon=4 * math.log(2), nonnegative=True)
+    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(2)
+    worst = max(
+        np.abs(np.log(laws[x] / laws[y])).max()
+        for x in tables
+        for y in tables
+        if sum(abs(a - b) for a, b in zip(x, y)) == 2
+    )
+    assert 2 * math.log(2) < worst <= 4 * math.log(2)  # the unrestricted promise would be broken
+
+
+def test_gaussian_noise() -> None:
+    plan = two_way(rho="1/2", law="gaussian")
+    assert plan.noise.variance == 4 and plan.guarantee.rho == Fraction(1, 2)
+    assert two_way(rho="1/2", law="gaussian", per_unit=True).noise.variance == 1
+    assert two_way(sigma=2, law="gaussian").guarantee.rho == Fraction(1, 2)
+    approximate = two_way(epsilon=1, delta="1e-6", law="gaussian")
+    assert (approximate.guarantee.kind, approximate.guarantee.delta) == ("approximate", Fraction(1, 10**6))
+    rho = rho_for(Fraction(1), Fraction(1, 10**6))
+    assert zcdp_epsilon(rho, Fraction(1, 10**6)) <= 1 < zcdp_epsilon(rho * Fraction(101, 100), Fraction(1, 10**6))
+    assert approximate.noise.variance == pytest.approx(float(4 / (2 * rho)), rel=1e-3)
+
+
+def test_l2_noise_divides_by_the_length_of_the_change() -> None:
+    plan = plan_lattice(SMALL, ["total"], epsilon=1, law="l2")
+    assert plan.noise.rate is not None and plan.noise.rate**2 <= Fraction(1, 2)
+    assert float(plan.noise.rate) == pytest.approx(1 / math.sqrt(2), rel=1e-6)
+
+
+def test_what_is_given_away_is_said() -> None:
+    plan = plan_lattice(SMALL, ["total", "sum:cell=b"], epsilon=1)
+    assert plan.determined.tolist() == [1]
+    assert "1 row is determined by what is kept and published exactly: row 2." in plan.guarantee.sentence
+    assert "2 sums are published exactly and not protected (total, sum:cell=b)" in plan.guarantee.sentence
+    assert plan.discloses == ("total", "sum:cell=b")
+    draw = plan.draw(seeded(1))
+    assert draw[1] == 0 and draw.any()
+
+
+def test_a_destroyed_neighbourhood_is_said() -> None:
+    assert "Neighbourhood destroyed" in two_way(epsilon=1).guarantee.sentence
+    assert "Neighbourhood destroyed" not in plan_lattice(SMALL, ["total"], epsilon=1).guarantee.sentence
+
+
+def test_nothing_left_to_protect_is_refused() -> None:
+    with pytest.raises(Infeasible, match="determine every single cell"):
+        plan_lattice(TWO_WAY, ["margin:county,sex"], epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "none was given"),
+        ({"epsilon": 1, "rho": 1}, "epsilon and rho was given"),
+        ({"rho": 1}, "calibrated by epsilon"),
+        ({"epsilon": 1, "law": "gaussian"}, "needs rho"),
+        ({"epsilon": 1, "law": "l3"}, "there is no law of that name"),
+        ({"rho": 1, "law": "gaussian", "nonnegative": True}, "no proven guarantee"),
+        ({"epsilon": 1, "inequalities": ([[1, 0]], [0])}, "do not fit"),
+        ({"epsilon": 1, "inequalities": ([[0.5, 0, 0, 0, 0]], [0])}, "not a whole number"),
+        ({"epsilon": 0}, "greater than zero"),
+    ],
+)
+def test_refusals(options: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        plan_lattice(SMALL, ["total"], **options)  # type: ignore[arg-type]
+
+
+def test_inequalities_the_table_violates() -> None:
+    plan = plan_lattice(SMALL, ["total"], epsilon=1, inequalities=([[1, 0, 0, 0, 0]], [3]))
+    with pytest.raises(BadInput, match="the table itself violates them"):
+        plan.release(np.array([2, 0, 0, 0, 0]), seeded(1))
+    with pytest.raises(BadInput, match="were not given"):
+        plan.draw(seeded(1))
+    assert plan.release(np.array([3, 0, 0, 0, 9]), seeded(1))[0] >= 3
+
+
+def test_wide_two_way_tables_need_a_gaussian_or_a_chain() -> None:
+    keys = {"row": [str(i // 9) for i in range(81)], "column": [str(i % 9) for i in range(81)]}
+    with pytest.raises(NotProven, match="law gaussian"):
+        plan_lattice(keys, ["margin:row", "margin:column"], epsilon=1)
+    assert plan_lattice(keys, ["margin:row", "margin:column"], rho=1, law="gaussian").grade == "exact"
+
+
+def test_a_release_keeps_every_sum() -> None:
+    counts = np.array([5, 0, 3, 100, 7, 2])
+    plan = two_way(epsilon="1/10")
+    published = plan.release(counts, seeded(2))
+    assert not np.array_equal(published, counts)
+    assert np.array_equal(plan.invariants.sums(published), plan.invariants.sums(counts))
+    assert plan.mechanism["name"] == "lattice-l1" and plan.mechanism["sampler"] == "row-transfer"
+
+
+def sample_noise(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from discreet.cli import main; main()", "sample-noise", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "noise.csv"
+    done = sample_noise("--shape", "3,4", "--keep", "margin:row", "--keep", "margin:column", "--epsilon", "1",
+                        "--draws", "5", "-o", str(out), "--seed", "1", "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    value = json.loads(done.stdout)
+    assert (value["draws"], value["grade"], value["out"], value["private"]) == (5, "exact", str(out), False)
+    assert "private side" in done.stderr and "NOT private" in done.stderr
+    header, *lines = list(csv.reader(out.open()))
+    assert header[:3] == ["row", "column", "seeded_not_private_noise_1"] and len(lines) == 12
+    noise = np.array([[int(x) for x in line[2:]] for line in lines]).reshape(3, 4, 5)
+    assert not noise.sum(axis=0).any() and not noise.sum(axis=1).any() and noise.any()
+
+
+def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "noise.csv"
+    table.write_text("county,n\na,3\nb,0\nc,5\n")
+    done = sample_noise(
+        str(table), "--count", "n", "--keep", "total", "--alpha", "1/2", "--nonnegative", "-o", str(out)
+    )
+    assert done.returncode == 0, done.stderr
+    assert out.read_text().startswith("county,private_side_noise_1\n")
+    out.unlink()
+    for words, message in (
+        (["--keep", "margin:count"], "county"),
+        (["--keep", "total", "--epsilon", "-1"], "greater than zero"),
+        ([], "nothing to keep"),
+    ):
+        failed = sample_noise(str(table), "--count", "n", "-o", str(out), "--epsilon", "1", *words)
+        assert failed.returncode == 2 and message in failed.stderr and not out.exists()
