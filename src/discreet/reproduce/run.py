@@ -24,6 +24,7 @@ MODULES = (
     "subspace",
     "congenial",
     "constrained",
+    "constrained_theory",
     "constrained_data",
 )
 PICTURES = Path("pictures") / "reproduction"

@@ -323,8 +323,8 @@ def _census_note(truth: Integers, noisy: Integers) -> str:
     errors = (noisy - truth)[order]
     half = len(errors) // 2
     return (
-        f"In the Bureau's pair that may be shown (California, March 2022) the mean error is {errors[:half].mean():+.1f} "
-        f"for the smaller half of the counties and {errors[half:].mean():+.1f} for the larger."
+        "In the Bureau's pair that may be shown (California, March 2022) the mean error is "
+        f"{errors[:half].mean():+.1f} for the smaller half of the counties, {errors[half:].mean():+.1f} for the larger."
     )
 
 
