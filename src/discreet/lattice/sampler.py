@@ -175,8 +175,7 @@ class NarrowPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         assert self.part.grid is not None
-        sums = np.empty((draws, len(self.part.classes)), dtype=np.int64)
-        sums[:, self.part.grid.place.ravel()] = self.narrow.draw(draws, bits).reshape(draws, -1)
+        sums = in_order(self.narrow.draw(draws, bits).reshape(draws, -1), self.part.grid.place.ravel())
         if np.all(self.part.sizes == 1):
             return sums
         sizes = np.tile(self.part.sizes, draws)
@@ -215,6 +214,15 @@ class ChainPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
+
+
+def in_order(values: Integers, places: Integers) -> Integers:
+    """The columns moved to these places, all of them."""
+    if np.array_equal(places, np.arange(len(places))):
+        return values
+    out = np.empty_like(values)
+    out[:, places] = values
+    return out
 
 
 def pieces_for(structure: Structure, noise: Noise, nonnegative: bool) -> tuple[Piece, ...]:
