@@ -35,8 +35,8 @@ def integer_bounds(share: arb, bits: int) -> tuple[int, int]:
     return max(0, low), min(1 << bits, high)
 
 
-def accept_values(values: Integers, chance: Chance, bits: Bits) -> NDArray[np.bool_]:
-    """Each value with its own chance."""
+def accept_values(values: Integers, chance: Chance, bits: Bits, exactly: Integers | None = None) -> NDArray[np.bool_]:
+    """Each value with its own chance. Where values merely share their 64-bit bounds, `exactly` says what they are."""
     distinct, which = _distinct(values)
     bounds = [chance(int(value), WORD_BITS) for value in distinct]
     low = np.array([min(low, LARGEST) for low, _ in bounds], dtype=np.uint64)[which]
@@ -44,7 +44,8 @@ def accept_values(values: Integers, chance: Chance, bits: Bits) -> NDArray[np.bo
     words = bits.words(len(values))
     accepted = words < low
     for i in np.flatnonzero((words >= low) & (words <= high)):
-        accepted[i] = settle(lambda b, i=i: chance(int(values[i]), b), int(words[i]), bits)  # type: ignore[misc]
+        value = int(values[i] if exactly is None else exactly[i])
+        accepted[i] = settle(lambda b, value=value: chance(value, b), int(words[i]), bits)  # type: ignore[misc]
     return np.asarray(accepted)
 
 

@@ -58,7 +58,7 @@ def _by_bars(out: Integers, starts: Integers, sums: Integers, parts: Integers, b
     chosen = subsets(bars, places, offsets[:-1], bits)
     all_bars = np.insert(chosen, np.cumsum(bars), offsets[1:] - 1)
     gaps = np.diff(all_bars, prepend=-1) - 1
-    out[_within(starts, parts)] = gaps
+    out[within(starts, parts)] = gaps
 
 
 def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, bits: Bits) -> None:
@@ -70,7 +70,7 @@ def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, 
     np.add.at(out, cell, 1)
 
 
-def _within(starts: Integers, lengths: Integers) -> Integers:
+def within(starts: Integers, lengths: Integers) -> Integers:
     """starts[0], starts[0]+1, .. for each run, one after the other."""
     return np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
 
