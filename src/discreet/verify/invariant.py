@@ -19,8 +19,11 @@ def prove(folder: Folder) -> list[str]:
     """The noise is wide enough for the smallest change that survives what is kept."""
     document = folder.document
     change = Change(1, 1, "", True) if _per_unit(document) else smallest_change(structure_of(_invariants(folder)))
-    if document["guarantee"]["grade"] == "diagnosed":
-        return []  # a chain's sample is not proved, and the guarantee says so
+    chain, grade = "chain" in document["mechanism"]["sampler"].split("+"), document["guarantee"]["grade"]
+    if chain != (grade == "diagnosed") or (chain and Fraction(document["guarantee"]["delta"]) <= 0):
+        return [
+            "The noise of a Markov chain is diagnosed, with its distance from the law in delta; other noise is not."
+        ]
     return [] if _enough(document, change) else ["The noise is smaller than what is claimed needs."]
 
 
