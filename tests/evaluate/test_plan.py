@@ -92,7 +92,7 @@ def table(tmp_path: Path) -> str:
 def test_plan_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: str) -> None:
     assert run(monkeypatch, "plan", table, "--count", "n", "--epsilon", "1", "--max-count", "20", "--json") == 0
     value = json.loads(capsys.readouterr().out)
-    assert set(value) == {"steps", "epsilon", "expected"} and value["epsilon"] == "1"
+    assert {"steps", "epsilon", "expected"} <= set(value) and value["epsilon"] == "1"
     assert {"shape", "count_error", "distribution_error"} <= set(value["expected"][0])
     assert run(monkeypatch, "plan", table, "--count", "n", "--epsilon", "1", "--max-count", "20") == 0
     assert "1. Treat counts above 20 as 20." in capsys.readouterr().out

@@ -13,6 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.rank import integer_cumulative
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -62,9 +64,7 @@ def isotonic_median(values: Floats) -> Floats:
 def integer_bins(distribution: Floats, rows: int) -> Integers:
     """The distribution times the number of rows, in whole numbers that sum to it: prefix sums are rounded, so that each
     is right to half a row."""
-    prefix = np.floor(np.cumsum(distribution) * rows + 0.5)
-    prefix[-1] = rows
-    return np.diff(np.clip(prefix, 0, rows), prepend=0.0).astype(np.int64)
+    return np.diff(integer_cumulative(np.cumsum(distribution) * rows, rows, 0.5), prepend=0)
 
 
 def _from_prefix(prefix: Floats, rows: float) -> Floats:

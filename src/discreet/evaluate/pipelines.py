@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.build.rank import rank_map
 from discreet.distribution.expectation import blur, noise_kernel
 from discreet.distribution.loss import Noise
 from discreet.distribution.projections import clip, integer_bins, median
@@ -58,10 +59,13 @@ def two_stage_of(
         else:
             target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
         if onto == "rank":
-            return rank_map(noisy, target, rng)
+            ends = np.cumsum(integer_bins(target, len(noisy)))
+            return rank_map(noisy, ends, rng.random(len(noisy)))
         source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
-        parts = evenly(noisy, rng) if onto == "spread" else rng.random(len(noisy))
-        return quantile_map(noisy, source, target, parts)
+        if onto == "spread":
+            whole_rows = integer_bins(target, len(noisy)).astype(float)
+            return quantile_map(noisy, source, whole_rows, evenly(noisy, rng))
+        return quantile_map(noisy, source, target, rng.random(len(noisy)))
 
     return run
 
@@ -138,16 +142,6 @@ def noise_of(noise: Noise, size: int, rng: np.random.Generator) -> Integers:
     if isinstance(noise, Gaussian):
         return np.rint(rng.normal(0, math.sqrt(noise.variance), size)).astype(np.int64)
     return geometric_noise(math.log(noise.odds), size, rng)
-
-
-def rank_map(noisy: Integers, target: Floats, rng: np.random.Generator) -> Integers:
-    """The k-th smallest noisy value (ties at random) becomes the k-th smallest count of the target histogram."""
-    rows = len(noisy)
-    shuffled = rng.permutation(rows)
-    order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
-    out = np.empty(rows, dtype=np.int64)
-    out[order] = np.repeat(np.arange(len(target)), integer_bins(target, rows))
-    return out
 
 
 def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:

@@ -224,8 +224,8 @@ def _plain(categories: Any) -> Any:
             column = column.cast(column.type.value_type)
         if pa.types.is_nested(column.type):
             raise BadInput(f"{name!r} is a key column", f"its values are of type {column.type}", column=name)
-        missing = column.is_null(nan_is_null=True).to_numpy()
-        if missing.any():
+        may_miss = column.null_count or pa.types.is_floating(column.type)
+        if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
             row = int(missing.argmax()) + 1
             raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
         columns[name] = column

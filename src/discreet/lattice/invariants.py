@@ -139,7 +139,6 @@ class Invariants:
     labels: tuple[str, ...]
     kept: tuple[Kept, ...]
     needed: Integers
-    values: tuple[tuple[str, ...], ...] = ()
 
     @property
     def cells(self) -> int:
@@ -161,16 +160,15 @@ def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | 
             "invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE"
         )
     keys = _named(kept, key_columns)
-    blocks, labels, values, needed, start = [], [], [], [], 0
+    blocks, labels, needed, start = [], [], [], 0
     for item in kept:
         block, names = _block(item, keys, cells)
         blocks.append(csr_array(block))
-        labels += [name for name, _ in names]
-        values += [value for _, value in names]
+        labels += names
         if not _implied(item, kept):
             needed.append(np.arange(start, start + len(names)))
         start += len(names)
-    return Invariants(csr_array(vstack(blocks)), tuple(labels), kept, np.concatenate(needed), tuple(values))
+    return Invariants(csr_array(vstack(blocks)), tuple(labels), kept, np.concatenate(needed))
 
 
 def _named(kept: tuple[Kept, ...], key_columns: Keys) -> dict[str, Coded]:
@@ -199,17 +197,17 @@ def _cells(keys: Keys, rows: int | None) -> int:
     return cells
 
 
-def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[tuple[str, tuple[str, ...]]]]:
-    """The rows of one thing kept, and the name and value of each."""
+def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[str]]:
+    """The rows of one thing kept, and the name of each."""
     from scipy.sparse import csr_array
 
     if isinstance(item, Total):
-        return csr_array(np.ones((1, cells), dtype=np.int64)), [("total", ())]
+        return csr_array(np.ones((1, cells), dtype=np.int64)), ["total"]
     if isinstance(item, Margin):
         codes, groups = _groups([keys[name] for name in item.columns])
         block = csr_array((np.ones(cells, dtype=np.int64), (codes, np.arange(cells))), shape=(len(groups), cells))
         pairs = [",".join(f"{column}={value}" for column, value in zip(item.columns, group)) for group in groups]
-        return block, list(zip(pairs, groups))
+        return block, pairs
     if isinstance(item, SumWhere):
         chosen = np.ones(cells, dtype=bool)
         for name, value in item.where:
@@ -221,12 +219,12 @@ def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[tu
             raise BadInput(
                 f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell"
             )
-        return csr_array(chosen.astype(np.int64)[None, :]), [(str(item)[4:], tuple(value for _, value in item.where))]
+        return csr_array(chosen.astype(np.int64)[None, :]), [str(item)[4:]]
     width = len(item.rows[0])
     if width != cells:
         raise BadInput(f"the sums of {item.name} were to be kept", f"they have {width} columns, the table {cells} rows")
     block = csr_array(np.array(item.rows, dtype=np.int64))
-    return block, [(f"{item.name} row {i + 1}", ()) for i in range(len(item.rows))]
+    return block, [f"{item.name} row {i + 1}" for i in range(len(item.rows))]
 
 
 def _coded(column: Sequence[Any]) -> Coded:

@@ -60,7 +60,7 @@ class Merged:
 
     @cached_property
     def acceptance(self) -> float:
-        """About how many trials are accepted: 1 / sqrt(det(1 + M M')) if sums were normal, less where they are peaked."""
+        """About how many trials are accepted: 1 / sqrt(det(1 + M M')) for normal sums, less for peaked ones."""
         solved, drawn, numbers, divisor = self.solved
         spread = np.sqrt([group.variance for group in self.groups])
         scaled = numbers / divisor * spread[drawn][None, :] / spread[solved][:, None]

@@ -31,7 +31,7 @@ from discreet.lattice.two_way import WIDEST, Narrow
 from discreet.sample.bits import Bits
 from discreet.sample.noise import gaussian, geometric
 
-RAREST = 1e-6  # class merging that accepts fewer trials than this would take many seconds a draw
+RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
 LONGEST_WALK = 20_000

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.build.rank import rank_map
 from discreet.certify import Certificate, certify
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
 from discreet.distribution.projections import integer_bins, median
@@ -136,7 +137,8 @@ class TwoStageRoute:
             distribution = self._distribution_json(measured, bins / bins.sum()) | {"histogram": bins.tolist()}
             remarks = (*_remarks(measured.max_count), DEPENDENT)
         else:
-            public_map = monotone_map(seen.astype(float), target)
+            # onto whole numbers of rows: a lone large count must not wander off into a tail of tiny shares
+            public_map = monotone_map(seen.astype(float), integer_bins(target, len(clamped)).astype(float))
             counts = public_map.apply(clamped, spread_words(clamped, measured.public_seed, public_map.bits))
             described |= {"name": "transport", "map": map_json(public_map)}
             distribution, remarks = self._distribution_json(measured, target), _remarks(measured.max_count)
@@ -222,9 +224,7 @@ def apply_map(mechanism: Mechanism, rows: Integers, seed: str) -> Integers:
 
 def rank_rows(rows: Integers, bins: Integers, seed: str) -> Integers:
     """The k-th smallest noisy value becomes the k-th smallest count of the histogram; ties are broken at random."""
-    out = np.empty(len(rows), dtype=np.int64)
-    out[np.lexsort((public_words(seed, "ties", len(rows)), rows))] = np.repeat(np.arange(len(bins)), bins)
-    return out
+    return rank_map(rows, np.cumsum(bins), public_words(seed, "ties", len(rows)))
 
 
 def plan_two_stage(schema: Schema, request: Request) -> TwoStageRoute:

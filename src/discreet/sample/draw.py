@@ -136,6 +136,13 @@ def invert(below: Callable[[int, int], tuple[int, int]], word: int, known: int, 
     return low
 
 
-def bernoulli(chance: Callable[[int], tuple[int, int]], bits: Bits) -> bool:
-    """True with a probability p known by enclosures: `chance(b)` bounds 2^b p from below and above."""
-    return invert(lambda k, b: (0, 0) if k < 0 else chance(b) if k == 0 else (1 << b, 1 << b), 0, 0, 0, bits) == 0
+def bernoulli(chance: Callable[[int], tuple[int, int]], bits: Bits, word: int = 0, known: int = 0) -> bool:
+    """True with a probability p known by enclosures: `chance(b)` bounds 2^b p from below and above.
+
+    The first `known` bits of the uniform number that decides may have been drawn already: they are `word`.
+    """
+
+    def below(k: int, b: int) -> tuple[int, int]:
+        return (0, 0) if k < 0 else chance(b) if k == 0 else (1 << b, 1 << b)
+
+    return invert(below, word, known, 0, bits) == 0

@@ -99,11 +99,11 @@ def _accepted(distances: Integers, variance: Fraction, width: int, bits: Bits) -
     bounds = [chance(64) for chance in chances]
     largest = (1 << 64) - 1
     low = np.array([min(b[0], largest) for b in bounds], dtype=np.uint64)[which]
-    high = np.array([min(b[1], largest) for b in bounds], dtype=np.uint64)[which]
+    last = np.array([max(b[1] - 1, 0) for b in bounds], dtype=np.uint64)[which]
     words = bits.words(len(distances))
     accepted = words < low
-    for i in np.flatnonzero((words >= low) & (words < high)):
-        accepted[i] = bernoulli(chances[which[i]], bits)
+    for i in np.flatnonzero((words >= low) & (words <= last)):
+        accepted[i] = bernoulli(chances[which[i]], bits, int(words[i]), 64)
     return accepted
 
 
