@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import Any, TypeVar
 
 Job = TypeVar("Job")
@@ -25,6 +23,9 @@ def outcomes(
                 yield job, run(job)
                 advance()
         return
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
     # a forked worker needs no guarded main module; workers start before the bar's thread does
     with ProcessPoolExecutor(crowd, mp_context=get_context("fork" if sys.platform == "linux" else "spawn")) as pool:
         waiting = {pool.submit(run, job): job for job in jobs}
