@@ -94,7 +94,7 @@ def lines(
             capsize=2,
         )
     _labelled(axes, title, labels, log)
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
 
 
@@ -125,7 +125,7 @@ def frontier(points: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
         style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.3}
         axes.plot(errors[:, 0], errors[:, 1], label=name, **style)
     _labelled(axes, title, ("error of a count", "error of the distribution"), "xy")
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
 
 
@@ -153,7 +153,7 @@ def noise_by_cell(
     axes.axhline(0, color="#999999", linewidth=0.6)
     _labelled(axes, title, ("cell", "noise"))
     if marked:
-        axes.legend(fontsize=7, frameon=False)
+        axes.legend(fontsize=7, frameon=False, loc="upper right")
     _whole_ticks(axes)
     return drawing
 
