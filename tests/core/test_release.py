@@ -296,3 +296,26 @@ def test_top_coding(tmp_path: Path) -> None:
     assert np.asarray(release.table["n"]).tolist() == [7, 0]
     assert "Counts above 7 are treated as 7." in release.guarantee.sentence
     assert counts(3).tolist() == counts(3).tolist()
+
+
+@pytest.mark.parametrize("keep", [["total"], ["margin:sex", "margin:age"]])
+def test_releases_that_keep_sums_fit_the_schema_too(tmp_path: Path, keep: list[str]) -> None:
+    frame = pa.table({"sex": ["f", "f", "m", "m"], "age": ["old", "young"] * 2, "n": [5, 6, 7, 8]})
+    dc.release(dc.table(frame, "n"), 1, keep=keep).save(tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "release.json").read_text())
+    assert not [error.message for error in Draft202012Validator(SCHEMA).iter_errors(document)]
+    assert dc.verify(tmp_path / "out").valid
+
+
+def test_the_schema_refuses_what_is_no_release(tmp_path: Path) -> None:
+    make("transport").save(tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "release.json").read_text())
+    check = Draft202012Validator(SCHEMA)
+    Draft202012Validator.check_schema(SCHEMA)
+    assert check.is_valid(document)
+    for name in document:
+        wrong = {**document, name: 5}
+        assert not check.is_valid(wrong), name
+    assert not check.is_valid({**document, "surprise": 1})
+    assert not check.is_valid({**document, "private": False})  # without its warning
+    assert not check.is_valid({**document, "guarantee": {**document["guarantee"], "epsilon": 0.5}})  # a float

@@ -98,14 +98,12 @@ class Estimate:
 
         The prior is the published distribution of counts; the evidence is the row's own noisy value.
         """
-        import pyarrow as pa
-
         from discreet.estimate.posterior import row_estimates
 
         found = row_estimates(self.evidence, self.level)
         frame = self.evidence.categories
         for name in ("mean", "median", "low", "high"):
-            frame = frame.append_column(name, pa.array(getattr(found, name)))
+            frame = frame.append_column(name, [getattr(found, name)])
         return frame
 
     def posterior(self, value: int) -> Floats:

@@ -62,8 +62,10 @@ def two_stage_of(
             ends = np.cumsum(integer_bins(target, len(noisy)))
             return rank_map(noisy, ends, rng.random(len(noisy)))
         source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
-        parts = evenly(noisy, rng) if onto == "spread" else rng.random(len(noisy))
-        return quantile_map(noisy, source, target, parts)
+        if onto == "spread":
+            whole_rows = integer_bins(target, len(noisy)).astype(float)
+            return quantile_map(noisy, source, whole_rows, evenly(noisy, rng))
+        return quantile_map(noisy, source, target, rng.random(len(noisy)))
 
     return run
 

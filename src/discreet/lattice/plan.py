@@ -223,15 +223,18 @@ def _graded(
     chains = [piece for piece in pieces if piece.grade == "diagnosed"]
     if not chains:
         return guarantee, ()
+    if guarantee.epsilon is None or restricted:
+        raise NotProven(
+            "noise that keeps these sums was asked for",
+            "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
+            "inequalities",
+            "Allow negative counts, or keep less",
+        )
     if not allow_diagnosed:
         raise NotProven(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for this law on them, only a Markov chain whose distance from it is diagnosed",
             "Use law gaussian (with rho), which is exact on two-way tables of any size, or allow diagnosed samples",
-        )
-    if guarantee.epsilon is None or restricted:
-        raise NotProven(
-            "a diagnosed sample was asked for", "its distance can be charged only to l1 noise without inequalities"
         )
     from discreet.lattice.coupling import diagnose
 
@@ -244,8 +247,8 @@ def _graded(
     if guarantee.delta + charge >= 1:
         raise NotProven(
             "a diagnosed sample was asked for",
-            f"the distance that {RUNS} coupled chains leave open, charged to delta, makes it 1, which promises nothing",
-            "Ask for a smaller epsilon, keep less, or use law gaussian (with rho), which is exact",
+            f"{RUNS} runs leave a distance that, charged at epsilon = {guarantee.epsilon}, promises nothing",
+            "Use law gaussian (with rho), or a smaller epsilon",
         )
     said = (
         "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "

@@ -1,4 +1,4 @@
-"""Paper 004, the mechanisms themselves: figures 1, 2 and 7 to 9, the seven properties, example 1, theorems 3 and 4."""
+"""Paper 004, the mechanisms themselves: figures 1, 2 and 7 to 9."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Se
 Floats = NDArray[np.float64]
 ALL = ("RH", "RM", "CH", "CM", "F", "WH", "S")
 WEAK = ("WH", "RM", "CM")
+ROWS = (("WH",), ("WH", "RH"), ("WH", "RM"))
+COLUMNS = tuple(("WH", *more) for more in (("CH",), ("CM",), ("RH", "CH"), ("RH", "CM"), ("RM", "CH"), ("RM", "CM")))
 FIGURE_1 = (  # group size, objective, outputs that are said to take nearly everything, and how much of it
     (4, "squared", (2,), 0.999),
     (7, "absolute", (2, 5), 0.7),
@@ -151,15 +153,6 @@ def figure_7(setting: Setting) -> Result:
 
 def figure_8(setting: Setting) -> Result:
     sizes = range(2, 11) if setting.quick else range(2, 15)
-    rows = (("WH",), ("WH", "RH"), ("WH", "RM"))
-    columns = (
-        ("WH", "CH"),
-        ("WH", "CM"),
-        ("WH", "RH", "CH"),
-        ("WH", "RH", "CM"),
-        ("WH", "RM", "CH"),
-        ("WH", "RM", "CM"),
-    )
 
     def spread(group: tuple[tuple[str, ...], ...], alpha: str, people: int) -> float:
         costs = [rescaled(solved(people, alpha, require=wanted)) for wanted in group]
@@ -169,38 +162,39 @@ def figure_8(setting: Setting) -> Result:
         a = float(Fraction(alpha))
         threshold = 2 * a / (1 - a)
         beyond = [n for n in sizes if n >= threshold]
-        equal = max((abs(rescaled(solved(n, alpha, require=rows[0])) - 2 * a / (1 + a)) for n in beyond), default=1.0)
+        equal = max((abs(rescaled(solved(n, alpha, require=ROWS[0])) - 2 * a / (1 + a)) for n in beyond), default=1.0)
         return (
             printed("group size from which the geometric mechanism is weakly honest", "6.33", threshold),
-            printed("cost of weak honesty alone beyond it", "0.864", rescaled(solved(10, alpha, require=rows[0]))),
+            printed("cost of weak honesty alone beyond it", "0.864", rescaled(solved(10, alpha, require=ROWS[0]))),
             stated("there it is the geometric cost", "equal", f"largest gap {equal:.1e}", equal < 1e-7),
-            _one_behaviour("with row properties only", max(spread(rows, alpha, n) for n in sizes)),
-            _one_behaviour("with a column property", max(spread(columns, alpha, n) for n in sizes)),
-            _large_alpha(rows + columns),
+            _one_behaviour("with row properties only", max(spread(ROWS, alpha, n) for n in sizes)),
+            _one_behaviour("with a column property", max(spread(COLUMNS, alpha, n) for n in sizes)),
+            _large_alpha(ROWS + COLUMNS),
         )
-
-    def draw() -> Any:
-        from discreet import plot
-
-        drawing, axes = plot.figure(1, 2)
-        kinds = {"weak honesty alone": ("WH",), "with a column property": WEAK}
-        over = {name: [rescaled(solved(n, "0.76", require=wanted)) for n in sizes] for name, wanted in kinds.items()}
-        over["geometric"] = [rescaled(named("geometric", n, "0.76")) for n in sizes]
-        over["explicit fair"] = [rescaled(named("explicit-fair", n, "0.76")) for n in sizes]
-        plot.lines(list(sizes), over, axes[0, 0], "alpha 0.76", ("group size", "L0"))
-        alphas = ["0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.99"]
-        across = {name: [rescaled(solved(8, a, require=wanted)) for a in alphas] for name, wanted in kinds.items()}
-        across["geometric"] = [rescaled(named("geometric", 8, a)) for a in alphas]
-        across["explicit fair"] = [rescaled(named("explicit-fair", 8, a)) for a in alphas]
-        plot.lines([float(a) for a in alphas], across, axes[0, 1], "8 people", ("alpha", "L0"))
-        return drawing
 
     return Result(
         claims("0.76"),
         Control("alpha 0.8 has another threshold", claims("0.8")),
         "Every cost here carries a proven lower bound; the closed forms and the program agree.",
-        draw=draw,
+        draw=lambda: _costs_figure(sizes),
     )
+
+
+def _costs_figure(sizes: range) -> Any:
+    from discreet import plot
+
+    drawing, axes = plot.figure(1, 2)
+    kinds = {"weak honesty alone": ("WH",), "with a column property": WEAK}
+    over = {name: [rescaled(solved(n, "0.76", require=wanted)) for n in sizes] for name, wanted in kinds.items()}
+    over["geometric"] = [rescaled(named("geometric", n, "0.76")) for n in sizes]
+    over["explicit fair"] = [rescaled(named("explicit-fair", n, "0.76")) for n in sizes]
+    plot.lines(list(sizes), over, axes[0, 0], "alpha 0.76", ("group size", "L0"))
+    alphas = ["0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.99"]
+    across = {name: [rescaled(solved(8, a, require=wanted)) for a in alphas] for name, wanted in kinds.items()}
+    across["geometric"] = [rescaled(named("geometric", 8, a)) for a in alphas]
+    across["explicit fair"] = [rescaled(named("explicit-fair", 8, a)) for a in alphas]
+    plot.lines([float(a) for a in alphas], across, axes[0, 1], "8 people", ("alpha", "L0"))
+    return drawing
 
 
 def _one_behaviour(which: str, spread: float) -> Claim:
@@ -219,205 +213,68 @@ def _large_alpha(combinations: tuple[tuple[str, ...], ...]) -> Claim:
 
 
 def figure_9(setting: Setting) -> Result:
-    ends = {"2/3": 4, "10/11": 20, "0.99": 198}
     sizes = (2, 4, 8, 12, 16, 20, 24) if setting.quick else tuple(range(2, 31, 2))
-
-    def claims(alphas: dict[str, int]) -> tuple[Claim, ...]:
-        found = []
-        for alpha, threshold in alphas.items():
-            a = float(Fraction(alpha))
-            found.append(printed(f"threshold at alpha {alpha}", str(threshold), 2 * a / (1 - a)))
-        return tuple(found)
-
-    weak, columns = (rescaled(solved(20, "10/11", require=wanted)) for wanted in (("WH", "RM"), WEAK))
-    geometric, fair = (rescaled(named(name, 20, "10/11")) for name in ("geometric", "explicit-fair"))
-    strict = max(
-        abs(rescaled(solved(n, "0.99", require=WEAK)) - rescaled(named("explicit-fair", n, "0.99"))) for n in sizes
-    )
-    why = "only weak honesty with row properties does; with column monotonicity, as WM is defined, the cost stays above"
-    close = "equal to three digits only: WM is strictly cheaper"
-    order = all(
-        rescaled(named("geometric", n, a)) - 1e-9
-        <= rescaled(solved(n, a, require=WEAK))
-        <= rescaled(named("explicit-fair", n, a)) + 1e-9
-        for a in ends
-        for n in sizes
-    )
-    found = (
-        *claims(ends),
-        stated(
-            "weak honesty meets the geometric cost at 20 people",
-            "at alpha 10/11",
-            f"{weak:.6f}",
-            abs(weak - geometric) < 1e-7,
-        ),
-        stated(
-            "WM meets it too",
-            "at alpha 10/11",
-            f"{columns:.6f} against {geometric:.6f}",
-            abs(columns - geometric) < 1e-7,
-            why,
-        ),
-        stated("WM costs what EM costs at alpha 0.99", "the same", f"largest gap {strict:.1e}", strict < 1e-9, close),
-        stated(
-            "geometric <= WM <= EM <= uniform",
-            "everywhere",
-            "everywhere" if order else "not everywhere",
-            order and fair <= 1,
-        ),
-    )
-
-    def draw() -> Any:
-        from discreet import plot
-
-        drawing, axes = plot.figure(1, 3)
-        for alpha, ax in zip(ends, axes[0]):
-            curves = {
-                "geometric": [rescaled(named("geometric", n, alpha)) for n in sizes],
-                "weakly honest": [rescaled(solved(n, alpha, require=("WH", "RM"))) for n in sizes],
-                "weakly honest, column monotone": [rescaled(solved(n, alpha, require=WEAK)) for n in sizes],
-                "explicit fair": [rescaled(named("explicit-fair", n, alpha)) for n in sizes],
-            }
-            plot.lines(sizes, curves, ax, f"alpha {alpha}", ("group size", "L0"))
-        return drawing
-
+    thresholds = {"2/3": 4, "10/11": 20, "0.99": 198}
     return Result(
-        found,
-        Control("thresholds of other alphas", claims({"0.7": 4, "0.9": 20})),
+        (*_thresholds(thresholds), *_meetings(), *_order(sizes, tuple(thresholds))),
+        Control("thresholds of other alphas", _thresholds({"0.7": 4, "0.9": 20})),
         "We draw both readings of WM apart: they differ by up to 1% of the cost.",
-        draw=draw,
+        draw=lambda: _sizes_figure(sizes, tuple(thresholds)),
     )
 
 
-def example_1(setting: Setting) -> Result:
-    def claims(alpha: str) -> tuple[Claim, ...]:
-        found = matrix(named("geometric", 2, alpha))
-        return (
-            printed("chance of 0 when the truth is 1", "0.47", found[1, 0]),
-            printed("chance of the truth when it is 1", "0.05", found[1, 1]),
-            printed("chance of 0 when the truth is 0", "0.53", found[0, 0]),
-            printed("either wrong answer over the truth", "18", (found[1, 0] + found[1, 2]) / found[1, 1]),
-        )
-
-    return Result(claims("0.9"), Control("alpha 0.8", claims("0.8")), "The mechanism is exact: 9/19, 1/19, 9/19.")
+def _thresholds(alphas: dict[str, int]) -> tuple[Claim, ...]:
+    found = []
+    for alpha, threshold in alphas.items():
+        a = float(Fraction(alpha))
+        found.append(printed(f"threshold at alpha {alpha}", str(threshold), 2 * a / (1 - a)))
+    return tuple(found)
 
 
-def properties(setting: Setting) -> Result:
-    alpha, people = "0.9", 8
-    table = {  # figure 6; a dash there means 'depends'
-        "geometric": (named("geometric", people, alpha), {"S": True, "RM": True, "F": False}),
-        "weakly honest": (solved(people, alpha, require=WEAK), {"S": True, "RM": True, "F": False, "WH": True}),
-        "explicit fair": (named("explicit-fair", people, alpha), dict.fromkeys(ALL, True)),
-        "uniform": (named("uniform", people, alpha), dict.fromkeys(ALL, True)),
-    }
-    longer = dict(
-        zip(
-            ALL,
-            ("row-honest", "row-monotone", "column-honest", "column-monotone", "fair", "weakly-honest", "symmetric"),
-        )
-    )
+def _meetings() -> tuple[Claim, ...]:
+    """Whether weak honesty costs nothing from the threshold on, in both readings of WM."""
+    why = "only weak honesty with row properties does; with column monotonicity, as WM is defined, the cost stays above"
+    geometric = rescaled(named("geometric", 20, "10/11"))
+    found = []
+    for what, wanted in (
+        ("weak honesty meets the geometric cost at 20 people", ("WH", "RM")),
+        ("WM meets it too", WEAK),
+    ):
+        cost = rescaled(solved(20, "10/11", require=wanted))
+        ours = f"{cost:.6f} against {geometric:.6f}"
+        found.append(stated(what, "at alpha 10/11", ours, abs(cost - geometric) < 1e-7, why))
+    return tuple(found)
 
-    def claims(swap: bool) -> tuple[Claim, ...]:
-        found = []
-        for name, (made, expected) in table.items():
-            holds = (table["geometric"][0] if swap else made).properties
-            for letters, wanted in expected.items():
-                ours = holds[longer[letters]]
-                found.append(stated(f"{name} is {longer[letters]}", _yes(wanted), _yes(ours), ours == wanted))
-        return tuple(found)
 
-    geometric_honest = [(a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if _weakly_honest(a, n)]
-    predicted = [
-        (a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if n * (1 - Fraction(a)) >= 2 * Fraction(a)
-    ]
-    monotone = [
-        a for a in ("0.3", "0.49", "0.5", "0.51", "0.7") if named("geometric", 8, a).properties["column-monotone"]
-    ]
-    derivable = [
-        n
-        for n in range(2, 9)
-        if named("explicit-fair", n, alpha).mechanism.derivable_from_geometric(None, alpha) is None
-    ]
-    extra = (
-        stated(
-            "lemma 3: geometric is weakly honest iff n >= 2a/(1-a)",
-            "exactly then",
-            f"{len(predicted)} of 69 cases",
-            geometric_honest == predicted,
-        ),
-        stated(
-            "lemma 4: geometric is column monotone iff a <= 1/2",
-            "a = 0.3, 0.49, 0.5 of five tried",
-            ", ".join(monotone),
-            monotone == ["0.3", "0.49", "0.5"],
-        ),
-        stated(
-            "explicit fair cannot be derived from geometric", "for no n > 1", f"derivable: {derivable}", not derivable
-        ),
-    )
-    return Result(
-        (*claims(False), *extra),
-        Control("the geometric mechanism in place of all four", claims(True)),
-        "Each property is decided in exact integers, with the failing entry named where it fails.",
+def _order(sizes: tuple[int, ...], alphas: tuple[str, ...]) -> tuple[Claim, ...]:
+    def costs(people: int, alpha: str) -> tuple[float, float, float]:
+        weak = rescaled(solved(people, alpha, require=WEAK))
+        return rescaled(named("geometric", people, alpha)), weak, rescaled(named("explicit-fair", people, alpha))
+
+    every = [costs(people, alpha) for people in sizes for alpha in alphas]
+    ordered = all(low - 1e-9 <= middle <= high + 1e-9 and high <= 1 for low, middle, high in every)
+    strict = max(high - middle for _, middle, high in (costs(people, "0.99") for people in sizes))
+    close = "equal to three digits only: WM is strictly cheaper"
+    where = "everywhere" if ordered else "not everywhere"
+    return (
+        stated("WM costs what EM costs at alpha 0.99", "the same", f"largest gap {strict:.1e}", strict < 1e-9, close),
+        stated("geometric <= WM <= EM <= uniform", "everywhere", where, ordered),
     )
 
 
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
+def _sizes_figure(sizes: tuple[int, ...], alphas: tuple[str, ...]) -> Any:
+    from discreet import plot
 
-
-def _weakly_honest(alpha: str, people: int) -> bool:
-    return named("geometric", people, alpha).properties["weakly-honest"]
-
-
-def theorem_3(setting: Setting) -> Result:
-    def claim(prior: tuple[str, str]) -> Claim:
-        apart = 0.0
-        for alpha in ("1/3", "0.62", "0.9"):
-            response = matrix(named("randomized-response", 1, alpha))
-            for objective in ("wrong", "absolute", "squared"):
-                best = design(1, alpha=alpha, objective=objective, prior=[float(Fraction(share)) for share in prior])
-                apart = max(apart, float(np.abs(matrix(best) - response).max()))
-        what = f"nine best mechanisms (three alphas, three costs) for the prior {prior[0]}, {prior[1]}"
-        return stated(what, "randomized response", f"largest gap {apart:.1e}", apart < 1e-9)
-
-    return Result(
-        tuple(claim(prior) for prior in (("1/2", "1/2"), ("0.51", "0.49"), ("0.52", "0.48"))),
-        Control("a prior of 0.9 to 0.1, outside the theorem's range", (claim(("0.9", "0.1")),)),
-        "The design program finds it, and its dual proves that nothing is better.",
-    )
-
-
-def theorem_4(setting: Setting) -> Result:
-    def claims(double: bool) -> tuple[Claim, ...]:
-        found = []
-        for epsilon in ("0.5", "1", "2"):
-            made = design(1, epsilon, mechanism="exponential")
-            truth = float(matrix(made)[0, 0])
-            half = float(epsilon) / (1 if double else 2)
-            formula = float(np.exp(half) / (1 + np.exp(half)))
-            found.append(
-                stated(
-                    f"chance of the truth at epsilon {epsilon}",
-                    f"{formula:.6f}",
-                    f"{truth:.6f}",
-                    abs(truth - formula) < 1e-9,
-                )
-            )
-            smallest = float(np.log(float(made.mechanism.odds() or 1)))
-            found.append(
-                stated(
-                    f"epsilon it really has at {epsilon}", f"{half:.3f}", f"{smallest:.3f}", abs(smallest - half) < 1e-6
-                )
-            )
-        return tuple(found)
-
-    return Result(
-        claims(False),
-        Control("without the factor two", claims(True)),
-        "Randomized response at the full epsilon is what theorem 3 gives, and what we offer for one person.",
-        note="The theorem's last line prints the odds as exp(-epsilon/2); they are exp(epsilon/2).",
-    )
+    drawing, axes = plot.figure(1, len(alphas))
+    for alpha, ax in zip(alphas, axes[0]):
+        curves = {
+            "geometric": [rescaled(named("geometric", n, alpha)) for n in sizes],
+            "weakly honest": [rescaled(solved(n, alpha, require=("WH", "RM"))) for n in sizes],
+            "weakly honest, column monotone": [rescaled(solved(n, alpha, require=WEAK)) for n in sizes],
+            "explicit fair": [rescaled(named("explicit-fair", n, alpha)) for n in sizes],
+        }
+        plot.lines(sizes, curves, ax, f"alpha {alpha}", ("group size", "L0"))
+    return drawing
 
 
 def _heat_maps(shown: list[tuple[str, Floats]]) -> Any:
@@ -435,10 +292,4 @@ EXPERIMENTS = (
     Experiment("004-figure-7", "geometric, explicit fair and weakly honest for four people", figure_7),
     Experiment("004-figure-8", "combinations of properties with weak honesty", figure_8),
     Experiment("004-figure-9", "L0 cost against group size", figure_9),
-    Experiment("004-example-1", "the geometric mechanism for two people", example_1),
-    Experiment("004-properties", "the seven properties of the named mechanisms, lemmas 3 and 4", properties),
-    Experiment("004-theorem-3", "one person: randomized response is the optimum", theorem_3),
-    Experiment(
-        "004-theorem-4", "one person: the exponential mechanism is randomized response at half epsilon", theorem_4
-    ),
 )

@@ -61,6 +61,8 @@ def grid(panels: Mapping[str, tuple[Any, dict[str, list[float]]]], labels: tuple
     drawing, axes = plot.figure(rows, columns, width=2.8, height=2.3)
     for ax, (title, (across, series)) in zip(axes.ravel(), panels.items()):
         plot.lines(across, series, ax, title, labels)
+    for ax in axes.ravel()[1:]:
+        ax.get_legend().remove()
     return drawing
 
 

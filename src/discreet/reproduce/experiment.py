@@ -47,7 +47,7 @@ def printed(what: str, published: str, ours: float, within: float | None = None,
     half_unit = 0.5 * 10.0 ** _exponent(published)
     allowed = half_unit * (1 + 1e-9) if within is None else within
     holds = math.isfinite(ours) and abs(ours - float(published)) <= allowed
-    return Claim(what, published, _rounded(ours, published), holds, "" if holds else why)
+    return Claim(what, published, _rounded(ours, published), bool(holds), "" if holds else why)
 
 
 def stated(what: str, published: str, ours: str, holds: bool, why: str = "") -> Claim:

@@ -137,7 +137,8 @@ class TwoStageRoute:
             distribution = self._distribution_json(measured, bins / bins.sum()) | {"histogram": bins.tolist()}
             remarks = (*_remarks(measured.max_count), DEPENDENT)
         else:
-            public_map = monotone_map(seen.astype(float), target)
+            # onto whole numbers of rows: a lone large count must not wander off into a tail of tiny shares
+            public_map = monotone_map(seen.astype(float), integer_bins(target, len(clamped)).astype(float))
             counts = public_map.apply(clamped, spread_words(clamped, measured.public_seed, public_map.bits))
             described |= {"name": "transport", "map": map_json(public_map)}
             distribution, remarks = self._distribution_json(measured, target), _remarks(measured.max_count)

@@ -198,7 +198,8 @@ def _replayed(folder: Folder, measured: Integers) -> Integers:
 def _checked_map(folder: Folder, public_map: PublicMap, clamped: Integers) -> PublicMap:
     """The map, if it is the monotone one from the noisy values to the published distribution."""
     target = np.array(folder.document["distribution"]["distribution"], dtype=float)
-    expected = monotone_map(np.bincount(clamped, minlength=len(target)).astype(float), target)
+    bins = integer_bins(target, len(clamped))
+    expected = monotone_map(np.bincount(clamped, minlength=len(target)).astype(float), bins.astype(float))
     same = public_map.first == expected.first and public_map.bits == expected.bits
     same = same and np.array_equal(public_map.outputs, expected.outputs)
     off = np.abs(public_map.keys.astype(float) - expected.keys.astype(float)).max(initial=0) if same else np.inf
