@@ -13,7 +13,7 @@ class DiscreetError(Exception):
 
     def __init__(self, asked: str, found: str, do: str = "", **values: object) -> None:
         self.asked, self.found, self.do, self.values = asked, found, do, values
-        problem = _sentence(f"{asked[:1].upper()}{asked[1:]}: {found}")
+        problem = _sentence(f"{_capital(asked)}: {found}")
         super().__init__(f"{problem} {_sentence(do)}".rstrip())
 
 
@@ -45,6 +45,12 @@ class OverBudget(DiscreetError):
     """A ledger refused the spending."""
 
     exit_status = 1
+
+
+def _capital(text: str) -> str:
+    """A sentence begins with a capital, but a path or a name in quotes stays as it is."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() else text
 
 
 def _sentence(text: str) -> str:

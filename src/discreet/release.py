@@ -153,6 +153,7 @@ def request_of(
     for name in options:
         choose(name, [item.name for item in fields(Request)], "option")
     options["keep"] = tuple(options.get("keep", ()))
+    _refuse_mixed(options)
     options["mechanism"] = options.get("mechanism") or "transport"
     if options["mechanism"] == "rank":
         options |= {"mechanism": "transport", "consistent": True}
@@ -170,6 +171,16 @@ def request_of(
     )
 
 
+def _refuse_mixed(options: dict[str, Any]) -> None:
+    """What belongs to the other way a table can go must not be ignored in silence."""
+    plain = {"law": "l1", "base": "geometric"}
+    given = [name for name, value in options.items() if value not in (None, False, plain.get(name))]
+    for name in BY_MECHANISM if options["keep"] else WITH_KEEP:
+        if name in given:
+            how = ("together with", "kept sums go by another route") if options["keep"] else ("without", "it needs one")
+            raise BadInput(f"{name} was asked for {how[0]} keep", how[1], f"Drop {name}")
+
+
 def _rho(value: Number) -> Fraction:
     number = positive(value, "rho")
     if number < SMALLEST_EPSILON**2:
@@ -184,6 +195,8 @@ def _split(value: Number) -> Fraction:
     return number
 
 
+BY_MECHANISM = ("mechanism", "consistent", "split", "refine", "base")
+WITH_KEEP = ("law", "nonnegative", "inequalities", "per_unit", "allow_diagnosed")
 MECHANISMS = (
     "transport", "rank", "geometric", "signed-geometric", "uniform", "randomized-response", "explicit-fair",
     "exponential", "staircase", "discrete-gaussian", "unfixed", "heuristic-max", "heuristic-min", "heuristic-sandwich",
@@ -215,7 +228,7 @@ def _spending(schema: Schema, request: Request, route: Route) -> Spending:
         "max_count": request.max_count,
         "keep": [str(what) for what in request.keep],
     }
-    promise = route.guarantee
+    promise = route.charged
     return Spending(
         epsilon=promise.epsilon, delta=promise.delta, rho=promise.rho, digest=digest_of_arguments(asked),
         discloses=route.discloses, note="release",

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import math
+import sys
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -272,3 +274,13 @@ def test_the_contract_for_newcomers_passes_and_fails_as_it_should(mechanism: Mec
         assert_private(mechanism, Epsilon(ratio=odds))
         with pytest.raises(AssertionError, match="not private"):
             assert_private(mechanism, Epsilon(ratio=(1 + odds) / 2))
+
+
+def test_numbers_that_no_float_can_hold() -> None:
+    found = certify([[0.5, 0.5], [5e-324, 1.0]], 800).as_json()  # the ratio is 2^1073, e^800 is 2^1154
+    assert found["holds"] and found["smallest_epsilon"].startswith("743.7")
+    refuted = certify([[0.5, 0.5], [5e-324, 1.0]], 720).as_json()
+    assert not refuted["holds"] and refuted["witness"]["ratio"] == refuted["witness"]["allowed"] == sys.float_info.max
+    json.loads(json.dumps(refuted, allow_nan=False))
+    with pytest.raises(BadInput, match="row 0 sums to more than 2"):
+        certify([[10**400, 0], [0, 1]], 1)

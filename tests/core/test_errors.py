@@ -59,3 +59,11 @@ def test_no_error_is_left_to_python() -> None:
                     path,
                     node.lineno,
                 )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("a table was given", "A table was given"), ("data.csv was read", "data.csv was read"), ("'x' is", "'x' is")],
+)
+def test_a_path_or_a_name_is_not_capitalised(asked: str, said: str) -> None:
+    assert str(BadInput(asked, "no")) == f"{said}: no."

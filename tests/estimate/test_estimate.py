@@ -343,3 +343,12 @@ def test_from_the_shell(tmp_path: Path) -> None:
     nothing = run(folder)
     assert nothing.returncode == 2
     assert "no question was asked" in nothing.stderr
+
+
+@pytest.mark.parametrize(("written", "status"), [("1/2", 0), ("0.5", 0), ("half", 2), ("1.5", 2)])
+def test_a_quantile_on_the_command_line(written: str, status: int, tmp_path: Path) -> None:
+    released().save(tmp_path / "out")
+    done = run(str(tmp_path / "out"), "--quantile", written, "--json")
+    assert done.returncode == status and "Traceback" not in done.stderr
+    if status == 0:
+        assert json.loads(done.stdout)["quantile"]["q"] == 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, log_bou
 from discreet.sample.laws import Gaussian, Geometric
 
 Rows = Sequence[Sequence[int]]
+LARGEST_FLOAT = Fraction(sys.float_info.max)
 SMALL = 201  # rows up to which noise is also judged by its matrix
 
 
@@ -35,10 +37,15 @@ class Witness:
             "input": self.input,
             "neighbour": self.neighbour,
             "output": self.output,
-            "ratio": None if self.ratio is None else float(self.ratio),
-            "allowed": float(self.allowed),
+            "ratio": None if self.ratio is None else _float(self.ratio),
+            "allowed": _float(self.allowed),
             **({} if self.delta is None else {"delta": decimal_above(self.delta, 15)}),
         }
+
+
+def _float(number: Fraction) -> float:
+    """For people; what no float can hold becomes the largest there is."""
+    return float(min(number, LARGEST_FLOAT))
 
 
 @dataclass(frozen=True)

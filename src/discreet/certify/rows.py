@@ -44,9 +44,13 @@ def _integer_row(row: Sequence[Any], i: int) -> tuple[tuple[int, ...], int]:
     total = sum(integers)
     if abs(Fraction(total, common) - 1) > TOLERANCE:
         raise BadInput(
-            "a matrix was to be certified", f"row {i} sums to {total / common:.12g}, not to 1 within 1e-9", row=i
+            "a matrix was to be certified", f"row {i} sums to {_shown(total, common)}, not to 1 within 1e-9", row=i
         )
     return integers, total
+
+
+def _shown(total: int, common: int) -> str:
+    return f"{total / common:.12g}" if total < common << 1000 else "more than 2^1000"
 
 
 def _ratio(entry: Any, i: int, j: int) -> tuple[int, int]:

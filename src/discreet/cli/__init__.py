@@ -43,8 +43,12 @@ def _app() -> typer.Typer:
     """Only the command that is asked for is imported, so that each starts fast."""
     import typer
 
+    # a pretty traceback may print the values of variables, and these may be secret counts
     app = typer.Typer(
-        add_completion=False, no_args_is_help=True, help="Tables of counts, published with exact privacy."
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        help="Tables of counts, published with exact privacy.",
     )
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
 

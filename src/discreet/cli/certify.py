@@ -30,11 +30,11 @@ def _lines(certificate: object) -> list[str]:
     assert isinstance(certificate, Certificate)
     if certificate.holds:
         return [f"Proved: epsilon = {certificate.epsilon} holds (the smallest is {certificate.smallest_epsilon})."]
-    witness = certificate.witness
-    assert witness is not None
-    ratio = "infinitely" if witness.ratio is None else f"{float(witness.ratio):.6g} times"
+    assert certificate.witness is not None
+    witness = certificate.witness.as_json()
+    ratio = "infinitely" if witness["ratio"] is None else f"{witness['ratio']:.6g} times"
     return [
-        f"Refuted: output {witness.output} is {ratio} as likely from {witness.input} as from {witness.neighbour}; "
-        f"{float(witness.allowed):.6g} times is allowed.",
+        f"Refuted: output {witness['output']} is {ratio} as likely from {witness['input']} as from "
+        f"{witness['neighbour']}; {witness['allowed']:.6g} times is allowed.",
         f"The smallest epsilon at which it would hold: {certificate.smallest_epsilon or 'none'}.",
     ]

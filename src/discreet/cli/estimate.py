@@ -23,6 +23,7 @@ def run(
     from discreet.errors import BadInput
     from discreet.estimate import estimate
     from discreet.estimate.answers import as_json
+    from discreet.numbers import exact
 
     view = estimate(folder, level)
     answers: dict[str, Any] = {}
@@ -33,7 +34,7 @@ def run(
     if mean:
         answers["mean"] = view.mean().as_json()
     if quantile is not None:
-        answers["quantile"] = {"q": float(quantile), **view.quantile(quantile).as_json()}
+        answers["quantile"] = {"q": float(exact(quantile, "the quantile")), **view.quantile(quantile).as_json()}
     if total:
         answers["total"] = view.total().as_json()
     if by is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,6 +31,11 @@ class Change:
     def one_person(self) -> bool:
         """Whether one person can move, come or go without touching what is kept."""
         return self.length <= 2
+
+    @property
+    def root(self) -> Fraction:
+        """Its l2 length, rounded up."""
+        return Fraction(math.isqrt(self.square * 10**24) + 1, 10**12)
 
 
 @dataclass(frozen=True)
@@ -104,9 +109,21 @@ def calibrate(asked: Asked, change: Change) -> Noise:
     if asked.law == "l1":
         each = asked.epsilon.times(Fraction(1, factor * (1 if asked.per_unit else change.length)))
         return Noise(each.odds(), None, None, guarantee)
-    root = Fraction(math.isqrt(change.square * 10**24) + 1, 10**12)
-    rate = asked.epsilon.rational() / (factor * (1 if asked.per_unit else root))
+    rate = asked.epsilon.rational() / (factor * (1 if asked.per_unit else change.root))
     return Noise(None, simplest_between(rate * (1 - Fraction(1, 1 << 24)), rate), None, guarantee)
+
+
+def whole_price(promise: Guarantee, asked: Asked, change: Change) -> Guarantee:
+    """The promise for the smallest change, where it is stated per unit of distance."""
+    if not asked.per_unit:
+        return promise
+    if promise.rho is not None:
+        return replace(promise, rho=promise.rho * change.square)
+    assert promise.epsilon is not None
+    if asked.law == "gaussian":
+        rho = rho_for(promise.epsilon.rational(), promise.delta) * change.square
+        return replace(promise, epsilon=Epsilon(value=zcdp_epsilon(rho, promise.delta)))
+    return replace(promise, epsilon=promise.epsilon.times(change.length if asked.law == "l1" else change.root))
 
 
 def _gaussian(asked: Asked, change: Change) -> Noise:

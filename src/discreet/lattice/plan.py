@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import BadInput, NotProven, SolverFailed, choose
 from discreet.guarantee import Guarantee
-from discreet.lattice.guarantee import Asked, Change, Noise, calibrate, remarks, smallest_change
+from discreet.lattice.guarantee import Asked, Change, Noise, calibrate, remarks, smallest_change, whole_price
 from discreet.lattice.invariants import Integers, Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.sampler import Piece, in_order, pieces_for
 from discreet.lattice.structure import Structure, structure_of
@@ -198,7 +198,7 @@ def lattice_sampler(
     change = smallest_change(structure)
     noise = calibrate(asked, change)
     pieces = pieces_for(structure, noise, nonnegative and law == "l1")
-    guarantee, more = _graded(noise.guarantee, pieces, allow_diagnosed, asked.restricted)
+    guarantee, more = _graded(noise.guarantee, pieces, allow_diagnosed, asked, change)
     words = (*remarks(asked, change, structure, invariants), *more)
     guarantee = replace(guarantee, remarks=words)
     return LatticePlan(invariants, structure, asked, noise, change, pieces, guarantee, words, nonnegative, limits)
@@ -217,13 +217,14 @@ def plan_lattice(
 
 
 def _graded(
-    guarantee: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool, restricted: bool
+    guarantee: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool, asked: Asked, change: Change
 ) -> tuple[Guarantee, tuple[str, ...]]:
     """The promise with the grade of its weakest sampler; a chain's distance from its law is charged to delta."""
     chains = [piece for piece in pieces if piece.grade == "diagnosed"]
     if not chains:
         return guarantee, ()
-    if guarantee.epsilon is None or restricted:
+    price = whole_price(guarantee, asked, change).epsilon
+    if price is None or asked.restricted:
         raise NotProven(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
@@ -242,12 +243,12 @@ def _graded(
     for piece in chains:
         chain = piece.chain  # type: ignore[attr-defined]
         found = diagnose(chain, runs=RUNS, seed=0)
-        charge += exact(found.delta(float(guarantee.epsilon), chain.iterations))
+        charge += exact(found.delta(float(price), chain.iterations))
     charge = exact(decimal_above(charge, 6))
     if guarantee.delta + charge >= 1:
         raise NotProven(
             "a diagnosed sample was asked for",
-            f"{RUNS} runs leave a distance that, charged at epsilon = {guarantee.epsilon}, promises nothing",
+            f"{RUNS} runs leave a distance that, charged at epsilon = {price}, promises nothing",
             "Use law gaussian (with rho), or a smaller epsilon",
         )
     said = (

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 Floats = NDArray[np.float64]
-MOST_COUNTS_SHOWN = 200
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,10 @@ class Route(Protocol):
         """What the release will promise."""
 
     @property
+    def charged(self) -> Guarantee:
+        """What a ledger is charged: the promise for the smallest change there is."""
+
+    @property
     def max_count(self) -> int | None:
         """The largest count there can be; larger ones are treated as this one."""
 

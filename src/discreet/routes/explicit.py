@@ -36,6 +36,10 @@ class ExplicitRoute:
         return self.mechanism.max_count
 
     @property
+    def charged(self) -> Guarantee:
+        return self.guarantee
+
+    @property
     def signed(self) -> bool:
         return isinstance(self.mechanism.form, NoiseThenMap) and self.mechanism.form.clamp is not None
 
@@ -91,13 +95,19 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
     assert request.epsilon is not None
     each = request.epsilon.times(Fraction(1, schema.contributions))
     mechanism = explicit(request.mechanism, top, each)
-    certificate = certify(mechanism, each, request.delta)
-    if not certificate.holds:
-        raise NotProven(
-            f"epsilon = {each} was asked for", "the mechanism does not meet it", witness=certificate.witness
-        )
+    certificate = proved(mechanism, each, request.delta)
     unit = unit_of(schema.contributions)
     return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)
+
+
+def proved(mechanism: Mechanism, epsilon: Epsilon, delta: Fraction = Fraction(0)) -> Certificate:
+    """The certificate, or an error: nothing is released on a claim that fails."""
+    certificate = certify(mechanism, epsilon, delta)
+    if not certificate.holds:
+        raise NotProven(
+            f"epsilon = {epsilon} was asked for", "the mechanism does not meet it", witness=certificate.witness
+        )
+    return certificate
 
 
 def _refuse_options(request: Request) -> None:
@@ -121,8 +131,10 @@ def _plan_gaussian(schema: Schema, request: Request, top: int | None) -> Explici
     variance = gaussian_variance_for(request, schema.contributions)
     mechanism = Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(variance), None if top is None else (0, top)))
     guarantee = gaussian_guarantee(request, unit_of(schema.contributions))
-    alone = schema.contributions == 1 and request.epsilon is not None
-    return ExplicitRoute(mechanism, guarantee, certify(mechanism, request.epsilon, request.delta) if alone else None)
+    certificate = None
+    if schema.contributions == 1 and request.epsilon is not None:
+        certificate = proved(mechanism, request.epsilon, request.delta)
+    return ExplicitRoute(mechanism, guarantee, certificate)
 
 
 def gaussian_guarantee(request: Request, unit: str) -> Guarantee:

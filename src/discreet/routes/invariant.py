@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.guarantee import Guarantee
+from discreet.lattice.guarantee import whole_price
 from discreet.lattice.invariants import kept_json
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.routes import Measured, Published, Request
@@ -24,6 +25,10 @@ class InvariantRoute:
     @property
     def guarantee(self) -> Guarantee:
         return self.plan.guarantee
+
+    @property
+    def charged(self) -> Guarantee:
+        return whole_price(self.guarantee, self.plan.asked, self.plan.change)
 
     @property
     def max_count(self) -> int | None:
@@ -66,9 +71,6 @@ class InvariantRoute:
 
 def plan_invariant(schema: Schema, request: Request) -> InvariantRoute:
     """The lattice, its noise and its promise, from public values alone."""
-    for name, value in (("consistent", request.consistent), ("split", request.split), ("refine", request.refine)):
-        if value:
-            raise BadInput(f"{name} was asked for together with keep", "kept sums go by another route", f"Drop {name}")
     if request.max_count is not None:
         raise BadInput(
             "max_count was asked for together with keep", "top-coding would change the sums", "Drop max_count"

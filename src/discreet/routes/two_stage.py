@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.build.rank import rank_map
-from discreet.certify import Certificate, certify
+from discreet.certify import Certificate
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
 from discreet.distribution.projections import integer_bins, median
 from discreet.distribution.refine import refine
@@ -23,7 +23,7 @@ from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import whole
 from discreet.routes import Measured, Published, Request
 from discreet.routes.budget import Budget, divide
-from discreet.routes.explicit import noisy
+from discreet.routes.explicit import noisy, proved
 from discreet.sample.bits import Bits
 from discreet.sample.laws import Geometric
 from discreet.sample.public import public_words, spread_words
@@ -47,6 +47,10 @@ class TwoStageRoute:
     @property
     def guarantee(self) -> Guarantee:
         return self.budget.guarantee
+
+    @property
+    def charged(self) -> Guarantee:
+        return self.guarantee
 
     @property
     def max_count(self) -> int | None:
@@ -151,7 +155,7 @@ class TwoStageRoute:
         if part.epsilon is None:
             return None
         each = part.epsilon.times(Fraction(1, self.schema.contributions))
-        return certify(mechanism or Mechanism("noise", NoiseThenMap(part.noise)), each)
+        return proved(mechanism or Mechanism("noise", NoiseThenMap(part.noise)), each)
 
     def _range(self, measured: Measured) -> int:
         """The largest count of the map: given, bought, or read off the noisy values."""
