@@ -270,9 +270,10 @@ def _panels(found: dict[str, Errors], part: int, label: str) -> Any:
             if name not in ("staircase",)
         }
         plot.lines(list(values[OURS]), shown, ax, table, ("epsilon", label), "xy")
-    axes[0, 0].get_legend().set_loc("lower left")
-    for ax in axes[0, 1:]:
         ax.get_legend().remove()
+    drawing.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7, frameon=False
+    )
     return drawing
 
 
