@@ -75,7 +75,8 @@ def _schema(given: Any, contributions: int | None) -> Schema:
         schema = Schema((), "count", rows, None, contributions=getattr(given, "contributions", 1))
     if contributions is None:
         return schema
-    return replace(schema, contributions=whole(contributions, "the contribution bound", least=1))
+    people = whole(contributions, "the contribution bound", least=1)
+    return replace(schema, contributions=max(people, schema.contributions))
 
 
 def _steps(route: Route, request: Request, schema: Schema) -> Iterator[str]:

@@ -16,6 +16,7 @@ import pytest
 from discreet.errors import BadInput, Infeasible, NotProven
 from discreet.guarantee import zcdp_epsilon
 from discreet.lattice.guarantee import rho_for
+from discreet.lattice.kept_chain import keys_of_shape
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.sample.bits import seeded
 
@@ -201,3 +202,23 @@ def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
     ):
         failed = sample_noise(str(table), "--count", "n", "-o", str(out), "--epsilon", "1", *words)
         assert failed.returncode == 2 and message in failed.stderr and not out.exists()
+
+
+def test_a_chain_under_inequalities_is_refused_with_advice_that_helps() -> None:
+    for allowed in (False, True):
+        with pytest.raises(NotProven, match="Allow negative counts, or keep less"):
+            plan_lattice(
+                keys_of_shape((9, 9)), ["margin:row", "margin:column"], 1, nonnegative=True, allow_diagnosed=allowed
+            )
+
+
+def test_a_charge_that_leaves_no_promise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import discreet.lattice.coupling as coupling
+
+    met = coupling.Diagnosis(lag=10, meetings=np.full(1000, 11), private_side=False)
+    monkeypatch.setattr(coupling, "diagnose", lambda chain, **options: met)
+    two_margins = ["margin:row", "margin:column"]
+    graded = plan_lattice(keys_of_shape((9, 9)), two_margins, 1, allow_diagnosed=True).guarantee
+    assert graded.grade == "diagnosed" and 0.01 < graded.delta < 0.02  # (1 + e) 3/1000
+    with pytest.raises(NotProven, match="promises nothing"):
+        plan_lattice(keys_of_shape((9, 9)), two_margins, 8, allow_diagnosed=True)

@@ -33,7 +33,7 @@ def run(
     from discreet.io.tables import read_table
 
     private = private_distribution(
-        read_table(table, count=count, keys=names(keys)),
+        read_table(table, count=count, keys=names(keys), contributions=contributions),
         epsilon,
         alpha,
         method,
@@ -41,7 +41,6 @@ def run(
         rho=rho,
         delta=delta,
         projection=projection,
-        contributions=contributions,
         allow_idealised=allow_idealised,
         seed=seed,
     )

@@ -91,12 +91,14 @@ def private_distribution(
     """The distribution of counts under differential privacy: one person more or less in one row changes little.
 
     A table needs `max_count` (larger counts are treated as max_count), or "auto": a twentieth of epsilon buys one.
+    `contributions`: in how many rows one person may be counted; what the table itself says cannot be lowered.
     A histogram, how many rows have each count 0, 1, ..., is taken to end at a public max_count.
     """
     chosen, words = privatizer(method), source(seed) if bits is None else bits
     project = choose(projection, PROJECTIONS, "projection") if projection is not None else chosen.PROJECTION
     counts, histogram, declared = _read(table_or_histogram)
-    budget = _budget(epsilon, alpha, rho, delta, declared if contributions is None else contributions)
+    people = whole(1 if contributions is None else contributions, "the contribution bound", least=1)
+    budget = _budget(epsilon, alpha, rho, delta, max(declared, people))
     bought, left = (None, budget) if max_count != "auto" else _buy_max_count(counts, budget, words)
     bins = _binned(counts, histogram, max_count if bought is None else bought.max_count)
     noisy, noise = _measure(method, bins, left, words, allow_idealised)
@@ -120,9 +122,8 @@ def private_distribution(
 
 
 def _budget(
-    epsilon: Number | Epsilon | None, alpha: Number | None, rho: Number | None, delta: Number, contributions: int
+    epsilon: Number | Epsilon | None, alpha: Number | None, rho: Number | None, delta: Number, people: int
 ) -> _Budget:
-    people = whole(contributions, "the contribution bound", least=1)
     if rho is None:
         return _Budget(epsilon_of(epsilon, alpha), None, probability(delta, "delta"), people)
     if epsilon is not None or alpha is not None:

@@ -105,7 +105,7 @@ class LatticeEstimate:
 
         from discreet.guarantee import Guarantee
         from discreet.lattice.guarantee import Noise
-        from discreet.lattice.invariants import invariant_matrix, sums
+        from discreet.lattice.invariants import invariant_matrix, kept_of
         from discreet.lattice.sampler import pieces_for
         from discreet.lattice.structure import structure_of
 
@@ -116,7 +116,7 @@ class LatticeEstimate:
                 "Use the published counts as they are, or release without inequalities",
             )
         keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
-        kept = [what if isinstance(what, str) else sums(what["matrix"], what["name"]) for what in self.kept]
+        kept = [kept_of(what) for what in self.kept]
         structure = structure_of(invariant_matrix(kept, keys, len(self.counts)))
         numbers = {name: Fraction(value) for name, value in self.mechanism["parameters"].items()}
         noise = Noise(numbers.get("odds"), numbers.get("rate"), numbers.get("variance"), Guarantee())

@@ -60,12 +60,16 @@ def read_schema(
     path: str | Path, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False
 ) -> Schema:
     """The public part of a file, with its counts unread."""
+    from discreet.io.microdata import contributions_beside
+
     frame = read_frame(path)
     names = _key_names(frame, count, keys)
     categories = _plain(frame.select(names))
     if universe is not None:
         categories = read_universe(universe, names)
-    return _ordered(categories, categories.num_rows if names else frame.num_rows, count, keep_order, file_kind(path))[0]
+    rows = categories.num_rows if names else frame.num_rows
+    schema, _ = _ordered(categories, rows, count, keep_order, file_kind(path))
+    return replace(schema, contributions=contributions_beside(path))
 
 
 def file_kind(path: str | Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,6 +109,15 @@ def sums(matrix: Any, name: str = "matrix") -> Sums:
 
 def parse_keep(text: str) -> Kept:
     """What the command line calls `WHAT`: total, margin:A,B, sum:COL=VALUE,.. or a file with a 0/1 matrix."""
+    if text != "total" and not text.startswith(("margin:", "sum:")) and Path(text).is_file():
+        from discreet.io.files import read_matrix
+
+        return sums(read_matrix(text), Path(text).name)
+    return parse_name(text)
+
+
+def parse_name(text: str) -> Kept:
+    """total, margin:A,B or sum:COL=VALUE,.."""
     kind, colon, rest = text.partition(":")
     if text == "total":
         return total()
@@ -120,15 +130,31 @@ def parse_keep(text: str) -> Kept:
                 f"--keep {text!r} was asked for", "a sum is named by COLUMN=VALUE", "Write sum:sex=female,age=old"
             )
         return SumWhere(tuple((column.strip(), value.strip()) for column, _, value in pairs))
-    if Path(text).is_file():
-        from discreet.io.files import read_matrix
-
-        return sums(read_matrix(text), text)
     raise BadInput(
         f"--keep {text!r} was asked for",
         "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor a file",
         did_you_mean(kind, ["total", "margin", "sum"]),
     )
+
+
+def kept_json(what: Kept) -> str | dict[str, Any]:
+    """A name where it can be read back, otherwise what it stands for."""
+    if isinstance(what, Sums):
+        return {"name": what.name, "matrix": [list(row) for row in what.rows]}
+    with suppress(BadInput):
+        if parse_name(str(what)) == what:
+            return str(what)
+    assert not isinstance(what, Total)
+    return {"margin": list(what.columns)} if isinstance(what, Margin) else {"sum": dict(what.where)}
+
+
+def kept_of(value: Any) -> Kept:
+    """What `kept_json` wrote; nothing is read from a file."""
+    if isinstance(value, str):
+        return parse_name(value)
+    if "matrix" in value:
+        return sums(value["matrix"], value["name"])
+    return margin(*value["margin"]) if "margin" in value else SumWhere(tuple(value["sum"].items()))
 
 
 @dataclass(frozen=True, eq=False)

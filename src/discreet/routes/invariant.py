@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.guarantee import Guarantee
-from discreet.lattice.invariants import Kept, Sums
+from discreet.lattice.invariants import kept_json
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.routes import Measured, Published, Request
 from discreet.sample.bits import Bits
@@ -62,11 +62,6 @@ class InvariantRoute:
             "What is kept was turned into a lattice: all changes of the table that leave every kept sum as it is.",
             f"Random noise was drawn on that lattice (sampler: {self.plan.sampler}) and added. Nothing was repaired.",
         ]
-
-
-def kept_json(what: Kept) -> str | dict[str, Any]:
-    """A name, or for sums of one's own the matrix itself."""
-    return {"name": what.name, "matrix": [list(row) for row in what.rows]} if isinstance(what, Sums) else str(what)
 
 
 def plan_invariant(schema: Schema, request: Request) -> InvariantRoute:
