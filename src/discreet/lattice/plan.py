@@ -243,6 +243,7 @@ def _graded(
         chain = piece.chain  # type: ignore[attr-defined]
         found = diagnose(chain, runs=RUNS, seed=0)
         charge += exact(found.delta(float(guarantee.epsilon), chain.iterations))
+    charge = exact(decimal_above(charge, 6))
     if guarantee.delta + charge >= 1:
         raise NotProven(
             "a diagnosed sample was asked for",
@@ -251,7 +252,7 @@ def _graded(
         )
     said = (
         "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
-        f"delta = {decimal_above(charge, 6)}."
+        f"delta = {text(charge)}."
     )
     return replace(guarantee, delta=guarantee.delta + charge, grade="diagnosed"), (said,)
 

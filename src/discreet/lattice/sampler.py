@@ -168,7 +168,18 @@ class NarrowPiece:
 
     @cached_property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self._single else cells
+
+    @cached_property
+    def _single(self) -> bool:
+        return bool(np.all(self.part.sizes == 1))
+
+    @cached_property
+    def _order(self) -> Integers:
+        assert self.part.grid is not None
+        return self.part.grid.place.ravel()
 
     @cached_property
     def narrow(self) -> Narrow:
@@ -176,12 +187,11 @@ class NarrowPiece:
         return Narrow(self.odds, self.part.sizes[self.part.grid.place])
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        assert self.part.grid is not None
-        sums = in_order(self.narrow.draw(draws, bits).reshape(draws, -1), self.part.grid.place.ravel())
-        if np.all(self.part.sizes == 1):
+        sums = self.narrow.draw(draws, bits).reshape(draws, -1)
+        if self._single:
             return sums
         sizes = np.tile(self.part.sizes, draws)
-        return given_sums(self.odds, sizes, sums.ravel(), bits).reshape(draws, -1)
+        return given_sums(self.odds, sizes, in_order(sums, self._order).ravel(), bits).reshape(draws, -1)
 
 
 @dataclass(frozen=True, eq=False)
