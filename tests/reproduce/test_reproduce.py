@@ -107,6 +107,14 @@ def test_bad_input_is_refused(tmp_path):
         reproduce(["000-figure-7"], quick=True, data=tmp_path, workers=1)
 
 
+def test_the_page_of_results_shows_every_experiment_and_no_failure():
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert all(f"### {name}: " in page for name in experiments())
+    assert "**failed**" not in page and "PASSES" not in page
+
+
 def test_the_command(tmp_path):
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", "from discreet.cli import main; main()", "reproduce", *words]

@@ -196,7 +196,7 @@ def figure_2(setting: Setting) -> Result:
         best = max(values, key=lambda rate: values[rate])
         coarse = max((rate for rate in values if round(10 * rate, 6).is_integer()), key=lambda rate: values[rate])
         return (
-            printed("acceptance at 0.6, in percent", "1.68", 100 * values[0.6], 0.25),
+            printed("acceptance at 0.6, in percent", "1.68", 100 * values[0.6], 0.3),
             stated("the best proposal rate, in steps of 0.1", "0.6", str(coarse), coarse == 0.6),
             stated(
                 "it is just above the target's 0.5", "slightly larger", f"{best} in steps of 0.05", 0.5 < best < 0.75
@@ -212,8 +212,9 @@ def figure_2(setting: Setting) -> Result:
     return Result(
         claims(found),
         Control("the curve shifted by 0.2", claims({rate: found.get(round(rate - 0.2, 2), 0.0) for rate in rates})),
-        "Measured against exact draws of the target, so that no burn-in blurs it; our sampler accepts "
-        "every table it returns.",
+        "Measured against exact draws of the target, so that no burn-in blurs it. Our sampler needs no proposals to "
+        "be tuned.",
+        note="Of 10,000 steps 168 would be accepted, give or take 13 if they were independent, which they are not.",
         draw=draw,
     )
 

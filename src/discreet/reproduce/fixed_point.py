@@ -19,6 +19,7 @@ from discreet.reproduce.two_stage import (
     baseline,
     count_error,
     default_errors,
+    expected_distribution_error,
     greedy,
     measured,
     optimal,
@@ -133,12 +134,12 @@ def _distribution_claims(found: dict[str, Errors]) -> tuple[Claim, ...]:
         return 100 * (1 - value(table, "fixed point, sandwich", 0.48) / value(table, "unfixed optimum", 0.48))
 
     return (
-        printed("binomial, 0.48: unfixed optimum", "0.64", value("binomial", "unfixed optimum", 0.48), 0.03),
-        printed("binomial, 0.48: fixed point", "0.04", value("binomial", "fixed point, sandwich", 0.48), 0.012),
-        printed("binomial, 0.48: error falls by (%)", "94", drop("binomial"), 3),
-        printed("crime, 0.48: error falls by (%)", "74", drop("crime"), 6),
-        printed("crime, 0.1: unfixed optimum", "1.44", value("crime", "unfixed optimum", 0.1), 0.15),
-        printed("crime, 0.1: fixed point", "2.17", value("crime", "fixed point, sandwich", 0.1), 0.3),
+        printed("binomial, 0.48: unfixed optimum", "0.64", value("binomial", "unfixed optimum", 0.48)),
+        printed("binomial, 0.48: fixed point", "0.04", value("binomial", "fixed point, sandwich", 0.48), why=DRAWN),
+        printed("binomial, 0.48: error falls by (%)", "94", drop("binomial"), why=DRAWN),
+        printed("crime, 0.48: error falls by (%)", "74", drop("crime"), 2.5),
+        printed("crime, 0.1: unfixed optimum", "1.44", value("crime", "unfixed optimum", 0.1), 0.08, NOISY),
+        printed("crime, 0.1: fixed point", "2.17", value("crime", "fixed point, sandwich", 0.1), 0.2),
         _overlap(found),
         stated(
             "crime, 0.1: the unfixed optimum is better than the fixed point",
@@ -146,6 +147,23 @@ def _distribution_claims(found: dict[str, Errors]) -> tuple[Claim, ...]:
             f"{value('crime', 'unfixed optimum', 0.1):.2f} against {value('crime', 'fixed point, sandwich', 0.1):.2f}",
             value("crime", "unfixed optimum", 0.1) < value("crime", "fixed point, sandwich", 0.1),
         ),
+    )
+
+
+DRAWN = "it includes the chance in the draw of every row; the expected released distribution errs as printed"
+NOISY = "off by about 8%; our mean over 100 runs has standard error 0.03, theirs is not stated"
+
+
+def _undrawn_claims(bins: Integers, seed: int, repeats: int = 300) -> tuple[Claim, ...]:
+    """The binomial figures for the expected released distribution, without the chance in the draw of every row."""
+    errors = []
+    for repeat in range(repeats):
+        for build in (sandwich, unfixed):
+            errors.append(expected_distribution_error(bins, 0.48, build, np.random.default_rng((seed, repeat))))
+    fixed, loose = np.mean(errors[::2]), np.mean(errors[1::2])
+    return (
+        printed("binomial, 0.48, expected distribution: fixed point", "0.04", float(fixed)),
+        printed("binomial, 0.48, expected distribution: error falls by (%)", "94", float(100 * (1 - fixed / loose))),
     )
 
 
@@ -170,7 +188,7 @@ def figure_5(setting: Setting) -> Result:
     ours = {name: values[OURS][0.1][2] for name, values in found.items()}
     theirs = {name: values["fixed point, sandwich"][0.1][2] for name, values in found.items()}
     return Result(
-        _distribution_claims(found),
+        (*_distribution_claims(found), *_undrawn_claims(inputs["binomial"][0], setting.seed)),
         Control("the truncated geometric mechanism in place of the fixed point", _distribution_claims(wrong)),
         "W1 error at epsilon 0.1, default release against theirs: "
         + ", ".join(f"{name} {ours[name]:.2f} against {theirs[name]:.2f}" for name in ours)
@@ -221,12 +239,12 @@ def _count_claims(values: dict[str, Errors], epsilons: tuple[float, ...], at_one
     grid = "the printed errors belong to 1.05, the point of the grid next to 1"
     percent = "1.27 to 1.32 is a rise of 3.9%, so the printed 5.7% contradicts the printed errors"
     return (
-        printed("crime, 0.48: unfixed optimum", "1.27", value("unfixed optimum", 0.48), 0.03),
-        printed("crime, 0.48: fixed-point optimum", "1.32", value("fixed point, optimum", 0.48), 0.03),
+        printed("crime, 0.48: unfixed optimum", "1.27", value("unfixed optimum", 0.48), 0.01),
+        printed("crime, 0.48: fixed-point optimum", "1.32", value("fixed point, optimum", 0.48)),
         printed("crime, 0.48: rise (%)", "5.7", rise, 1.0, percent),
         printed("crime, 'epsilon 1' (1.05 on the grid): truncated geometric", "0.55", value("geometric", 1.05)),
-        printed("crime, 'epsilon 1' (1.05): fixed-point optimum", "0.64", value("fixed point, optimum", 1.05), 0.015),
-        printed("crime, 'epsilon 1' (1.05): sandwich", "0.66", value("fixed point, sandwich", 1.05), 0.015),
+        printed("crime, 'epsilon 1' (1.05): fixed-point optimum", "0.64", value("fixed point, optimum", 1.05), 0.01),
+        printed("crime, 'epsilon 1' (1.05): sandwich", "0.66", value("fixed point, sandwich", 1.05), 0.01),
         printed("crime, epsilon 1 itself: truncated geometric", "0.55", at_one, why=grid),
         stated("unfixed optimum never above the fixed one", "always", "always" if lowest else "not always", lowest),
         stated("the optimum is below every selector", "always", "always" if best else "not always", best),
@@ -270,9 +288,10 @@ def _panels(found: dict[str, Errors], part: int, label: str) -> Any:
             if name not in ("staircase",)
         }
         plot.lines(list(values[OURS]), shown, ax, table, ("epsilon", label), "xy")
-    axes[0, 0].get_legend().set_loc("lower left")
-    for ax in axes[0, 1:]:
         ax.get_legend().remove()
+    drawing.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7, frameon=False
+    )
     return drawing
 
 
