@@ -24,6 +24,7 @@ from discreet.ledger import Ledger, ledger
 from discreet.mechanism import Mechanism
 from discreet.certify import Certificate, Witness, certify
 from discreet.compare import Comparison, compare
+from discreet.evaluate.study import Evaluation, evaluate
 
 if TYPE_CHECKING:
     from discreet import plot
@@ -56,9 +57,10 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design",
-    "DiscreetError", "Estimate", "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra", "NotProven",
-    "OverBudget", "Plan", "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table", "Verification",
-    "Witness", "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design",
-    "estimate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot", "private_distribution",
-    "published_bounded_mechanism", "read_table", "release", "sum_where", "sums", "table", "target", "total", "verify",
+    "DiscreetError", "Estimate", "Evaluation", "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra",
+    "NotProven", "OverBudget", "Plan", "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table",
+    "Verification", "Witness", "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct",
+    "count", "design", "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan",
+    "plot", "private_distribution", "published_bounded_mechanism", "read_table", "release", "sum_where", "sums",
+    "table", "target", "total", "verify",
 ]  # fmt: skip

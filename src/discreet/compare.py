@@ -79,10 +79,11 @@ class Comparison:
         from discreet import plot
 
         plot.check_suffix(path)
-        drawing, axes = plot.figure(2, len(self.mechanisms), width=2.9, height=2.7)
+        drawing, axes = plot.figure(2, len(self.mechanisms), width=3.1, height=2.7)
+        largest = max(float(compared.design.mechanism.matrix().max()) for compared in self.mechanisms)
         for compared, (above, below) in zip(self.mechanisms, axes.T):
-            cost = f"wrong {compared.cost['wrong']:.3f}, |error| {compared.cost['absolute']:.3f}"
-            plot.heat_map(compared.design.mechanism.matrix(), above, f"{compared.name}\n{cost}")
+            cost = f"wrong {compared.cost['wrong']:.3f}, |error| {compared.cost['absolute']:.2f}"
+            plot.heat_map(compared.design.mechanism.matrix(), above, f"{compared.name}\n{cost}", largest)
             plot.histogram(*compared.error_law(), below)
         plot.save(drawing, path)
 

@@ -94,7 +94,7 @@ def lines(
             capsize=2,
         )
     _labelled(axes, title, labels, log)
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
 
 
@@ -125,7 +125,7 @@ def frontier(points: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
         style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.3}
         axes.plot(errors[:, 0], errors[:, 1], label=name, **style)
     _labelled(axes, title, ("error of a count", "error of the distribution"), "xy")
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
 
 
@@ -153,8 +153,28 @@ def noise_by_cell(
     axes.axhline(0, color="#999999", linewidth=0.6)
     _labelled(axes, title, ("cell", "noise"))
     if marked:
-        axes.legend(fontsize=7, frameon=False)
+        axes.legend(fontsize=7, frameon=False, loc="upper right")
     _whole_ticks(axes)
+    return drawing
+
+
+def bias_by_size(counts: ArrayLike, draws: ArrayLike, ax: Any = None, title: str = "", groups: int = 12) -> Any:
+    """The mean noise of cells of about the same count, over draws (one a row), with two standard errors.
+
+    This shows secret counts: it belongs on the private side.
+    """
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    sizes, noise = np.asarray(counts, dtype=float), np.atleast_2d(np.asarray(draws, dtype=float))
+    order = np.argsort(sizes, kind="stable")
+    members = np.array_split(order, min(groups, len(order)))
+    middle = [sizes[cells].mean() for cells in members]
+    by_draw = np.array([noise[:, cells].mean(axis=1) for cells in members])
+    error = 2 * by_draw.std(axis=1) / np.sqrt(noise.shape[0])
+    axes.errorbar(middle, by_draw.mean(axis=1), error, color=INK, marker="o", markersize=3, linewidth=0.9, capsize=2)
+    axes.axhline(0, color="#999999", linewidth=0.6)
+    _labelled(axes, title, ("count", "mean noise"))
+    if sizes.max(initial=0) > 1000:
+        axes.set_xscale("symlog")
     return drawing
 
 

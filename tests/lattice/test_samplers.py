@@ -83,8 +83,9 @@ def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
 @pytest.mark.parametrize(
     ("matrix", "counts", "sampler", "reach"),
     [
-        (np.ones((1, 4), dtype=int), [0, 1, 2, 5], "halving", 12),
-        (np.array([[1, 1, 0]]), [0, 3, 1], "independent+halving", 16),
+        (np.ones((1, 4), dtype=int), [0, 1, 2, 5], "compositions", 12),
+        (np.array([[1, 1, 0]]), [0, 3, 1], "independent+compositions", 16),
+        (np.array([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]), [0, 0, 1, 4, 0], "compositions", 10),
         (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), [1, 2, 0, 2], "merging", 20),
         (margins(2, 3), [1, 2, 3, 1, 2, 40], "merging", 14),
     ],

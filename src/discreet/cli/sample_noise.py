@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.lattice.invariants import Integers
     from discreet.lattice.plan import LatticePlan
 
+MOST_BOXES = 120
 WARNING = "Noise gives the secret counts away to whoever has the release: keep it on the private side."
 
 
@@ -33,6 +34,7 @@ def run(
     allow_diagnosed: Annotated[bool, typer.Option("--allow-diagnosed", help="let a chain serve")] = False,
     draws: Annotated[int, typer.Option(help="how many draws")] = 1,
     out: Annotated[str, typer.Option("-o", "--out", help="CSV file to write: a line per row, a column per draw")] = "",
+    plot: Annotated[str | None, typer.Option(help="picture of the noise by cell, and by count if a table came")] = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -46,6 +48,10 @@ def run(
     whole(draws, "draws", 1)
     if not out:
         raise BadInput("noise was to be drawn", "no file to write it to was named", "Add -o FILE")
+    if plot is not None:
+        from discreet.plot import check_suffix
+
+        check_suffix(plot)
     columns, counts = cells_of(table, shape, count, keys)
     with working("drawing"):
         plan = plan_lattice(
@@ -54,6 +60,8 @@ def run(
         )  # fmt: skip
         noise = plan.draws(draws, source(seed), counts)
     write_text(out, _lines(columns, noise, seed))
+    if plot is not None:
+        _draw(noise, counts, plot)
     say(WARNING)
     if seed is not None:
         say("The noise came from a seed: it is NOT private.")
@@ -79,6 +87,23 @@ def _lines(columns: dict[str, list[Any]], noise: Integers, seed: int | None) -> 
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(row)
         yield line.getvalue()
+
+
+def _draw(noise: Integers, counts: Integers | None, path: str) -> None:
+    """Boxes of the cells, from the smallest count to the largest if counts are known, and the bias against size."""
+    import numpy as np
+
+    from discreet.plot import bias_by_size, figure, noise_by_cell, save
+
+    drawing, axes = figure(1, 1 if counts is None else 2)
+    order = np.arange(noise.shape[1]) if counts is None else np.argsort(counts, kind="stable")
+    shown = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_BOXES)).astype(int))]
+    noise_by_cell(
+        noise[:, shown], axes[0, 0], "noise by cell" if counts is None else "noise, from the smallest count up"
+    )
+    if counts is not None:
+        bias_by_size(counts, noise, axes[0, 1], "bias against size")
+    save(drawing, path)
 
 
 def _words(plan: LatticePlan, draws: int, out: str) -> Iterator[str]:

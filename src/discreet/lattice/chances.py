@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +35,29 @@ def integer_bounds(share: arb, bits: int) -> tuple[int, int]:
     return max(0, low), min(1 << bits, high)
 
 
-def accept_values(values: Integers, chance: Chance, bits: Bits) -> NDArray[np.bool_]:
-    """Each value with its own chance."""
-    distinct, which = np.unique(values, return_inverse=True)
+def accept_values(values: Integers, chance: Chance, bits: Bits, exactly: Integers | None = None) -> NDArray[np.bool_]:
+    """Each value with its own chance. Where values merely share their 64-bit bounds, `exactly` says what they are."""
+    distinct, which = _distinct(values)
     bounds = [chance(int(value), WORD_BITS) for value in distinct]
     low = np.array([min(low, LARGEST) for low, _ in bounds], dtype=np.uint64)[which]
     high = np.array([min(high, LARGEST) for _, high in bounds], dtype=np.uint64)[which]
     words = bits.words(len(values))
     accepted = words < low
     for i in np.flatnonzero((words >= low) & (words <= high)):
-        accepted[i] = settle(lambda b, i=i: chance(int(values[i]), b), int(words[i]), bits)  # type: ignore[misc]
+        value = int(values[i] if exactly is None else exactly[i])
+        accepted[i] = settle(lambda b, value=value: chance(value, b), int(words[i]), bits)  # type: ignore[misc]
     return np.asarray(accepted)
+
+
+def _distinct(values: Integers) -> tuple[Integers, Integers]:
+    """The different values and where each is among them; by a table rather than by sorting where they lie close."""
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if most - least > len(values):
+        return np.unique(values, return_inverse=True)
+    shifted = values - least
+    marks = np.zeros(most - least + 1, dtype=np.int64)
+    marks[shifted] = 1
+    return np.flatnonzero(marks) + least, (np.cumsum(marks) - 1)[shifted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +89,43 @@ def inverse(below: Callable[[int, int], tuple[int, int]], first: int, bounds: li
 
 
 def uniform_below(bounds: Integers, bits: Bits) -> Integers:
-    """For every bound (at least 1) an independent uniform integer below it, by rejection."""
+    """For every bound (at least 1) an independent uniform integer below it."""
+    if len(bounds) and int(bounds.max()) >= 1 << 32:
+        return _masked(bounds, bits)
+    wide = bounds.astype(np.uint64)
+    out = np.empty(len(bounds), dtype=np.int64)
+    _scale(out, slice(None), wide, bits)
+    return out
+
+
+def _scale(out: Integers, places: Any, bounds: NDArray[np.uint64], bits: Bits) -> None:
+    """The upper half of a 32-bit word times the bound (Lemire): uniform, unless the lower half is among the few left
+    over when 2^32 is dealt out evenly; then again."""
+    products = bits.words(len(bounds), 32).astype(np.uint64) * bounds
+    out[places] = (products >> np.uint64(32)).view(np.int64)
+    lower = products & np.uint64(0xFFFFFFFF)
+    near = np.flatnonzero(lower < bounds)
+    again = near[lower[near] < np.uint64(1 << 32) % bounds[near]]
+    if len(again):
+        _scale(out, again if isinstance(places, slice) else places[again], bounds[again], bits)
+
+
+def _masked(bounds: Integers, bits: Bits) -> Integers:
     # powers of two not below the bounds; beyond 2^53 perhaps the next one, which only costs rejections
     masks = (np.int64(1) << np.frexp((bounds - 1).astype(np.float64))[1].astype(np.int64)) - 1
-    most = int(masks.max(initial=0))
-    width = 16 if most < 1 << 16 else 32 if most < 1 << 32 else 64
-    out = bits.words(len(bounds), width).astype(np.int64) & masks
+    out = bits.words(len(bounds)).astype(np.int64) & masks
     wrong = np.flatnonzero(out >= bounds)
     while len(wrong):
-        out[wrong] = bits.words(len(wrong), width).astype(np.int64) & masks[wrong]
+        out[wrong] = bits.words(len(wrong)).astype(np.int64) & masks[wrong]
         wrong = wrong[out[wrong] >= bounds[wrong]]
+    return out
+
+
+def row_sums(table: Integers) -> Integers:
+    """Sums of rows; column by column where the rows are short, which numpy does faster."""
+    if not 0 < table.shape[1] <= 16:
+        return np.asarray(table.sum(axis=1))
+    out = table[:, 0].copy()
+    for column in table.T[1:]:
+        out += column
     return out

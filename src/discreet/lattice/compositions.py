@@ -13,11 +13,14 @@ from discreet.lattice.invariants import Integers
 from discreet.sample.bits import Bits
 
 MOST_PLACES_MARKED = 1 << 27
+FEW_PARTS = 8  # up to here bars are placed one by one
 CROWDED = 16  # places per choice up to which marking beats sorting
 
 
 def compositions(sums: Integers, parts: Integers, bits: Bits) -> Integers:
     """For every i a uniform composition of sums[i] into parts[i] >= 1 parts, one after the other."""
+    if len(parts) and parts[0] <= FEW_PARTS and np.all(parts == parts[0]):
+        return _few(sums, int(parts[0]), bits).ravel()
     out = np.zeros(int(parts.sum()), dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(parts)])
     few_stars = sums < parts - 1
@@ -29,6 +32,25 @@ def compositions(sums: Integers, parts: Integers, bits: Bits) -> Integers:
     return out
 
 
+def _few(sums: Integers, parts: int, bits: Bits) -> Integers:
+    """Bars placed one by one (Floyd): each below a bound that grows by one, or at the bound if that place is taken."""
+    bars = np.empty((parts - 1, len(sums)), dtype=np.int64)
+    for placed in range(parts - 1):
+        bound = sums + placed
+        place = uniform_below(bound + 1, bits)
+        taken = np.zeros(len(sums), dtype=bool)
+        for earlier in bars[:placed]:
+            taken |= earlier == place
+        bars[placed] = np.where(taken, bound, place)
+    bars.sort(axis=0)
+    out = np.empty((len(sums), parts), dtype=np.int64)
+    before = np.full(len(sums), -1, dtype=np.int64)
+    for part, bar in enumerate((*bars, sums + parts - 1)):
+        out[:, part] = bar - before - 1
+        before = bar
+    return out
+
+
 def _by_bars(out: Integers, starts: Integers, sums: Integers, parts: Integers, bits: Bits) -> None:
     bars = parts - 1
     places = sums + bars
@@ -36,7 +58,7 @@ def _by_bars(out: Integers, starts: Integers, sums: Integers, parts: Integers, b
     chosen = subsets(bars, places, offsets[:-1], bits)
     all_bars = np.insert(chosen, np.cumsum(bars), offsets[1:] - 1)
     gaps = np.diff(all_bars, prepend=-1) - 1
-    out[_within(starts, parts)] = gaps
+    out[within(starts, parts)] = gaps
 
 
 def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, bits: Bits) -> None:
@@ -48,7 +70,7 @@ def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, 
     np.add.at(out, cell, 1)
 
 
-def _within(starts: Integers, lengths: Integers) -> Integers:
+def within(starts: Integers, lengths: Integers) -> Integers:
     """starts[0], starts[0]+1, .. for each run, one after the other."""
     return np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
 

@@ -17,6 +17,9 @@ from discreet.sample.draw import WORD_BITS, Law, draw
 from discreet.sample.laws import Gaussian
 from discreet.sample.noise import gaussian
 
+MOST_TRIALS_EACH = 64
+MOST_CELLS_AT_ONCE = 1 << 20
+
 
 class Summand(Protocol):
     """Something random made of `width` cells, with a sum in `dimensions` coordinates. Hashable: tables are cached."""
@@ -140,6 +143,10 @@ def _power(kind: Summand, number: int, precision: int) -> Weights:
     return add(whole, _power(kind, 1, precision)) if number % 2 else whole
 
 
+def _trials_each(open_draws: int, draws: int, width: int) -> int:
+    return max(1, min(draws // open_draws, MOST_TRIALS_EACH, MOST_CELLS_AT_ONCE // (open_draws * width)))
+
+
 @dataclass(frozen=True, eq=False)
 class FixedSum:
     """Summand i is kinds[which[i]]; all have the same width."""
@@ -190,13 +197,16 @@ class FixedSum:
         for first, rest in self.halves:
             open_draws = np.arange(len(left))
             while len(open_draws):
-                cells = self._draw(first, len(open_draws), bits)
-                remaining = left[open_draws] - self.kinds[0].totals(cells).sum(axis=1)
-                good = rest.accept(remaining, bits)
-                chosen = open_draws[good]
+                # the fewer draws are open, the more trials each gets at once; the first that is accepted counts
+                tried = np.repeat(open_draws, _trials_each(len(open_draws), len(left), len(first)))
+                cells = self._draw(first, len(tried), bits)
+                remaining = left[tried] - self.kinds[0].totals(cells).sum(axis=1)
+                good = np.flatnonzero(rest.accept(remaining, bits))
+                chosen, earliest = np.unique(tried[good], return_index=True)
+                good = good[earliest]
                 out[chosen[:, None], first] = cells[good]
                 left[chosen] = remaining[good]
-                open_draws = open_draws[~good]
+                open_draws = np.setdiff1d(open_draws, chosen, assume_unique=True)
         out[:, self.last] = self.kinds[self.which[self.last]].given(left, bits)
         return out
 

@@ -227,22 +227,23 @@ def _inverse(law: PairSum) -> Inverse:
 
 def _sum_by_rejection(law: PairSum, bits: Bits) -> int:
     """The sum S of so many geometric variables, accepted by f(S) / f(mode), f(k) = C(k+d-1, d-1) a^k."""
-    p, q = law.odds.numerator, law.odds.denominator
-    mode = (law.cells - 1) * q // (p - q)
-
-    def chance(total: int, known: int) -> tuple[int, int]:
-        from flint import arb, ctx
-
-        # logarithms of binomials are large and nearly equal: their digits before the point cancel
-        with ctx.workprec(known + 64 + 2 * mode.bit_length()):
-            logarithm = _log_binomial(total, law.cells - 1) - _log_binomial(mode, law.cells - 1)
-            ratio = (logarithm + (mode - total) * arb_of(law.odds).log()).exp()
-            return integer_bounds(ratio * arb(2) ** known, known)
-
     while True:
         total = int(one_sided_geometric(Epsilon(ratio=law.odds), law.cells, bits).sum())
-        if settle(lambda known, total=total: chance(total, known), bits.integer(WORD_BITS), bits):  # type: ignore[misc]
+        word = bits.integer(WORD_BITS)
+        if settle(lambda known, total=total: peak_chance(law.odds, law.cells, total, known), word, bits):  # type: ignore[misc]
             return total
+
+
+def peak_chance(odds: Fraction, cells: int, total: int, bits: int) -> tuple[int, int]:
+    """Bounds on 2^bits f(total) / f(mode), f(k) = C(k+d-1, d-1) a^k."""
+    from flint import arb, ctx
+
+    mode = (cells - 1) * odds.denominator // (odds.numerator - odds.denominator)
+    # logarithms of binomials are large and nearly equal: their digits before the point cancel
+    with ctx.workprec(bits + 64 + 2 * (mode + total + cells).bit_length()):
+        logarithm = _log_binomial(total, cells - 1) - _log_binomial(mode, cells - 1)
+        ratio = (logarithm + (mode - total) * arb_of(odds).log()).exp()
+        return integer_bounds(ratio * arb(2) ** bits, bits)
 
 
 def block_noise(odds: Fraction, cells: Integers, bits: Bits) -> Integers:

@@ -15,10 +15,11 @@ from typing import Protocol
 import numpy as np
 
 from discreet.errors import SolverFailed
+from discreet.lattice.chances import row_sums
 from discreet.lattice.invariants import Integers
 from discreet.sample.bits import Bits
 
-MOST_CELLS_AT_ONCE = 1 << 21
+MOST_CELLS_AT_ONCE = 1 << 18
 MOST_TRIALS = 1 << 34
 
 
@@ -99,14 +100,20 @@ class Merged:
     def _accepted(
         self, parts: list[Integers], numbers: Integers, divisor: int, solved: Integers, bits: Bits
     ) -> tuple[Integers, Integers]:
-        """The trials that are accepted, and the solved sums of all trials."""
-        drawn_sums = np.stack([part.sum(axis=1) for part in parts], axis=1)
-        scaled = drawn_sums @ numbers.T
-        totals = scaled // divisor
-        good = np.flatnonzero(np.all(totals * divisor == scaled, axis=1))
+        """The trials that are accepted, and their solved sums."""
+        drawn_sums = [row_sums(part) for part in parts]
+        good, totals = np.arange(len(parts[0])), np.empty((len(parts[0]), len(solved)), dtype=np.int64)
         for place, c in enumerate(solved):
-            if len(good):
-                good = good[self.groups[c].accept(totals[good, place], bits)]
+            scaled = np.zeros(len(good), dtype=np.int64)
+            for number, sums in zip(numbers[place].tolist(), drawn_sums):
+                if number:
+                    scaled += number * sums[good]
+            if divisor > 1:
+                whole = np.flatnonzero(scaled % divisor == 0)
+                good, scaled = good[whole], scaled[whole] // divisor
+            held = np.flatnonzero(self.groups[c].accept(scaled, bits))
+            good = good[held]
+            totals[good, place] = scaled[held]
         return good, totals
 
 

@@ -13,7 +13,7 @@ from discreet.errors import BadInput, NotProven, SolverFailed, choose
 from discreet.guarantee import Guarantee
 from discreet.lattice.guarantee import Asked, Change, Noise, calibrate, remarks, smallest_change, whole_price
 from discreet.lattice.invariants import Integers, Invariants, Kept, Keys, invariant_matrix
-from discreet.lattice.sampler import Piece, pieces_for
+from discreet.lattice.sampler import Piece, in_order, pieces_for
 from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, exact, positive, probability, text, whole
 from discreet.sample.bits import Bits
@@ -98,6 +98,9 @@ class LatticePlan:
         return np.stack([self._redrawn(bits, table) for _ in range(number)])
 
     def _draws(self, number: int, bits: Bits, counts: Integers | None) -> Integers:
+        if len(self.pieces) == 1 and len(self.pieces[0].cells) == self.invariants.cells:
+            cells = self.pieces[0].cells
+            return in_order(self.pieces[0].draw(number, bits, None if counts is None else counts[cells]), cells)
         out = np.zeros((number, self.invariants.cells), dtype=np.int64)
         for piece in self.pieces:
             out[:, piece.cells] = piece.draw(number, bits, None if counts is None else counts[piece.cells])
@@ -241,6 +244,7 @@ def _graded(
         chain = piece.chain  # type: ignore[attr-defined]
         found = diagnose(chain, runs=RUNS, seed=0)
         charge += exact(found.delta(float(price), chain.iterations))
+    charge = exact(decimal_above(charge, 6))
     if guarantee.delta + charge >= 1:
         raise NotProven(
             "a diagnosed sample was asked for",
@@ -249,7 +253,7 @@ def _graded(
         )
     said = (
         "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
-        f"delta = {decimal_above(charge, 6)}."
+        f"delta = {text(charge)}."
     )
     return replace(guarantee, delta=guarantee.delta + charge, grade="diagnosed"), (said,)
 

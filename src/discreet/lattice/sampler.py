@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.lattice.fixed_sum import gaussian_group
+from discreet.lattice.cut_off import cut_off_blocks
+from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
 from discreet.lattice.guarantee import Noise
 from discreet.lattice.invariants import Integers
 from discreet.lattice.klein import (
@@ -85,7 +86,7 @@ class BlockPiece:
 
     @property
     def name(self) -> str:
-        return "compositions" if self.noise.odds is not None and not self.restricted else "halving"
+        return "compositions" if self.noise.odds is not None else "halving"
 
     @cached_property
     def cells(self) -> Integers:
@@ -106,9 +107,10 @@ class BlockPiece:
 
     def _restricted(self, counts: Integers, draws: int, bits: Bits) -> Integers:
         assert self.noise.odds is not None
-        parts = np.split(counts, np.cumsum(self.sizes)[:-1])
-        one = np.ones((1, 1), dtype=np.int64)
-        return np.concatenate([restricted_noise(self.noise.odds, one, [part], draws, bits) for part in parts], axis=1)
+        blocks = cut_off_blocks(self.noise.odds, counts, self.sizes)
+        together = max(1, MOST_CELLS_AT_ONCE // len(counts))
+        runs = [min(together, draws - done) for done in range(0, draws, together)]
+        return np.concatenate([blocks.times(run).draw(bits).reshape(run, -1) for run in runs])
 
     def _gaussian(self, draws: int, bits: Bits) -> Integers:
         assert self.noise.variance is not None
@@ -166,7 +168,18 @@ class NarrowPiece:
 
     @cached_property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self._single else cells
+
+    @cached_property
+    def _single(self) -> bool:
+        return bool(np.all(self.part.sizes == 1))
+
+    @cached_property
+    def _order(self) -> Integers:
+        assert self.part.grid is not None
+        return self.part.grid.place.ravel()
 
     @cached_property
     def narrow(self) -> Narrow:
@@ -174,13 +187,11 @@ class NarrowPiece:
         return Narrow(self.odds, self.part.sizes[self.part.grid.place])
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        assert self.part.grid is not None
-        sums = np.empty((draws, len(self.part.classes)), dtype=np.int64)
-        sums[:, self.part.grid.place.ravel()] = self.narrow.draw(draws, bits).reshape(draws, -1)
-        if np.all(self.part.sizes == 1):
+        sums = self.narrow.draw(draws, bits).reshape(draws, -1)
+        if self._single:
             return sums
         sizes = np.tile(self.part.sizes, draws)
-        return given_sums(self.odds, sizes, sums.ravel(), bits).reshape(draws, -1)
+        return given_sums(self.odds, sizes, in_order(sums, self._order).ravel(), bits).reshape(draws, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +226,15 @@ class ChainPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
+
+
+def in_order(values: Integers, places: Integers) -> Integers:
+    """The columns moved to these places, all of them."""
+    if np.array_equal(places, np.arange(len(places))):
+        return values
+    out = np.empty_like(values)
+    out[:, places] = values
+    return out
 
 
 def pieces_for(structure: Structure, noise: Noise, nonnegative: bool) -> tuple[Piece, ...]:

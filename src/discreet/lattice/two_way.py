@@ -9,6 +9,7 @@ and the column sums to zero with chance g(-sum u), which is largest at 0: accept
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lattice.chances import accept_values, integer_bounds, uniform_below
-from discreet.lattice.fixed_sum import Cell, FixedSum
+from discreet.lattice.chances import accept_values, integer_bounds, row_sums, uniform_below
+from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, Cell, FixedSum
 from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import GeometricGroup, sum_weight
 from discreet.sample.bits import Bits
@@ -94,50 +95,56 @@ class Narrow:
 
     def draw(self, draws: int, bits: Bits) -> Integers:
         """draws x rows x columns: sums of entries."""
-        found = [self._trials(draws, bits)]
-        while (left := draws - sum(len(part) for part in found)) > 0:
-            found.append(self._trials(left, bits))
-        return np.concatenate(found)
+        most = max(1, MOST_CELLS_AT_ONCE // self.sizes.size)
+        return np.concatenate([self._draw(min(most, draws - start), bits) for start in range(0, draws, most)])
 
-    def _trials(self, trials: int, bits: Bits) -> Integers:
-        """Those of so many trials that are accepted."""
-        columns = self.sizes.shape[1]
+    def _draw(self, draws: int, bits: Bits) -> Integers:
+        found = [self._trials(draws, bits)]
+        accepted, tried = len(found[0][0]), draws
+        while accepted < draws:
+            size = math.ceil(1.2 * (draws - accepted) * tried / max(accepted, 1)) + 8
+            found.append(self._trials(min(size, 4 * draws + 8), bits))
+            accepted, tried = accepted + len(found[-1][0]), tried + size
+        left = np.concatenate([half for half, _ in found])[:draws]
+        points = {side: np.concatenate([part[side] for _, part in found])[:draws] for side in found[0][1]}
+        return self._split(left, points, bits)
+
+    def _trials(self, trials: int, bits: Bits) -> tuple[Integers, dict[int, Integers]]:
+        """Sums of the left half and points of the split halves, of those of so many trials that are accepted."""
         left = self.halves.given(np.zeros((trials, 1), dtype=np.int64), bits)[:, :, 0]
-        sides = [(1, columns // 2), (-1, columns - columns // 2)]
         points: dict[int, Integers] = {}
-        for sign, width in sides:
+        for sign, width in self._sides:
             if width == 2:
                 points[sign] = inner_points(self.odds, sign * left, bits)
-                good = self.column.accept(points[sign].sum(axis=1), bits)
+                good = np.flatnonzero(self.column.accept(row_sums(points[sign]), bits))
                 left, points = left[good], {side: part[good] for side, part in points.items()}
+        return left, points
+
+    def _split(self, left: Integers, points: dict[int, Integers], bits: Bits) -> Integers:
         parts: list[Integers] = []
-        for sign, _ in sides:
+        for sign, _ in self._sides:
             split = sign in points
-            noise = self.column.given(-points[sign].sum(axis=1), bits) + points[sign] if split else sign * left
+            noise = self.column.given(-row_sums(points[sign]), bits) + points[sign] if split else sign * left
             parts += [noise, sign * left - noise] if split else [noise]
         return np.stack(parts, axis=2)
+
+    @property
+    def _sides(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The sign with which the left half's sums enter, and the number of columns."""
+        columns = self.sizes.shape[1]
+        return (1, columns // 2), (-1, columns - columns // 2)
 
 
 def inner_points(odds: Fraction, sums: Integers, bits: Bits) -> Integers:
     """For every q a point of 0..q: the ends with weight 1, the points between with weight 1 - a^2; 0 if q is 0."""
     p, q = odds.numerator**2, odds.denominator**2
+
+    def between(length: int, known: int) -> tuple[int, int]:
+        inner = max(0, length - 1) * (p - q)
+        whole = inner + 2 * p
+        return (inner << known) // whole, -((-inner << known) // whole)
+
     lengths = np.abs(sums).ravel()
-    points = np.zeros(len(lengths), dtype=np.int64)
-    open_points = np.flatnonzero(lengths)
-    while len(open_points):
-        proposals = uniform_below(lengths[open_points] + 1, bits)
-        inner = np.flatnonzero((proposals > 0) & (proposals < lengths[open_points]))
-        good = np.ones(len(open_points), dtype=bool)
-        good[inner] = rational_bernoulli(p - q, p, len(inner), bits)
-        points[open_points[good]] = proposals[good]
-        open_points = open_points[~good]
-    return points.reshape(sums.shape) * np.sign(sums)
-
-
-def rational_bernoulli(part: int, whole: int, size: int, bits: Bits) -> np.ndarray:
-    """Each true with chance part/whole."""
-
-    def chance(_: int, known: int) -> tuple[int, int]:
-        return (part << known) // whole, -((-part << known) // whole)
-
-    return accept_values(np.zeros(size, dtype=np.int64), chance, bits)
+    inside = accept_values(lengths, between, bits)
+    points = uniform_below(np.where(inside, lengths - 1, 2), bits)
+    return np.where(inside, points + 1, points * lengths).reshape(sums.shape) * np.sign(sums)

@@ -52,61 +52,61 @@ def hockey_stick(masses: Floats, epsilon: float) -> float:
 
 
 def figure_1(setting: Setting) -> Result:
-    def claims(truth: str, support: int) -> tuple[Claim, ...]:
-        made = noise("2.18", truth, support)
-        cross = [float(value) for value in crossovers(made.epsilon.odds(), support)]
-        parameter, own = float(made.variance), float(made.delta_single)
-        gauss = discrete_gaussian(parameter)[60:]
-        needed = math.log(max((gauss[1] - own) / gauss[2], 1e-9))
-        matched = discrete_gaussian(parameter_for(parameter))[60:]
-        fairly = math.log(max((matched[1] - own) / matched[2], 1e-9))
-        real = true_variance(parameter)
-        why = f"its parameter was set to the variance; its own variance is then {real:.3f}, not {parameter:.3f}"
-        pmf = [float(mass) for mass in made.pmf[support:]]
-        return (
-            printed("C_2", "8.1229", cross[1]),
-            printed("C_3", "7.8867", cross[2]),
-            printed("least delta of single outputs", "0.0049", own),
-            printed("p(1)", "0.08987", pmf[1]),
-            printed("p(2)", "0.00960", pmf[2]),
-            printed("p(1) / p(2)", "9.3617", pmf[1] / max(pmf[2], 1e-300)),
-            stated("support that is used", "-3..3 of -6..6", f"-{_used(pmf)}..{_used(pmf)}", _used(pmf) == 3),
-            printed("discrete Gaussian p(1)", "0.11685", gauss[1]),
-            printed("discrete Gaussian p(2)", "0.000416", gauss[2]),
-            printed("epsilon the Gaussian needs for that delta", "5.6", needed),
-            stated(
-                "the Gaussian has the same variance",
-                "identical",
-                f"{real:.3f} against {parameter:.3f}",
-                abs(real - parameter) < 1e-3,
-                why,
-            ),
-            stated("with truly equal variance it needs", "(not computed)", f"epsilon {fairly:.2f}", fairly > 2.18),
-        )
-
-    def draw() -> Any:
-        from discreet import plot
-
-        made = noise("2.18", "0.8", 6)
-        parameter = float(made.variance)
-        series = {
-            "published noise": [float(mass) for mass in made.pmf[6:]],
-            "least exact delta (ours)": [float(mass) for mass in made.pmf_optimal[6:]],
-            "discrete Gaussian as published": discrete_gaussian(parameter)[60:67],
-            "discrete Gaussian, equal variance": discrete_gaussian(parameter_for(parameter))[60:67],
-        }
-        return plot.lines(
-            np.arange(7), series, title="epsilon 2.18, truth 0.8", labels=("error", "probability"), log="y"
-        )
-
     best = noise("2.18", "0.8", 6)
     return Result(
-        claims("0.8", 6),
-        Control("truth 0.7 instead of 0.8", claims("0.7", 6)),
+        _law_claims("0.8", 6),
+        Control("truth 0.7 instead of 0.8", _law_claims("0.7", 6)),
         f"Exact delta of the published noise {float(best.delta_exact):.4f}, where (2D+1) times the single-output delta "
         f"promises only {float(best.delta_paper):.4f}.",
-        draw=draw,
+        draw=lambda: _laws_figure(),
     )
+
+
+def _law_claims(truth: str, support: int) -> tuple[Claim, ...]:
+    made = noise("2.18", truth, support)
+    cross = [float(value) for value in crossovers(made.epsilon.odds(), support)]
+    parameter, own = float(made.variance), float(made.delta_single)
+    gauss = discrete_gaussian(parameter)[60:]
+    needed = math.log(max((gauss[1] - own) / gauss[2], 1e-9))
+    matched = discrete_gaussian(parameter_for(parameter))[60:]
+    fairly = math.log(max((matched[1] - own) / matched[2], 1e-9))
+    real = true_variance(parameter)
+    why = f"its parameter was set to the variance; its own variance is then {real:.3f}, not {parameter:.3f}"
+    pmf = [float(mass) for mass in made.pmf[support:]]
+    return (
+        printed("C_2", "8.1229", cross[1]),
+        printed("C_3", "7.8867", cross[2]),
+        printed("least delta of single outputs", "0.0049", own),
+        printed("p(1)", "0.08987", pmf[1]),
+        printed("p(2)", "0.00960", pmf[2]),
+        printed("p(1) / p(2)", "9.3617", pmf[1] / max(pmf[2], 1e-300)),
+        stated("support that is used", "-3..3 of -6..6", f"-{_used(pmf)}..{_used(pmf)}", _used(pmf) == 3),
+        printed("discrete Gaussian p(1)", "0.11685", gauss[1]),
+        printed("discrete Gaussian p(2)", "0.000416", gauss[2]),
+        printed("epsilon the Gaussian needs for that delta", "5.6", needed),
+        stated(
+            "the Gaussian has the same variance",
+            "identical",
+            f"{real:.3f} against {parameter:.3f}",
+            abs(real - parameter) < 1e-3,
+            why,
+        ),
+        stated("with truly equal variance it needs", "(not computed)", f"epsilon {fairly:.2f}", fairly > 2.18),
+    )
+
+
+def _laws_figure() -> Any:
+    from discreet import plot
+
+    made = noise("2.18", "0.8", 6)
+    parameter = float(made.variance)
+    series = {
+        "published noise": [float(mass) for mass in made.pmf[6:]],
+        "least exact delta (ours)": [float(mass) for mass in made.pmf_optimal[6:]],
+        "discrete Gaussian as published": discrete_gaussian(parameter)[60:67],
+        "discrete Gaussian, equal variance": discrete_gaussian(parameter_for(parameter))[60:67],
+    }
+    return plot.lines(np.arange(7), series, title="epsilon 2.18, truth 0.8", labels=("error", "probability"), log="y")
 
 
 def _mirrored(half: list[Fraction]) -> list[Fraction]:
@@ -204,27 +204,29 @@ def figure_3(setting: Setting) -> Result:
     )
 
 
+FIGURE_4 = ("0.8", "1.1", "1.4", "1.7", "2.0", "2.3", "2.6")
+
+
+def _deltas(truth: str, support: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for epsilon in FIGURE_4:
+        made = noise(epsilon, truth, support)
+        variance = float(made.variance)
+        values = {
+            "published bound": float(made.delta_paper),
+            "exact, same noise": float(made.delta_exact),
+            "best noise (ours)": float(made.delta_optimal),
+            "discrete Gaussian as published": hockey_stick(discrete_gaussian(variance), float(epsilon)),
+            "discrete Gaussian, equal variance": hockey_stick(
+                discrete_gaussian(parameter_for(variance)), float(epsilon)
+            ),
+        }
+        for name, value in values.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def figure_4(setting: Setting) -> Result:
-    epsilons = ("0.8", "1.1", "1.4", "1.7", "2.0", "2.3", "2.6")
-
-    def rows(truth: str, support: int) -> dict[str, list[float]]:
-        found: dict[str, list[float]] = {}
-        for epsilon in epsilons:
-            made = noise(epsilon, truth, support)
-            variance = float(made.variance)
-            values = {
-                "published bound": float(made.delta_paper),
-                "exact, same noise": float(made.delta_exact),
-                "best noise (ours)": float(made.delta_optimal),
-                "discrete Gaussian as published": hockey_stick(discrete_gaussian(variance), float(epsilon)),
-                "discrete Gaussian, equal variance": hockey_stick(
-                    discrete_gaussian(parameter_for(variance)), float(epsilon)
-                ),
-            }
-            for name, value in values.items():
-                found.setdefault(name, []).append(value)
-        return found
-
     def claims(found: dict[str, list[float]]) -> tuple[Claim, ...]:
         wide, equal = found["discrete Gaussian as published"][1:], found["discrete Gaussian, equal variance"][1:]
         bound = found["published bound"][1:]
@@ -243,20 +245,21 @@ def figure_4(setting: Setting) -> Result:
             ),
         )
 
-    def draw() -> Any:
-        from discreet import plot
-
-        found = rows("0.5", 6)
-        return plot.lines([float(e) for e in epsilons], found, None, "truth 0.5, D = 6", ("epsilon", "delta"), "y")
-
-    found = rows("0.5", 6)
+    found = _deltas("0.5", 6)
     return Result(
         claims(found),
-        Control("truth 0.9, far beyond the knee", claims(rows("0.9", 6))),
+        Control("truth 0.9, far beyond the knee", claims(_deltas("0.9", 6))),
         f"At epsilon 2: bound {found['published bound'][4]:.1e}, best noise {found['best noise (ours)'][4]:.1e}.",
         note="'The same variance' is the Gaussian's parameter; its variance is smaller, which makes it look worse.",
-        draw=draw,
+        draw=lambda: _deltas_figure(found),
     )
+
+
+def _deltas_figure(found: dict[str, list[float]]) -> Any:
+    from discreet import plot
+
+    over = [float(epsilon) for epsilon in FIGURE_4]
+    return plot.lines(over, found, None, "truth 0.5, D = 6", ("epsilon", "delta"), "y")
 
 
 def example_1(setting: Setting) -> Result:

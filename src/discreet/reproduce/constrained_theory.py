@@ -48,6 +48,14 @@ def properties(setting: Setting) -> Result:
                 found.append(stated(f"{name} is {longer[letters]}", _yes(wanted), _yes(ours), ours == wanted))
         return tuple(found)
 
+    return Result(
+        (*claims(False), *_lemmas(alpha)),
+        Control("the geometric mechanism in place of all four", claims(True)),
+        "Each property is decided in exact integers, with the failing entry named where it fails.",
+    )
+
+
+def _lemmas(alpha: str) -> tuple[Claim, ...]:
     geometric_honest = [(a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if _weakly_honest(a, n)]
     predicted = [
         (a, n) for a in ("0.5", "0.76", "0.9") for n in range(2, 25) if n * (1 - Fraction(a)) >= 2 * Fraction(a)
@@ -60,7 +68,7 @@ def properties(setting: Setting) -> Result:
         for n in range(2, 9)
         if named("explicit-fair", n, alpha).mechanism.derivable_from_geometric(None, alpha) is None
     ]
-    extra = (
+    return (
         stated(
             "lemma 3: geometric is weakly honest iff n >= 2a/(1-a)",
             "exactly then",
@@ -76,11 +84,6 @@ def properties(setting: Setting) -> Result:
         stated(
             "explicit fair cannot be derived from geometric", "for no n > 1", f"derivable: {derivable}", not derivable
         ),
-    )
-    return Result(
-        (*claims(False), *extra),
-        Control("the geometric mechanism in place of all four", claims(True)),
-        "Each property is decided in exact integers, with the failing entry named where it fails.",
     )
 
 

@@ -44,10 +44,10 @@ class Claim:
 
 def printed(what: str, published: str, ours: float, within: float | None = None, why: str = "") -> Claim:
     """A number as printed: ours must round to it, or lie `within` so far of it where simulation blurs it."""
-    half_unit = 0.5 * 10.0 ** _exponent(published)
-    allowed = half_unit * (1 + 1e-9) if within is None else within
+    allowed = 0.5 * 10.0 ** _exponent(published) * (1 + 1e-9) if within is None else within
     holds = math.isfinite(ours) and abs(ours - float(published)) <= allowed
-    return Claim(what, published, _rounded(ours, published), bool(holds), "" if holds else why)
+    shown = published if within is None else f"{published} ± {within:g}"
+    return Claim(what, shown, _rounded(ours, published), bool(holds), "" if holds else why)
 
 
 def stated(what: str, published: str, ours: str, holds: bool, why: str = "") -> Claim:

@@ -56,55 +56,57 @@ def table_3(setting: Setting) -> Result:
             regret.append(values[TABLE_3[row, column]] - min(values.values()))
             near.append(abs(split - TABLE_3[row, column]))
 
-    def claims(loss: list[float], gaps: list[float]) -> tuple[Claim, ...]:
-        means = np.nanmean(best[list(rows)], axis=1)
-        return (
-            stated(
-                "best splits within 0.1 of the table",
-                "equal",
-                f"{sum(g < 0.11 for g in gaps)} of {len(gaps)}",
-                sum(g < 0.11 for g in gaps) >= 0.7 * len(gaps),
-            ),
-            stated(
-                "what the printed split costs in our simulation",
-                "nothing",
-                f"{np.median(loss):.3f} typically, {max(loss):.3f} at most (ln)",
-                float(np.median(loss)) < 0.05,
-            ),
-            stated(
-                "the best split falls as epsilon grows",
-                "falls",
-                ", ".join(f"{m:.2f}" for m in means),
-                bool((np.diff(means) < 0.02).all()),
-            ),
-        )
-
+    means = np.nanmean(best[list(rows)], axis=1)
     wrong = [abs(round(1 - TABLE_3[row, column], 1) - best[row, column]) for row in rows for column in range(6)]
 
-    def draw() -> Any:
-        from discreet import plot
-
-        drawing, axes = plot.figure(1, 2)
-        over = [EPSILONS[row] for row in rows]
-        rule = {"rule": [float(kl_split(f"{e:.12g}")) for e in over]}
-        for ax, values, title in (
-            (axes[0, 0], TABLE_3[list(rows)], "published"),
-            (axes[0, 1], best[list(rows)], "ours"),
-        ):
-            series = {name: values[:, column].tolist() for column, name in enumerate(DATASETS)}
-            plot.lines(over, {**series, **rule}, ax, title, ("epsilon", "best split f"), "x")
-        return drawing
-
     return Result(
-        claims(regret, near),
-        Control("the table read the wrong way round (1 - f)", claims(regret, wrong)),
+        _split_claims(regret, near, means),
+        Control("the table read the wrong way round (1 - f)", _split_claims(regret, wrong, means)),
         "With cumulative counts and refinement a release needs less for the distribution: "
         + ", ".join(f"{float(default_split(f'{e:.12g}')):.2f} at {e}" for e in (0.1, 1.05, 5.0))
         + ".",
         data=tuple(sources),
         note="The objective is flat near its minimum, so that a tenth more or less is often a matter of luck.",
-        draw=draw,
+        draw=lambda: _splits_figure(rows, best),
     )
+
+
+def _split_claims(loss: list[float], gaps: list[float], means: NDArray[np.float64]) -> tuple[Claim, ...]:
+    return (
+        stated(
+            "best splits within 0.1 of the table",
+            "equal",
+            f"{sum(g < 0.11 for g in gaps)} of {len(gaps)}",
+            sum(g < 0.11 for g in gaps) >= 0.7 * len(gaps),
+        ),
+        stated(
+            "what the printed split costs in our simulation",
+            "nothing",
+            f"{np.median(loss):.3f} typically, {max(loss):.3f} at most (ln)",
+            float(np.median(loss)) < 0.05,
+        ),
+        stated(
+            "the best split falls as epsilon grows",
+            "falls",
+            ", ".join(f"{m:.2f}" for m in means),
+            bool((np.diff(means) < 0.02).all()),
+        ),
+    )
+
+
+def _splits_figure(rows: tuple[int, ...], best: NDArray[np.float64]) -> Any:
+    from discreet import plot
+
+    drawing, axes = plot.figure(1, 2)
+    over = [EPSILONS[row] for row in rows]
+    rule = {"rule": [float(kl_split(f"{e:.12g}")) for e in over]}
+    for ax, values, title in (
+        (axes[0, 0], TABLE_3[list(rows)], "published"),
+        (axes[0, 1], best[list(rows)], "ours"),
+    ):
+        series = {name: values[:, column].tolist() for column, name in enumerate(DATASETS)}
+        plot.lines(over, {**series, **rule}, ax, title, ("epsilon", "best split f"), "x")
+    return drawing
 
 
 def fitted(table: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -180,18 +182,6 @@ def figure_8(setting: Setting) -> Result:
     ours = [default_errors(full, 51, 0.1, np.random.default_rng((setting.seed, k))) for k in range(repeats)]
     ln_ours, ln_theirs = float(np.log(np.mean(ours, axis=0)).sum()), min(found[0.1][1].values())
 
-    def draw() -> Any:
-        from discreet import plot
-
-        drawing, axes = plot.figure(1, 4, width=2.6, height=2.6)
-        for ax, epsilon in zip(axes[0], epsilons):
-            values = found[epsilon][1]
-            plot.lines(
-                SPLITS, {"objective": [values[split] for split in SPLITS]}, ax, f"epsilon {epsilon}", ("f", "ln errors")
-            )
-            ax.axvline(float(kl_split(f"{epsilon:.12g}")), color="#d55e00", linestyle="--", linewidth=1)
-        return drawing
-
     return Result(
         claims([found[epsilon][0] for epsilon in epsilons], worst),
         Control(
@@ -201,8 +191,20 @@ def figure_8(setting: Setting) -> Result:
         f"At epsilon 0.1 on the crime data our default release has a combined objective of {ln_ours:.2f}, theirs "
         f"{ln_theirs:.2f} at its best split: {math.exp(ln_theirs - ln_ours):.1f} times the product of errors.",
         data=(source, other_source),
-        draw=draw,
+        draw=lambda: _objective_figure(found),
     )
+
+
+def _objective_figure(found: dict[float, tuple[float, dict[float, float]]]) -> Any:
+    from discreet import plot
+
+    drawing, axes = plot.figure(1, 4, width=2.6, height=2.6)
+    for ax, (epsilon, (_, values)) in zip(axes[0], found.items()):
+        plot.lines(
+            SPLITS, {"objective": [values[split] for split in SPLITS]}, ax, f"epsilon {epsilon}", ("f", "ln errors")
+        )
+        ax.axvline(float(kl_split(f"{epsilon:.12g}")), color="#d55e00", linestyle="--", linewidth=1)
+    return drawing
 
 
 EXPERIMENTS = (

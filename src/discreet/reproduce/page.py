@@ -11,11 +11,12 @@ from discreet.io.files import write_json, write_text
 
 HEAD = """# The published experiments, again
 
-Made by `discreet reproduce all`{mode}; do not edit. Each experiment lists what the paper printed and what we find. The
-verdict is *reproduced* if every claim holds within its rounding, *differs with reason* if the reason is known (most are
-in [errata](errata.md)), and *data not public* if a generated stand-in had to take the place of the paper's data: what
-is found on a stand-in is shown, but never called reproduced. Every experiment also has a control, the same claims on
-something deliberately wrong, which must fail."""
+Made by `discreet reproduce all{mode}`; do not edit. Each experiment lists what the paper printed and what we find. The
+verdict is *reproduced* if every claim holds within its rounding (or the margin given with ±, where simulation blurs
+their number or ours), *differs with reason* if the reason is known (most are in [errata](errata.md)), and *data not
+public* if a generated stand-in had to take the place of the paper's data: what it gives is shown, but never
+called reproduced. Every experiment also has a control, the same claims on something deliberately wrong, which must
+fail."""
 
 
 def write_page(out: Path, results: list[dict[str, Any]], quick: bool) -> None:

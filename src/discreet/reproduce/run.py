@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterable
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput, choose
+from discreet.evaluate.pool import outcomes
 from discreet.reproduce.experiment import Experiment, Result, Setting
 
 MODULES = (
@@ -68,28 +66,12 @@ def reproduce(
         check_folder(folder)
     target = None if out is None else _writable(Path(out))
     setting = Setting(quick, folder, seed)
-    found = dict(_run_all(wanted, setting, target, workers))
+    run = partial(run_one, setting=setting, out=target)
+    found = dict(outcomes(run, list(dict.fromkeys(wanted)), "Reproducing", workers))
     results = [found[name] for name in wanted]
     if target is not None:
         write_page(target, results, quick)
     return results
-
-
-def _run_all(
-    names: list[str], setting: Setting, out: Path | None, workers: int | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    crowd = min(len(names), workers or os.cpu_count() or 1)
-    with _progress(len(names)) as advance:
-        if crowd <= 1:
-            for name in names:
-                yield name, run_one(name, setting, out)
-                advance(name)
-            return
-        with ProcessPoolExecutor(crowd, mp_context=get_context("spawn")) as pool:
-            waiting = {pool.submit(run_one, name, setting, out): name for name in names}
-            for done in as_completed(waiting):
-                yield waiting[done], done.result()
-                advance(waiting[done])
 
 
 def run_one(name: str, setting: Setting, out: Path | None) -> dict[str, Any]:
@@ -137,23 +119,3 @@ def _writable(out: Path) -> Path:
             f"results were to be written to {out}", error.strerror or str(error), "Name a folder that can be written"
         ) from error
     return out
-
-
-class _progress:
-    """A bar on stderr; silent where nobody watches."""
-
-    def __init__(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        console = Console(stderr=True)
-        self.bar = Progress(console=console, disable=not console.is_terminal, transient=True)
-        self.total = total
-
-    def __enter__(self) -> Any:
-        self.bar.start()
-        task = self.bar.add_task("Reproducing", total=self.total)
-        return lambda name: self.bar.update(task, advance=1, description=name)
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()

@@ -93,29 +93,14 @@ def convergence(matrix: Integers, cases: tuple[tuple[str, float, int], ...]) -> 
             chain = chain_sampler(matrix, law=law, epsilon=float(RATE))
             ours[law] = diagnose(chain, runs=runs, seed=setting.seed)
 
-        def claims(values: dict[str, list[Diagnosis]]) -> tuple[Claim, ...]:
-            made = []
-            for law, _, iterations in cases:
-                needed = [one.iterations_for(0.1) for one in values[law]]
-                about = iterations / 10 < needed[-1] < 3 * iterations
-                made.append(
-                    stated(
-                        f"{law}: bound below 0.1 after", f"about {iterations:,} iterations", f"{needed[-1]:,}", about
-                    )
-                )
-                stable = max(needed) < 6 * max(1, min(needed))
-                made.append(
-                    stated(f"{law}: the same for other lags", "stable", " and ".join(f"{n:,}" for n in needed), stable)
-                )
-            return tuple(made)
-
         theirs = {law: [found[law, iterations // 10], found[law, iterations]] for law, _, iterations in cases}
         sweeps = ", ".join(f"{law} {one.iterations_for(0.1):,}" for law, one in ours.items())
         grades = {exact_plan(matrix, law).sampler for law, _, _ in cases}
         return Result(
-            claims(theirs),
+            _convergence_claims(theirs, cases),
             Control(
-                "line moves instead of the published jumps", claims({law: [one, one] for law, one in ours.items()})
+                "line moves instead of the published jumps",
+                _convergence_claims({law: [one, one] for law, one in ours.items()}, cases),
             ),
             f"Exact samplers ({', '.join(sorted(grades))}) need no chain. Our chains along lines, for what has no "
             f"exact sampler, get below 0.1 after {sweeps} iterations.",
@@ -124,6 +109,21 @@ def convergence(matrix: Integers, cases: tuple[tuple[str, float, int], ...]) -> 
         )
 
     return run
+
+
+def _convergence_claims(
+    values: dict[str, list[Diagnosis]], cases: tuple[tuple[str, float, int], ...]
+) -> tuple[Claim, ...]:
+    made = []
+    for law, _, iterations in cases:
+        needed = [one.iterations_for(0.1) for one in values[law]]
+        about = iterations / 10 < needed[-1] < 3 * iterations
+        made.append(
+            stated(f"{law}: bound below 0.1 after", f"about {iterations:,} iterations", f"{needed[-1]:,}", about)
+        )
+        stable = max(needed) < 6 * max(1, min(needed))
+        made.append(stated(f"{law}: the same for other lags", "stable", " and ".join(f"{n:,}" for n in needed), stable))
+    return tuple(made)
 
 
 def _bounds_figure(found: dict[tuple[str, int], Diagnosis], ours: dict[str, Diagnosis]) -> Any:
@@ -156,57 +156,59 @@ def boxes(which: str) -> Callable[[Setting], Result]:
             rng, number, 3000
         )
 
-        def claims(noise: dict[str, Any], chain: Any) -> tuple[Claim, ...]:
-            found = []
-            for law, values in noise.items():
-                whole = bool(np.array_equal(values, np.round(values)))
-                kept = int((matrix @ np.asarray(values).T != 0).sum())
-                off = float(np.max(np.abs(values.mean(axis=0)) / (values.std(axis=0) / len(values) ** 0.5 + 1e-12)))
-                found += [
-                    stated(
-                        f"{law}: whole numbers that keep every sum",
-                        "always",
-                        f"{kept} sums broken",
-                        whole and kept == 0,
-                    ),
-                    stated(
-                        f"{law}: unbiased in every cell",
-                        "yes",
-                        f"worst cell {off:.1f} standard errors off",
-                        off < LARGE,
-                    ),
-                ]
-            one, other = norm(noise["l1"], "l1"), norm(chain, "l1")
-            apart = abs(one.mean() - other.mean()) / math.sqrt(one.var() / len(one) + 3 * other.var() / len(other))
-            found.append(
-                stated(
-                    "l1: the published chain has this law",
-                    "yes",
-                    f"mean norm {other.mean():.1f} against {one.mean():.1f}",
-                    apart < LARGE,
-                )
-            )
-            return tuple(found)
-
         biased = {law: values + (np.arange(values.shape[1]) == 0) for law, values in draws.items()}
 
-        def draw() -> Any:
-            from discreet import plot
-
-            drawing, axes = plot.figure(2, 1, width=6.5, height=2.3)
-            for ax, (law, values) in zip(axes[:, 0], draws.items()):
-                plot.noise_by_cell(values, ax, f"{law}, epsilon {RATE}", {"one draw": values[0]})
-            return drawing
-
         return Result(
-            claims(draws, path.states),
-            Control("one person too many in the first cell", claims(biased, path.states)),
+            _noise_claims(matrix, draws, path.states),
+            Control("one person too many in the first cell", _noise_claims(matrix, biased, path.states)),
             "Drawn exactly and independently; the published chain is thinned by thousands of steps for each draw.",
             data=() if which == "table" else (LAYOUT,),
-            draw=draw,
+            draw=lambda: _boxes_figure(draws),
         )
 
     return run
+
+
+def _noise_claims(matrix: Integers, noise: dict[str, Any], chain: Any) -> tuple[Claim, ...]:
+    found = []
+    for law, values in noise.items():
+        whole = bool(np.array_equal(values, np.round(values)))
+        kept = int((matrix @ np.asarray(values).T != 0).sum())
+        off = float(np.max(np.abs(values.mean(axis=0)) / (values.std(axis=0) / len(values) ** 0.5 + 1e-12)))
+        found += [
+            stated(
+                f"{law}: whole numbers that keep every sum",
+                "always",
+                f"{kept} sums broken",
+                whole and kept == 0,
+            ),
+            stated(
+                f"{law}: unbiased in every cell",
+                "yes",
+                f"worst cell {off:.1f} standard errors off",
+                off < LARGE,
+            ),
+        ]
+    one, other = norm(noise["l1"], "l1"), norm(chain, "l1")
+    apart = abs(one.mean() - other.mean()) / math.sqrt(one.var() / len(one) + 3 * other.var() / len(other))
+    found.append(
+        stated(
+            "l1: the published chain has this law",
+            "yes",
+            f"mean norm {other.mean():.1f} against {one.mean():.1f}",
+            apart < LARGE,
+        )
+    )
+    return tuple(found)
+
+
+def _boxes_figure(draws: dict[str, Integers]) -> Any:
+    from discreet import plot
+
+    drawing, axes = plot.figure(2, 1, width=6.5, height=2.3)
+    for ax, (law, values) in zip(axes[:, 0], draws.items()):
+        plot.noise_by_cell(values, ax, f"{law}, epsilon {RATE}", {"one draw": values[0]})
+    return drawing
 
 
 def printed_noise(table: tuple[tuple[int, ...], ...], law: str) -> Callable[[Setting], Result]:

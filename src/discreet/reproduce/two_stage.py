@@ -89,6 +89,15 @@ def count_error(histogram: Integers, matrix: Floats) -> float:
     return float(histogram @ (matrix * distance).sum(axis=1) / histogram.sum())
 
 
+def expected_distribution_error(
+    histogram: Integers, epsilon: float, construct: Constructor, rng: np.random.Generator
+) -> float:
+    """The Wasserstein-1 error of what the published framework releases on average over the draws of rows."""
+    share = float(kl_split(odds_epsilon(epsilon)))
+    z = measured("cyclic-laplace", histogram, share * epsilon, rng)
+    return w1(histogram @ construct(z, (1 - share) * epsilon), histogram)
+
+
 def two_stage_errors(
     histogram: Integers, epsilon: float, construct: Constructor, rng: np.random.Generator, split: float | None = None
 ) -> tuple[float, float]:
