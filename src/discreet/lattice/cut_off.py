@@ -77,7 +77,7 @@ class Fall:
 
     def draw(self, counts: Integers, bits: Bits) -> Integers:
         """Independent, one for each count."""
-        end = accept_values(np.minimum(counts, self.reach), self.at_end, bits, counts)
+        end = accept_values(np.minimum(counts, self.reach), partial(_at_end, self), bits, counts)
         out = counts.copy()
         inner = np.flatnonzero(~end)
         lengths = counts[inner]
@@ -88,6 +88,11 @@ class Fall:
             steps = one_sided_geometric(Epsilon(ratio=1 / self.small), len(inner), bits) % lengths
             out[inner] = steps if self.ratio < 1 else lengths - 1 - steps
         return out
+
+
+@lru_cache(maxsize=1 << 14)
+def _at_end(fall: Fall, count: int, bits: int) -> tuple[int, int]:
+    return fall.at_end(count, bits)
 
 
 _peak_chance = lru_cache(maxsize=1 << 16)(peak_chance)

@@ -30,7 +30,7 @@ from discreet.sample.noise import geometric, one_sided_geometric
 
 Floats = NDArray[np.float64]
 
-MOST_CELLS_AT_ONCE = 1 << 18
+MOST_CELLS_AT_ONCE = 1 << 19
 STEPS = 60
 CLOSE = 1e-3
 FINEST = 1 << 20
@@ -124,7 +124,8 @@ class Restricted:
         parts = {int(c): self.classes[c].free(trials, bits) for c in drawn}
         sums = [row_sums(parts[int(c)]) for c in drawn]
         rises: dict[int, Integers] = {}
-        for place, c in enumerate(solved.tolist()):
+        for place in np.argsort([len(self.classes[c].counts) for c in solved], kind="stable").tolist():
+            c = int(solved[place])  # small classes first: their trials cost least
             scaled = sum((n * part for n, part in zip(numbers[place].tolist(), sums)), np.zeros(trials, dtype=np.int64))
             falls = self.classes[c].falls(trials, bits)
             rise = scaled // divisor + row_sums(falls)
