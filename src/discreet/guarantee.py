@@ -12,6 +12,7 @@ from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, tex
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
 GRADES = ("exact", "enclosed", "diagnosed")  # of a guarantee that may be published
+SMALLEST_DELTA = Fraction(1, 10**40)  # below it the enclosures of Gaussian noise say nothing
 ONE_PERSON = "one person more or less in one row"
 
 
@@ -87,11 +88,21 @@ class Guarantee:
 
 def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
-    if not 0 < delta < 1:
-        raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 0 and 1")
+    if not SMALLEST_DELTA <= delta < 1:
+        raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 1e-40 and 1")
     # any order above 1 is valid; the best is near this one
     near = math.sqrt(-math.log(delta) / rho)
     return min(_epsilon_at(1 + Fraction(near * 1.15**k), rho, delta) for k in range(-40, 15))
+
+
+def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho, to one part in a thousand, that implies (epsilon, delta)."""
+    require_delta(delta)
+    low, high = Fraction(0), epsilon + 1
+    while high - low > high / 1000:
+        middle = Fraction(f"{float((low + high) / 2):.6e}")
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low
 
 
 def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:
@@ -121,6 +132,7 @@ def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Frac
 
 def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
     """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
+    require_delta(delta)
     low, high = Fraction(0), Fraction(1)
     while gaussian_delta(variance, Epsilon(value=high)) > delta:
         low, high = high, 2 * high
@@ -130,10 +142,19 @@ def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
     return high
 
 
-def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
-    """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
+def require_delta(delta: Fraction) -> None:
+    """Refuse Gaussian noise for a delta that it cannot have, or that no enclosure could tell from zero."""
     if not 0 < delta < 1:
         raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
+    if delta < SMALLEST_DELTA:
+        raise BadInput(
+            "Gaussian noise was asked for", "a delta below 1e-40 cannot be proved", "Give rho, or more delta"
+        )
+
+
+def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
+    """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
+    require_delta(delta)
     low, high = Fraction(1, 100), Fraction(1)
     while gaussian_delta(high, epsilon) > delta:
         low, high = high, 2 * high

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of
-from discreet.sample.laws import Gaussian, Geometric, Staircase
+from discreet.sample.laws import LARGEST_ODDS, Gaussian, Geometric, Staircase
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -59,8 +59,10 @@ class Exponents:
     powers: Integers
 
     def __post_init__(self) -> None:
-        if self.odds < 1 or self.powers.min() < 0:
-            raise BadInput("a mechanism of equal rows was given", "its odds are below 1, or a power is below 0")
+        if not 1 <= self.odds < LARGEST_ODDS or self.powers.min() < 0:
+            raise BadInput(
+                "a mechanism of equal rows was given", "its odds are below 1 or above e^340, or a power is below 0"
+            )
         ordered = np.sort(self.powers, axis=1)
         if (ordered != ordered[0]).any():
             raise BadInput("a mechanism of equal rows was given", "its rows do not hold the same powers")

@@ -17,6 +17,7 @@ import pytest
 import discreet as dc
 from discreet.document import seal_of
 from discreet.errors import BadInput
+from discreet.guarantee import Guarantee
 from discreet.io.folder import sha256
 
 from .releases import make
@@ -180,6 +181,38 @@ def test_less_noise_than_claimed_is_found(folder: Path) -> None:
     write(folder, {**document, "seal": seal_of(document)})
     said = ("would need epsilon", "smaller than its share", "noise is not the one")
     assert any(any(words in problem for words in said) for problem in dc.verify(folder).problems)
+
+
+@pytest.mark.parametrize("folder", ["geometric", "transport", "rank", "seeded"], indirect=True)
+def test_a_report_that_states_another_guarantee_is_found(folder: Path) -> None:
+    page = (folder / "report.html").read_text()
+    other = page.replace("NOT PRIVATE", "PRIVATE").replace("epsilon = ", "epsilon = 0.0")
+    (folder / "report.html").write_text(other)
+    reseal(folder)
+    assert dc.verify(folder).problems == ("The report does not state the guarantee of release.json.",)
+
+
+@pytest.mark.parametrize("folder", ["transport", "rank"], indirect=True)
+def test_parts_names_and_remarks_of_a_mapped_release(folder: Path) -> None:
+    document = json.loads((folder / "release.json").read_text())
+    mechanism = document["mechanism"]
+    twice = {**document, "mechanism": {**mechanism, "parts": mechanism["parts"] + mechanism["parts"][-1:]}}
+    for forged, said in (
+        (twice, "listed twice"),
+        ({**document, "mechanism": {**mechanism, "name": "unfixed"}}, "not what its name says"),
+        ({**document, "mechanism": {**mechanism, "name": "geometric"}}, "not what its name says"),
+    ):
+        write(folder, {**forged, "seal": seal_of(forged)})
+        assert any(said in problem for problem in dc.verify(folder).problems), said
+
+
+@pytest.mark.parametrize("folder", ["rank"], indirect=True)
+def test_rows_that_depend_on_each_other_must_be_said_to(folder: Path) -> None:
+    document = json.loads((folder / "release.json").read_text())
+    document["guarantee"]["remarks"].pop()
+    document["guarantee"]["sentence"] = Guarantee.of_json(document["guarantee"], True).sentence
+    write(folder, {**document, "seal": seal_of(document)})
+    assert any("mapped together" in problem for problem in dc.verify(folder).problems)
 
 
 @pytest.mark.parametrize("folder", ["geometric"], indirect=True)

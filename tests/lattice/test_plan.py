@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput, Infeasible, NotProven
-from discreet.guarantee import zcdp_epsilon
-from discreet.lattice.guarantee import rho_for
+from discreet.guarantee import rho_for, zcdp_epsilon
 from discreet.lattice.kept_chain import keys_of_shape
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.sample.bits import seeded

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.certify.rows import ExactRows, exact_rows
-from discreet.guarantee import Grade, gaussian_delta, gaussian_epsilon
+from discreet.guarantee import SMALLEST_DELTA, Grade, gaussian_delta, gaussian_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, log_bounds, probability, text
 from discreet.sample.laws import Gaussian, Geometric
@@ -284,7 +284,8 @@ def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Cer
 
 def _certify_gaussian(noise: Gaussian, epsilon: Epsilon, delta: Fraction) -> Certificate:
     needed = gaussian_delta(noise.variance, epsilon)
-    odds = Epsilon(value=gaussian_epsilon(noise.variance, delta)).bounds()[1] if delta else None
+    known = SMALLEST_DELTA <= delta < 1
+    odds = Epsilon(value=gaussian_epsilon(noise.variance, delta)).bounds()[1] if known else None
     if needed <= delta:
         return Certificate(True, epsilon, delta, odds, None, "enclosed")
     return Certificate(False, epsilon, delta, odds, Witness(0, 1, 0, None, epsilon.bounds()[0], needed), "refuted")

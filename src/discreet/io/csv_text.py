@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 
+STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -22,8 +23,12 @@ def read_csv(path: Path) -> Any:
     first = next((line for line in text.splitlines() if line.strip()), None)
     if first is None:
         raise BadInput(f"{path} was to be read", "the file is empty")
-    delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
-    header = [name.strip() for name in next(csv.reader(io.StringIO(text.lstrip("\r\n")), delimiter=delimiter))]
+    try:
+        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
+        lines = io.StringIO(text.lstrip("\r\n"), newline=None)  # a bare carriage return ends a line too
+        header = [name.strip() for name in next(csv.reader(lines, delimiter=delimiter))]
+    except csv.Error as error:
+        raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
     _check_header(header, path)
     return _arrow(text.lstrip("\r\n").encode(), header, delimiter, path)
 
@@ -67,12 +72,15 @@ def _arrow(content: bytes, header: list[str], delimiter: str, path: Path) -> Any
         wrong.append(row)
         return "skip"
 
-    table = arrow_csv.read_csv(
-        pa.BufferReader(content),
-        arrow_csv.ReadOptions(column_names=header, skip_rows=1),
-        arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
-        arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
-    )
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(content),
+            arrow_csv.ReadOptions(column_names=header, skip_rows=1),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:  # its message may quote the file, which is secret
+        raise _ragged(content, header, delimiter, path) from None
     if wrong:
         raise _ragged(content, header, delimiter, path)
     return table
@@ -80,13 +88,16 @@ def _arrow(content: bytes, header: list[str], delimiter: str, path: Path) -> Any
 
 def _ragged(content: bytes, header: list[str], delimiter: str, path: Path) -> BadInput:
     """Name the first row with too many or too few cells, and none of its contents."""
-    rows = csv.reader(io.StringIO(content.decode(errors="replace")), delimiter=delimiter)
-    next(rows)
-    for number, row in enumerate(rows, start=1):
-        if row and len(row) != len(header):
-            return BadInput(
-                f"{path} was to be read",
-                f"row {number} has {len(row)} cells where the header has {len(header)}",
-                row=number,
-            )
+    rows = csv.reader(io.StringIO(content.decode(errors="replace"), newline=None), delimiter=delimiter)
+    number = -1  # the header
+    try:
+        for number, row in enumerate(rows):
+            if number and row and len(row) != len(header):
+                found = f"row {number} has {len(row)} cells where the header has {len(header)}"
+                return BadInput(f"{path} was to be read", found, row=number)
+    except csv.Error:
+        found = f"row {number + 1} has no end"
+        return BadInput(
+            f"{path} was to be read", found, 'Look for a quotation mark (") that is not closed', row=number + 1
+        )
     return BadInput(f"{path} was to be read", "some rows have more or fewer cells than the header")

@@ -226,8 +226,9 @@ def _plain(categories: Any) -> Any:
         column = categories.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type):
-            raise BadInput(f"{name!r} is a key column", f"its values are of type {column.type}", column=name)
+        if pa.types.is_nested(column.type) or isinstance(column.type, pa.ExtensionType):
+            found = f"its values are of type {column.type}"
+            raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
         may_miss = column.null_count or pa.types.is_floating(column.type)
         if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
             row = int(missing.argmax()) + 1

@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import BadInput, Infeasible
-from discreet.guarantee import Guarantee, zcdp_epsilon
+from discreet.guarantee import Guarantee, rho_for, zcdp_epsilon
 from discreet.lattice.basis import shortest
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.structure import Part, Structure
-from discreet.numbers import Epsilon, simplest_between, text
+from discreet.numbers import Epsilon, simplest_between
 
 SHOWN = 5
 
@@ -151,21 +151,6 @@ def _gaussian(asked: Asked, change: Change) -> Noise:
 def _variance(square: int, rho: Fraction) -> Fraction:
     least = square / (2 * rho)
     return simplest_between(least, least * (1 + Fraction(1, 1 << 20)))
-
-
-def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A rho, within a thousandth of the largest, that implies (epsilon, delta) by Canonne, Kamath and Steinke."""
-    low, high = Fraction(0), epsilon
-    while high - low > low / 1000:
-        middle = Fraction(round((low + high) / 2 * 2**40), 2**40)
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    if low == 0:
-        raise BadInput(
-            f"epsilon = {text(epsilon)}, delta = {text(delta)} was asked for", "no Gaussian noise was found for it"
-        )
-    return low
 
 
 def unit(asked: Asked, change: Change) -> str:

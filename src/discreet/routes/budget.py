@@ -9,10 +9,10 @@ from typing import Any
 
 from discreet.distribution.split import checked_split, default_split, rho_split
 from discreet.errors import BadInput
-from discreet.guarantee import Guarantee
+from discreet.guarantee import Guarantee, rho_for
 from discreet.numbers import Epsilon, text
 from discreet.routes import Request
-from discreet.routes.explicit import gaussian_guarantee, rho_for
+from discreet.routes.explicit import gaussian_guarantee
 from discreet.sample.laws import Gaussian, Geometric
 
 SHARE_OF_MAX_COUNT = Fraction(1, 20)
@@ -89,7 +89,7 @@ def _divide_rho(request: Request, contributions: int, unit: str, refined: bool, 
         total = request.rho
     else:
         assert request.epsilon is not None
-        total = rho_for(request.epsilon, request.delta)
+        total = rho_for(request.epsilon.rational(), request.delta)
     left, bought = total, None
     if request.max_count == "auto":
         share = SHARE_OF_MAX_COUNT * total

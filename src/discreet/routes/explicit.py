@@ -11,7 +11,7 @@ from discreet.build.explicit import explicit
 from discreet.certify import Certificate, certify
 from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven
-from discreet.guarantee import Guarantee, unit_of, zcdp_epsilon
+from discreet.guarantee import Guarantee, rho_for, unit_of
 from discreet.mechanism import Mechanism, Noise, NoiseThenMap
 from discreet.numbers import Epsilon, whole
 from discreet.routes import Measured, Published, Request
@@ -155,15 +155,4 @@ def gaussian_variance_for(request: Request, contributions: int) -> Fraction:
     assert request.epsilon is not None
     if contributions == 1:
         return noise_variance(request.epsilon, delta=request.delta)
-    return squared / (2 * rho_for(request.epsilon, request.delta))
-
-
-def rho_for(epsilon: Epsilon, delta: Fraction) -> Fraction:
-    """The largest rho, to one part in a thousand, that implies (epsilon, delta)."""
-    if not 0 < delta < 1:
-        raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
-    low, high = Fraction(0), epsilon.rational() + 1
-    while high - low > high / 1000:
-        middle = Fraction(f"{float((low + high) / 2):.6e}")
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon.rational() else (low, middle)
-    return low
+    return squared / (2 * rho_for(request.epsilon.rational(), request.delta))

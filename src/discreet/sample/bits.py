@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.numbers import whole
+
 Words = NDArray[Any]
 
 
@@ -57,4 +59,4 @@ def seeded(seed: int) -> Bits:
 
 
 def source(seed: int | None = None) -> Bits:
-    return secure() if seed is None else seeded(seed)
+    return secure() if seed is None else seeded(whole(seed, "the seed", 0))

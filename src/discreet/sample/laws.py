@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 Floats = NDArray[np.float64]
+LARGEST_ODDS = 1 << 500  # so that even their square is a float
 CENTRE_BITS = 18  # the centre of a law leaves out about 2^-18 of its mass
 
 
@@ -46,6 +47,7 @@ class Geometric:
 
     def __post_init__(self) -> None:
         _must(self.odds > 1, "geometric", "its odds must be above 1")
+        _must(self.odds < LARGEST_ODDS, "geometric", "an epsilon above 340 protects nobody")
 
     @property
     def centre(self) -> tuple[int, int]:
@@ -84,6 +86,7 @@ class Staircase:
 
     def __post_init__(self) -> None:
         _must(self.odds > 1, "staircase", "its odds must be above 1")
+        _must(self.odds < LARGEST_ODDS, "staircase", "an epsilon above 340 protects nobody")
         _must(0 < self.gamma < Fraction(1, 2), "staircase", "its step share must lie between 0 and 1/2")
 
     @property

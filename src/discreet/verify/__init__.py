@@ -200,9 +200,20 @@ def _check_words(folder: Folder) -> list[str]:
     return problems
 
 
+def _check_report(folder: Folder) -> list[str]:
+    """The page for people states the guarantee that was checked."""
+    from html import escape
+
+    page = (folder.path / "report.html").read_text(encoding="utf-8")
+    sentence = escape(folder.document["guarantee"]["sentence"], quote=False)
+    stated = page.replace("&#39;", "'").replace("&#34;", '"')
+    return [] if sentence in stated else ["The report does not state the guarantee of release.json."]
+
+
 CHECKS: dict[str, Callable[[Folder], list[str]]] = {
     "the table has the rows and columns it claims": _check_table,
     "the mechanism is as private as it claims, proved again in exact arithmetic": _check_privacy,
     "the table follows from the published measurements": _check_replay,
     "the guarantee says in words what it says in numbers": _check_words,
+    "the report states the same guarantee": _check_report,
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.build import explicit
 from discreet.build.transport import monotone_map
 from discreet.distribution.max_count import border_of
 from discreet.distribution.projections import integer_bins, median
@@ -17,7 +18,8 @@ from discreet.guarantee import zcdp_epsilon
 from discreet.io.folder import Folder
 from discreet.mechanism import NoiseThenMap, PublicMap
 from discreet.numbers import Epsilon, epsilon_of
-from discreet.routes.two_stage import LARGEST_MAPPED, apply_map, rank_rows
+from discreet.release import MECHANISMS
+from discreet.routes.two_stage import DEPENDENT, LARGEST_MAPPED, MAPPED, apply_map, rank_rows
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.public import spread_words
 from discreet.table import Integers
@@ -31,6 +33,8 @@ def prove(folder: Folder) -> list[str]:
     document = folder.document
     shares = {part["what"]: part for part in document["mechanism"]["parts"]}
     gaussian = shares["counts"]["rho"] is not None and document["guarantee"]["rho"] is None
+    if len(shares) != len(document["mechanism"]["parts"]):
+        return ["A share of the budget is listed twice."]
     return [
         *check_promise(document, "enclosed" if gaussian else "exact"),
         *_check_shape(document, shares),
@@ -56,10 +60,21 @@ def _check_shape(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
             problems.append("The distribution was not measured by the method it names.")
         if abs(sum(published["distribution"]) - 1) > TOLERANCE or min(published["distribution"]) < 0:
             problems.append("The published distribution is none.")
+    return [*problems, *_check_name(document)]
+
+
+def _check_name(document: dict[str, Any]) -> list[str]:
+    """The name, the form and the remarks fit each other."""
+    mechanism, published = document["mechanism"], document["distribution"]
+    name, mapped = mechanism["name"], mechanism["form"] == "noise-then-map"
     consistent = published is not None and "histogram" in published
-    if consistent != (document["mechanism"]["name"] == "rank"):
-        problems.append("The mechanism is not what its name says.")
-    return problems
+    fits = consistent == (name == "rank") and mapped == (name in ("rank", *MAPPED))
+    constructed = name not in ("rank", "transport")  # from the measured distribution, with parameters, never refined
+    fits = fits and constructed == bool(mechanism["parameters"]) and not (constructed and mechanism["refined"])
+    if not fits or name not in MECHANISMS or name in explicit.NAMES:
+        return ["The mechanism is not what its name says."]
+    said = DEPENDENT in document["guarantee"]["remarks"]
+    return [] if said == consistent else ["The guarantee does not say whether the rows were mapped together."]
 
 
 def _prove_sum(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
