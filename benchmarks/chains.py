@@ -39,7 +39,7 @@ def rate_of(path: Callable[[int], Any], draws: int) -> float:
 def best_published(matrix: np.ndarray, draws: int, joint: bool) -> tuple[float, float, float]:
     """Over proposal widths: effective samples per second, the best width, its acceptance."""
     basis, rng, found = smith(matrix).kernel(), np.random.default_rng(7), []
-    for ratio in (0.05, 0.1, 0.2, 0.3, 0.4) if joint else RATIOS:
+    for ratio in (0.05, 0.1, 0.2, 0.3, float(np.exp(-1)), 0.45, 0.55) if joint else RATIOS:
         sampler = MetropolisSampler(basis, "l1", EPSILON, ratio, joint)
         rate = rate_of(lambda size, sampler=sampler: sampler.path(rng, size, 4 if joint else 1).states[None], draws)
         found.append((rate, ratio, sampler.path(rng, 200).acceptance))
@@ -59,8 +59,9 @@ def against_published(side: int, draws: int, published_draws: int) -> dict[str, 
         "other": best[0],
         "ratio": rate / best[0],
         "unit": "effective samples per second, ratio = ours / other",
-        "published_parameter": best[1],
-        "published_acceptance": best[2],
+        "parameter": best[1],
+        "acceptance": best[2],
+        "paper_acceptance": "not printed; its parameter for 4 x 4 is e^-1, all coordinates at once",
     }
 
 

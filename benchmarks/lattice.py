@@ -124,9 +124,11 @@ def against_metropolis() -> list[dict[str, Any]]:
         basis, thin = smith(matrix).kernel(), 100 if len(matrix) == 1 else 10
         ours = exact_rate(plan_of(matrix, epsilon), draws)
         published, acceptance = chain_rate(MetropolisSampler(basis, "l1", epsilon, np.exp(-power)), RECORDS, thin)
-        best = best_rate(basis, epsilon, (*JOINT_RATIOS, float(np.exp(-power))), True, thin)
+        best = best_rate(basis, epsilon, JOINT_RATIOS, True, thin)
         stronger = best_rate(basis, epsilon, RATIOS, False, 1)
         words = f"{NOT_PRINTED} e^-{power}, which gives {acceptance:.3g} here"
+        if published > best["rate"]:
+            best = {"rate": published, "acceptance": acceptance, "parameter": float(np.exp(-power))}
         found = row(name, ours, best["rate"], goal, best["parameter"], best["acceptance"], words)
         found["ratio_to_paper_parameter"] = ours / published
         found["ratio_to_one_coordinate_after_the_other"] = ours / stronger["rate"]

@@ -79,7 +79,7 @@ def release(
     rho: Number | None = None,
     delta: Number = 0,
     max_count: int | str | None = None,
-    mechanism: str | None = None,
+    mechanism: Any = None,
     consistent: bool | None = None,
     split: Number | None = None,
     refine: bool | None = None,
@@ -99,6 +99,7 @@ def release(
     """Publish private counts in place of the table's. Randomness comes from the operating system.
 
     With `keep` the named sums stay exact; otherwise the distribution of counts is kept as well as the budget allows.
+    `mechanism` is a name, or a design, mechanism or matrix of your own, applied to every row if it can be certified.
     A `seed` is for tests: it makes the result repeatable and NOT private.
     """
     at = stages or _ignore
@@ -131,7 +132,7 @@ def plan_route(schema: Schema, request: Request) -> Route:
         return plan_invariant(schema, request)
     from discreet.build.explicit import NAMES
 
-    if request.mechanism in NAMES:
+    if request.mechanism in NAMES or request.own is not None:
         from discreet.routes.explicit import plan_explicit
 
         return plan_explicit(schema, request)
@@ -154,10 +155,12 @@ def request_of(
         choose(name, [item.name for item in fields(Request)], "option")
     options["keep"] = tuple(options.get("keep", ()))
     _refuse_mixed(options)
-    options["mechanism"] = options.get("mechanism") or "transport"
+    options["mechanism"] = "transport" if options.get("mechanism") is None else options["mechanism"]
+    if not isinstance(options["mechanism"], str):
+        options |= _own(options["mechanism"], options.get("max_count"))
     if options["mechanism"] == "rank":
         options |= {"mechanism": "transport", "consistent": True}
-    if not options["keep"]:
+    if not options["keep"] and options.get("own") is None:
         choose(options["mechanism"], MECHANISMS, "mechanism")
     if options.get("max_count") not in (None, "auto"):
         options["max_count"] = whole(options["max_count"], "max_count", 1)
@@ -169,6 +172,17 @@ def request_of(
         rho=None if rho is None else _rho(rho),
         **options,
     )
+
+
+def _own(given: Any, max_count: Any) -> dict[str, Any]:
+    """A mechanism of the user's: its size is the largest count."""
+    from discreet.routes.own import NAME, own_mechanism
+
+    mechanism = own_mechanism(given)
+    if max_count not in (None, mechanism.max_count):
+        found = f"the mechanism given is for counts up to {mechanism.max_count}"
+        raise BadInput(f"max_count = {max_count} was asked for", found, "Leave max_count out")
+    return {"mechanism": NAME, "own": mechanism, "max_count": mechanism.max_count}
 
 
 def _refuse_mixed(options: dict[str, Any]) -> None:

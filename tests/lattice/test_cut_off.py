@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from discreet.lattice.cut_off import CutOffBlocks, Fall, cut_off_blocks
 from discreet.lattice.plan import plan_lattice
+from discreet.lattice.restricted import CutOffClass, Restricted, restricted_noise
 from discreet.sample.bits import seeded
 
 from .enumeration import check, l1, law
 
 ODDS = st.fractions(min_value=Fraction(11, 10), max_value=8, max_denominator=20)
-RATIOS = st.fractions(min_value=Fraction(1, 10), max_value=4, max_denominator=15).filter(lambda b: b != 1)
+RATIOS = st.fractions(min_value=Fraction(1, 10), max_value=4, max_denominator=15)
 
 
 def weights(odds: Fraction, ratio: Fraction, count: int) -> list[Fraction]:
@@ -51,7 +52,7 @@ def test_counts_beyond_reach_share_valid_bounds() -> None:
             assert low <= 2**64 * parts[-1] / sum(parts) <= high
 
 
-@pytest.mark.parametrize("ratio", [Fraction(3, 10), Fraction(9, 10), Fraction(3, 2)])
+@pytest.mark.parametrize("ratio", [Fraction(3, 10), Fraction(9, 10), Fraction(1), Fraction(3, 2)])
 def test_every_ratio_draws_the_same_law(ratio: Fraction) -> None:
     """The fixed total of four cells, weights 2^-|z|, against all small tables; ratios may be anything above 1/4."""
     counts, draws = np.array([0, 1, 2, 5]), 10_000
@@ -64,6 +65,40 @@ def test_every_ratio_draws_the_same_law(ratio: Fraction) -> None:
 
     rate = math.log(2)
     check(noise, law(total, 12, l1(rate), allowed), law(total, 12, l1(1.3 * rate), allowed))
+
+
+OVERLAPPING = np.array([[1, 1, 1, 0], [0, 1, 1, 1]])
+
+
+def classes_of(counts: list[int]) -> list[np.ndarray]:
+    return [np.array(counts[:1]), np.array(counts[1:3]), np.array(counts[3:])]
+
+
+@pytest.mark.parametrize(
+    "factors", [(1, 1), (Fraction(1, 2), 1), (Fraction(2, 3), Fraction(3, 2)), (Fraction(1, 4), 1)]
+)
+def test_every_tilt_draws_the_same_law(factors: tuple[Fraction, Fraction]) -> None:
+    """Two overlapping sums, the middle cells alike; weights 2^-|z|. Factors per sum cancel, even below the odds."""
+    counts, matrix = [1, 2, 0, 2], np.array([[1, 1, 0], [0, 1, 1]])
+    tilts = [Fraction(factors[0]), Fraction(factors[0]) * factors[1], Fraction(factors[1])]
+    classes = [CutOffClass(Fraction(2), t, c, float(len(c))) for t, c in zip(tilts, classes_of(counts))]
+    check_table(Restricted(matrix, tuple(classes)).draw(8000, seeded(5)), counts, math.log(2))
+
+
+@pytest.mark.parametrize("counts", [[1, 0, 2, 1], [0, 0, 3, 2], [3, 4, 0, 0]])
+def test_noise_much_wider_than_the_counts(counts: list[int]) -> None:
+    """Weights 0.95^-|z|: nearly uniform on the few tables with these sums."""
+    odds = Fraction(20, 19)
+    noise = restricted_noise(odds, np.array([[1, 1, 0], [0, 1, 1]]), classes_of(counts), 8000, seeded(6))
+    check_table(noise, counts, math.log(odds), 8)
+
+
+def check_table(noise: np.ndarray, counts: list[int], rate: float, wrong: float = 1.3) -> None:
+    def allowed(v: tuple[int, ...]) -> bool:
+        return all(z + x >= 0 for z, x in zip(v, counts))
+
+    right = law(OVERLAPPING, 8, l1(rate), allowed)
+    check(noise, right, law(OVERLAPPING, 8, l1(wrong * rate), allowed))
 
 
 @settings(max_examples=40, deadline=None)

@@ -185,6 +185,27 @@ def test_the_command(tmp_path: Path) -> None:
     assert not noise.sum(axis=0).any() and not noise.sum(axis=1).any() and noise.any()
 
 
+def test_the_command_draws_the_noise(tmp_path: Path) -> None:
+    table, out, picture = tmp_path / "t.csv", tmp_path / "noise.csv", tmp_path / "noise.svg"
+    table.write_text("county,n\na,3\nb,0\nc,5\n")
+    words = [str(table), "--count", "n", "--keep", "total", "--epsilon", "1", "--draws", "9", "-o", str(out), "--plot"]
+    done = sample_noise(*words, str(tmp_path / "noise.xls"))
+    assert done.returncode == 2 and "must end in" in done.stderr and not out.exists()
+    done = sample_noise(*words, str(picture))
+    assert done.returncode == 0, done.stderr
+    assert "bias against size" in picture.read_text() and "private side" in done.stderr
+
+
+def test_bias_by_size_shows_means_of_cells_of_one_size() -> None:
+    from discreet import plot
+
+    counts, draws = np.array([9, 0, 9, 0]), np.array([[-1, 2, -3, 2], [-1, 4, -3, 0]])
+    _, axes = plot.figure()
+    plot.bias_by_size(counts, draws, axes[0, 0], groups=2)
+    points = axes[0, 0].lines[0].get_xydata()
+    assert points.tolist() == [[0.0, 2.0], [9.0, -2.0]]
+
+
 def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "noise.csv"
     table.write_text("county,n\na,3\nb,0\nc,5\n")

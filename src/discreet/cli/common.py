@@ -35,6 +35,17 @@ def largest_count(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
+def mechanism_or_file(word: str | None) -> Any:
+    """A name, or the matrix in the file of that name."""
+    from pathlib import Path
+
+    if word is None or Path(word).suffix.lower() not in {".json", ".csv", ".npz"}:
+        return word
+    from discreet.io.files import read_matrix
+
+    return read_matrix(word)
+
+
 def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[str]]) -> None:
     """One JSON value on stdout, or lines for a person."""
     if json:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Count, Delta, Epsilon, Json, Keys, Rho, emit, largest_count, names
+from discreet.cli.common import (
+    Alpha,
+    Count,
+    Delta,
+    Epsilon,
+    Json,
+    Keys,
+    Rho,
+    emit,
+    largest_count,
+    mechanism_or_file,
+    names,
+)
 from discreet.cli.release_options import (
     AllowDiagnosed,
     Base,
@@ -60,8 +72,9 @@ def run(
 
     planned = plan(
         read_schema(table, count, names(keys), universe, keep_order=keep_order),
-        epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count), mechanism=mechanism,
-        consistent=consistent, split=split, refine=refine, base=base, keep=keep or (), law=law,
+        epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count),
+        mechanism=mechanism_or_file(mechanism), consistent=consistent, split=split, refine=refine, base=base,
+        keep=keep or (), law=law,
         nonnegative=nonnegative, per_unit=per_unit, allow_diagnosed=allow_diagnosed,
         prior=None if prior is None else read_distribution(prior), contributions=contributions,
     )  # fmt: skip

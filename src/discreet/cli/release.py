@@ -18,6 +18,7 @@ from discreet.cli.common import (
     Seed,
     emit,
     largest_count,
+    mechanism_or_file,
     names,
     released,
 )  # fmt: skip
@@ -76,8 +77,9 @@ def run(
     check_format(format)
     source = dc.read_table(table, count, names(keys), universe, keep_order=keep_order, contributions=contributions)
     result = dc.release(
-        source, epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count), mechanism=mechanism,
-        consistent=consistent, split=split, refine=refine, base=base, keep=keep or (), law=law,
+        source, epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count),
+        mechanism=mechanism_or_file(mechanism), consistent=consistent, split=split, refine=refine, base=base,
+        keep=keep or (), law=law,
         nonnegative=nonnegative, per_unit=per_unit, allow_diagnosed=allow_diagnosed, measurements=measurements,
         ledger=ledger, dataset=dataset, seed=seed,
     )  # fmt: skip

@@ -8,7 +8,9 @@ import typer
 
 Universe = Annotated[str | None, typer.Option(help="file with the public set of rows")]
 MaxCount = Annotated[str | None, typer.Option("--max-count", help="largest count, or 'auto'")]
-Mechanism = Annotated[str | None, typer.Option(help="name of the mechanism; transport if not given")]
+Mechanism = Annotated[
+    str | None, typer.Option(help="name of the mechanism, or a file with a matrix; transport if not given")
+]
 Consistent = Annotated[
     bool | None, typer.Option("--consistent/--independent", help="map by ranks, or every row on its own")
 ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.lattice.chances import accept_values, integer_bounds
+from discreet.lattice.chances import accept_values, integer_bounds, uniform_below
 from discreet.lattice.compositions import compositions, within
 from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import peak_chance
@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 
 FARTHEST = 20.0  # of the logarithms searched
 HALVINGS = 30
+FARTHEST_REACH = 1 << 62
 NEAR_ONE = 1e-5
 
 
@@ -52,6 +53,8 @@ class Fall:
     @property
     def reach(self) -> int:
         """From this count on, 64 bits hardly tell the chances of the end apart."""
+        if self.ratio == 1:
+            return FARTHEST_REACH
         return math.ceil((WORD_BITS + 8) * math.log(2) / -math.log1p(float(self.small - 1)))
 
     def at_end(self, count: int, bits: int) -> tuple[int, int]:
@@ -63,25 +66,33 @@ class Fall:
                 power = arb(0).union(arb_of(self.small) ** self.reach)
             else:
                 power = arb_of(self.small) ** count
-            return integer_bounds(self._end_share(power) * arb(2) ** bits, bits)
+            return integer_bounds(self._end_share(count, power) * arb(2) ** bits, bits)
 
-    def _end_share(self, power: arb) -> arb:
-        end, rest = 1 / (1 - arb_of(1 / self.odds**2)), (1 - power) / arb_of(abs(1 - self.ratio))
-        if self.ratio < 1:
-            end = end * power
-        return end / (end + rest)
+    def _end_share(self, count: int, power: arb) -> arb:
+        end = 1 / (1 - arb_of(1 / self.odds**2))
+        if self.ratio == 1:
+            return end / (end + count)
+        rest = (1 - power) / arb_of(abs(1 - self.ratio))
+        return end * power / (end * power + rest) if self.ratio < 1 else end / (end + rest)
 
     def draw(self, counts: Integers, bits: Bits) -> Integers:
         """Independent, one for each count."""
-        end = accept_values(np.minimum(counts, self.reach), self.at_end, bits, counts)
+        end = accept_values(np.minimum(counts, self.reach), partial(_at_end, self), bits, counts)
         out = counts.copy()
         inner = np.flatnonzero(~end)
-        if len(inner):
+        lengths = counts[inner]
+        if len(inner) and self.ratio == 1:
+            out[inner] = uniform_below(lengths, bits)
+        elif len(inner):
             # what a geometric variable leaves modulo c is geometric, cut off before c
-            lengths = counts[inner]
             steps = one_sided_geometric(Epsilon(ratio=1 / self.small), len(inner), bits) % lengths
             out[inner] = steps if self.ratio < 1 else lengths - 1 - steps
         return out
+
+
+@lru_cache(maxsize=1 << 14)
+def _at_end(fall: Fall, count: int, bits: int) -> tuple[int, int]:
+    return fall.at_end(count, bits)
 
 
 _peak_chance = lru_cache(maxsize=1 << 16)(peak_chance)
@@ -137,7 +148,7 @@ def cut_off_blocks(odds: Fraction, counts: Integers, sizes: Integers) -> CutOffB
     step = FARTHEST
     for _ in range(HALVINGS):
         # r = a^2/b is searched by the logarithm of r/(1-r): the mode of S is (d-1) r/(1-r)
-        means = _means(square, square * (1 + np.exp(-middle))[distinct[0]], distinct[1])
+        means = fall_means(square, square * (1 + np.exp(-middle))[distinct[0]], distinct[1])
         more = np.bincount(distinct[0], means * often, minlength=len(sizes)) > (sizes - 1) * np.exp(middle)
         step /= 2
         middle = middle + np.where(more, step, -step)
@@ -148,7 +159,7 @@ def cut_off_blocks(odds: Fraction, counts: Integers, sizes: Integers) -> CutOffB
     return CutOffBlocks(odds, counts, sizes, ratios[which])
 
 
-def _means(square: float, ratios: Floats, counts: Integers) -> Floats:
+def fall_means(square: float, ratios: Floats, counts: Integers) -> Floats:
     """Means of v, from the end that weighs less."""
     ratios = np.where(np.abs(ratios - 1) < NEAR_ONE, 1 - NEAR_ONE, ratios)
     small = np.minimum(ratios, 1 / ratios)
@@ -162,5 +173,4 @@ def _means(square: float, ratios: Floats, counts: Integers) -> Floats:
 
 def _ratio(odds: Fraction, place: float) -> Fraction:
     ratio = (1 + Fraction(math.exp(-place))) / odds**2
-    ratio = ratio.limit_denominator(1 << 40) if ratio > Fraction(1, 1 << 20) else ratio
-    return ratio if ratio != 1 else Fraction((1 << 16) - 1, 1 << 16)
+    return ratio.limit_denominator(1 << 40) if ratio > Fraction(1, 1 << 20) else ratio

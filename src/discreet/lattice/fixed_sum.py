@@ -47,24 +47,17 @@ class Summand(Protocol):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a law on the integers, or of its part from `least` on."""
+    """One cell of a law on the integers."""
 
     law: Law
-    least: int | None = None
     width: int = 1
     dimensions: int = 1
 
     def weights(self, precision: int) -> Weights:
-        return weights_of(self.law, precision, self.least)
+        return weights_of(self.law, precision)
 
     def draw(self, size: int, bits: Bits) -> Integers:
-        values = _draws(self.law, size, bits)
-        if self.least is not None:
-            low = np.flatnonzero(values < self.least)
-            while len(low):
-                values[low] = _draws(self.law, len(low), bits)
-                low = low[values[low] < self.least]
-        return values.reshape(size, 1)
+        return _draws(self.law, size, bits).reshape(size, 1)
 
     def totals(self, cells: Integers) -> Integers:
         return cells

@@ -46,24 +46,19 @@ class Weights:
         return low, low + self.missing
 
 
-def weights_of(law: Law, precision: int, least: int | None = None) -> Weights:
-    """A law on the integers; or its part from `least` on, times a fixed factor that brings its mass near one again."""
+def weights_of(law: Law, precision: int) -> Weights:
+    """A law on the integers."""
     first, last = law.centre
     while law.below(first - 1, precision)[1] > 2:
         first -= max(1, (last - first) // 8)
     while (1 << precision) - law.below(last, precision)[0] > 2:
         last += max(1, (last - first) // 8)
-    cap, unit = 1 << precision, 1 << PRECISION
-    if least is not None:
-        first, last = max(first, least), max(last, least)
-        unit -= law.below(least - 1, PRECISION)[0]
-        cap = -(-((cap - law.below(least - 1, precision)[0]) << PRECISION) // unit)
     lows, before = [], law.below(first - 1, precision)
     for k in range(first, last + 1):
         here = law.below(k, precision)
-        lows.append((max(0, here[0] - before[1]) << PRECISION) // unit)
+        lows.append(max(0, here[0] - before[1]))
         before = here
-    return Weights((first,), np.array(lows, dtype=object), cap, precision)
+    return Weights((first,), np.array(lows, dtype=object), 1 << precision, precision)
 
 
 def add(one: Weights, other: Weights) -> Weights:

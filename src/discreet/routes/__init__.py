@@ -20,6 +20,7 @@ class Request:
     rho: Fraction | None = None
     max_count: int | str | None = None
     mechanism: str = "transport"
+    own: Any = None  # a mechanism of the user's, in place of a named one
     consistent: bool | None = None
     split: Fraction | None = None
     refine: bool | None = None

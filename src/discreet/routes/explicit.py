@@ -94,7 +94,9 @@ def plan_explicit(schema: Schema, request: Request) -> ExplicitRoute:
         )
     assert request.epsilon is not None
     each = request.epsilon.times(Fraction(1, schema.contributions))
-    mechanism = explicit(request.mechanism, top, each)
+    mechanism = request.own or explicit(request.mechanism, top, each)
+    if request.own is not None and request.delta and schema.contributions > 1:
+        raise BadInput("delta was asked for with contributions above 1", "a group's delta is larger", "Use delta 0")
     certificate = proved(mechanism, each, request.delta)
     unit = unit_of(schema.contributions)
     return ExplicitRoute(mechanism, Guarantee(request.epsilon, request.delta, unit=unit), certificate)

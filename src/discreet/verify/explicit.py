@@ -14,7 +14,7 @@ from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.sample.laws import Gaussian, Geometric, Staircase
 from discreet.verify.claims import check_promise, claimed_epsilon, contributions, gaussian_noise, prove_rows
 
-MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
+MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential", "own")
 
 
 def prove(folder: Folder) -> list[str]:

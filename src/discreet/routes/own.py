@@ -1,0 +1,40 @@
+"""A mechanism of the user's own: a design, a mechanism, or any matrix of probabilities."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import Any
+
+from discreet.certify.rows import exact_rows
+from discreet.errors import BadInput
+from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights
+from discreet.sample.laws import Gaussian
+
+NAME = "own"
+
+
+def own_mechanism(given: Any) -> Mechanism:
+    """What was given, as a mechanism that can be certified, published and sampled as it is."""
+    mechanism = getattr(given, "mechanism", given)
+    form = mechanism.form if isinstance(mechanism, Mechanism) else weights_of(mechanism)
+    if isinstance(form, NoiseThenMap):
+        if isinstance(form.noise, Gaussian):
+            raise BadInput("a mechanism of your own was given", "it is Gaussian", "Ask for it by name, with its delta")
+        form = mechanism.weights
+    rows, columns = form.shape
+    if rows != columns or rows < 2:
+        raise BadInput(
+            "a mechanism of your own was given",
+            f"it has {rows} inputs and {columns} outputs",
+            "A table needs as many outputs as inputs, two at least",
+        )
+    assert isinstance(form, (Weights, Exponents))
+    return Mechanism(NAME, form)
+
+
+def weights_of(matrix: Any) -> Weights:
+    """Any matrix whose rows sum to one within 1e-9, normalised as rationals, with one common row sum."""
+    exact = exact_rows(matrix)
+    total = lcm(*exact.sums)
+    pairs = zip(exact.rows, exact.sums)
+    return Weights(tuple(tuple(entry * (total // own) for entry in row) for row, own in pairs), total)

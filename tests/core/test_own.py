@@ -1,0 +1,68 @@
+"""Releasing with a mechanism of one's own: a design, a mechanism, a matrix, a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import discreet as dc
+from discreet.cli import main
+from discreet.errors import BadInput, NotProven
+from discreet.table import Table
+
+MATRIX = [[0.5, 0.3, 0.2], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]]
+
+
+def table(counts: list[int]) -> Table:
+    return dc.table(pa.table({"k": [f"r{i:05d}" for i in range(len(counts))], "n": counts}), count="n")
+
+
+def test_a_designed_mechanism_is_released_and_verified(tmp_path: Path) -> None:
+    design = dc.design(max_count=6, epsilon=1, objective="absolute", require=["fair"])
+    out = dc.release(table([0, 3, 6, 9]), epsilon=1, mechanism=design)
+    assert out.max_count == 6 and out.published.counts.max() <= 6
+    digest = out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out", digest).valid
+
+
+@pytest.mark.parametrize("objective", ["absolute", "squared", "wrong"])
+def test_closed_forms_with_a_map_too(objective: str, tmp_path: Path) -> None:
+    design = dc.design(max_count=5, epsilon="1/2", objective=objective)
+    dc.release(table([1, 2, 5]), epsilon="1/2", mechanism=design.mechanism).save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid
+
+
+def test_a_matrix_is_drawn_from_as_it_is() -> None:
+    rows = 30_000
+    out = dc.release(table([1] * rows), epsilon="0.7", mechanism=MATRIX).published.counts
+    seen = np.bincount(out, minlength=3)
+    assert stats.chisquare(seen, rows * np.array(MATRIX[1])).pvalue > 1e-6
+    assert stats.chisquare(seen, rows * np.array([0.28, 0.47, 0.25])).pvalue < 1e-6
+
+
+def test_what_cannot_be_certified_is_not_released() -> None:
+    with pytest.raises(NotProven, match="does not meet it"):
+        dc.release(table([1]), epsilon="0.5", mechanism=MATRIX)
+    with pytest.raises(BadInput, match="3 inputs and 2 outputs"):
+        dc.release(table([1]), epsilon=1, mechanism=[[0.5, 0.5]] * 3)
+    with pytest.raises(BadInput, match="up to 2"):
+        dc.release(table([1]), epsilon=1, max_count=5, mechanism=MATRIX)
+    with pytest.raises(BadInput, match="Gaussian"):
+        dc.release(table([1]), epsilon=1, mechanism=dc.explicit("discrete-gaussian", 4, rho=1))
+
+
+def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.csv").write_text("k,n\na,1\nb,2\n")
+    (tmp_path / "m.json").write_text(json.dumps({"matrix": MATRIX}))
+    words = ["release", "t.csv", "--count", "n", "--epsilon", "1", "--mechanism", "m.json", "--out", "out"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["discreet", *words])
+    with pytest.raises(SystemExit) as leave:
+        main()
+    assert not leave.value.code and dc.verify("out").valid
