@@ -26,6 +26,7 @@ class Schema:
     categories: Any = field(repr=False, compare=False)  # the key columns, as an Arrow table, in published order
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     contributions: int = 1  # in how many rows one person may be counted
+    given_rows: Any = field(default=None, repr=False, compare=False)  # of each row, where it stood; None: in place
     order: str = SORTED
 
     def column(self, name: str) -> list[Any]:

@@ -27,5 +27,5 @@ def cells_of(
         )
     from discreet.io.tables import read_table
 
-    source = read_table(table, count, names(keys))
+    source = read_table(table, count, names(keys), keep_order=True)  # sums of a file are about its rows as they stand
     return {name: source.schema.column(name) for name in source.schema.keys}, source.counts

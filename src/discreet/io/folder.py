@@ -78,14 +78,22 @@ def write_frame(path: Path, frame: Any) -> None:
 
         pq.write_table(frame, path)
         return
+    from pyarrow import ArrowInvalid
+
+    try:
+        _write_csv(path, frame, "none")
+    except ArrowInvalid:  # a key holds a comma, a quotation mark or a line break
+        _write_csv(path, frame, "needed")
+
+
+def _write_csv(path: Path, frame: Any, quoting: str) -> None:
     from pyarrow import csv as arrow_csv
 
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(frame.column_names)
     with path.open("wb") as file:
         file.write(header.getvalue().encode())
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
-        arrow_csv.write_csv(frame, file, options)
+        arrow_csv.write_csv(frame, file, arrow_csv.WriteOptions(include_header=False, quoting_style=quoting))
 
 
 @dataclass(frozen=True, eq=False)

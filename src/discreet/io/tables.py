@@ -256,7 +256,7 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
             categories = categories.take(order)
     sorted_by_keys = bool(names) and (not keep_order or strictly_ascending(categories))
     how = SORTED if sorted_by_keys else AS_GIVEN
-    return Schema(tuple(names), count, rows, categories, kind, order=how), order
+    return Schema(tuple(names), count, rows, categories, kind, given_rows=order, order=how), order
 
 
 def _sorting(categories: Any, names: list[str]) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import BadInput
 from discreet.guarantee import Guarantee
 from discreet.lattice.guarantee import whole_price
-from discreet.lattice.invariants import kept_json
+from discreet.lattice.invariants import Kept, Sums, kept_json, parse_keep
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.routes import Measured, Published, Request
 from discreet.sample.bits import Bits
@@ -75,10 +77,27 @@ def plan_invariant(schema: Schema, request: Request) -> InvariantRoute:
         raise BadInput(
             "max_count was asked for together with keep", "top-coding would change the sums", "Drop max_count"
         )
+    keep = [_in_order(parse_keep(what) if isinstance(what, str) else what, schema) for what in request.keep]
     plan = plan_lattice(
-        {name: schema.column(name) for name in schema.keys}, request.keep, request.epsilon, rows=schema.rows,
+        {name: schema.column(name) for name in schema.keys}, keep, request.epsilon, rows=schema.rows,
         rho=request.rho, delta=request.delta, law=request.law, nonnegative=request.nonnegative,
-        inequalities=request.inequalities, per_unit=request.per_unit, contributions=schema.contributions,
+        inequalities=_limits(request, schema), per_unit=request.per_unit, contributions=schema.contributions,
         allow_diagnosed=request.allow_diagnosed,
     )  # fmt: skip
     return InvariantRoute(plan)
+
+
+def _in_order(what: Kept, schema: Schema) -> Kept:
+    """Sums of one's own are about the rows as they were given; the published rows may be in another order."""
+    if not isinstance(what, Sums) or schema.given_rows is None or len(what.rows[0]) != schema.rows:
+        return what
+    return Sums(tuple(tuple(row[place] for place in schema.given_rows.tolist()) for row in what.rows), what.name)
+
+
+def _limits(request: Request, schema: Schema) -> Any:
+    """Inequalities are about the rows as they were given, too."""
+    if request.inequalities is None or schema.given_rows is None:
+        return request.inequalities
+    matrix, least = request.inequalities
+    dense = np.atleast_2d(np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix))
+    return (dense[:, schema.given_rows] if dense.shape[1] == schema.rows else dense), least
