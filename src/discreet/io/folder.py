@@ -62,18 +62,18 @@ def free_target(folder: str | Path) -> Path:
 
 
 def _fill(part: Path, release: Release, suffix: str) -> str:
-    write_frame(part / f"table.{suffix}", arrow_frame(release.schema, release.published.counts))
+    write_frame(part / f"table.{suffix}", arrow_frame(release.schema, release.published.counts), suffix)
     if release.measured is not None:
-        write_frame(part / f"measurements.{suffix}", arrow_frame(release.schema, release.measured.rows))
+        write_frame(part / f"measurements.{suffix}", arrow_frame(release.schema, release.measured.rows), suffix)
     (part / "report.html").write_text(render(release), encoding="utf-8")
     digests = {path.name: sha256(path) for path in sorted(part.iterdir())}
     (part / "release.json").write_text(json.dumps(document(release, digests), indent=1) + "\n", encoding="utf-8")
     return sha256(part / "release.json")
 
 
-def write_frame(path: Path, frame: Any) -> None:
-    """An Arrow table as CSV or Parquet, by the suffix."""
-    if path.suffix == ".parquet":
+def write_frame(path: Path, frame: Any, kind: str) -> None:
+    """An Arrow table as CSV or Parquet."""
+    if kind == "parquet":
         import pyarrow.parquet as pq
 
         pq.write_table(frame, path)

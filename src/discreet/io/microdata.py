@@ -220,16 +220,13 @@ def _mixed(words: Words) -> Words:
 
 def write_counted(counted: Table, out: str | Path) -> None:
     """The true counts as CSV or Parquet, and beside them how many rows of one person they may hold."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
+    from discreet.io.folder import write_frame
+    from discreet.io.tables import arrow_frame
 
     out, schema = Path(out), counted.schema
-    frame = schema.categories.append_column(schema.count, pa.array(counted.counts))
     part = out.with_name(out.name + ".part")
-    write = pyarrow.csv.write_csv if file_kind(out) == "csv" else pyarrow.parquet.write_table
     try:
-        write(frame, part)
+        write_frame(part, arrow_frame(schema, counted.counts), file_kind(out))
         write_json(_beside(out), {"contributions": schema.contributions})
         part.replace(out)
     except OSError as error:
