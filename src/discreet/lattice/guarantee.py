@@ -181,6 +181,11 @@ def remarks(asked: Asked, change: Change, structure: Structure, invariants: Inva
             "Inequalities such as counts not below zero were met by conditioning. The law then depends on the table, "
             "so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from them."
         )
+    else:
+        said.append(
+            "Counts may be negative: the noise is unbiased. Forbidding negative counts would bias small ones upwards and "
+            "need twice the noise for the same promise."
+        )
     return tuple(said)
 
 
