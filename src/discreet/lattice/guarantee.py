@@ -183,8 +183,8 @@ def remarks(asked: Asked, change: Change, structure: Structure, invariants: Inva
         )
     else:
         said.append(
-            "Counts may be negative: the noise is unbiased. Forbidding negative counts would bias small ones upwards and "
-            "need twice the noise for the same promise."
+            "Counts may be negative: the noise is unbiased. Forbidding negative counts would bias small ones upwards "
+            "and need twice the noise for the same promise."
         )
     return tuple(said)
 
