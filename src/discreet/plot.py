@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from discreet.errors import BadInput
 
 INK, FILL = "#1b3a4b", "#7fb7be"
+REPEATABLE = {"svg.hashsalt": "discreet"}  # the same figure gives the same file
 SUFFIXES = (".png", ".svg", ".pdf")
 STYLES = (  # apart in lightness, dash and marker, so that any one of them is enough
     ("#000000", "-", "o"),
@@ -190,12 +191,15 @@ def check_suffix(path: str | Path) -> Path:
 
 def save(drawing: Any, path: str | Path, dots: int = 160) -> None:
     """Write the figure, whole or not at all; the suffix names the format, `dots` an inch its fineness."""
+    from matplotlib import rc_context
+
     target = check_suffix(path)
     kind = target.suffix.lower()[1:]
     part = target.with_name(target.name + ".part")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     try:
-        drawing.savefig(part, format=kind, dpi=dots, metadata=metadata)
+        with rc_context(REPEATABLE):
+            drawing.savefig(part, format=kind, dpi=dots, metadata=metadata)
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)

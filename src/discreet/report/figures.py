@@ -56,7 +56,12 @@ def _figure() -> tuple[Any, Any]:
 
 def _svg(figure: Any) -> str:
     """The picture without a date in it, so that equal releases give equal pages."""
+    from matplotlib import rc_context
+
+    from discreet.plot import REPEATABLE
+
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    with rc_context(REPEATABLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = buffer.getvalue()
     return text[text.index("<svg") :]
