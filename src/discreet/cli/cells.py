@@ -9,8 +9,8 @@ from discreet.cli.common import names
 
 def cells_of(
     table: str | None, shape: str | None, count: str | None, keys: str | None
-) -> tuple[dict[str, list[Any]], Any]:
-    """Key columns and, of a table, the counts."""
+) -> tuple[dict[str, list[Any]], Any, int]:
+    """Key columns; of a table also its counts, and in how many rows one person may be counted."""
     from discreet.errors import BadInput
     from discreet.lattice.kept_chain import keys_of_shape
 
@@ -20,7 +20,7 @@ def cells_of(
         sizes = names(shape) or []
         if not sizes or not all(size.isdigit() for size in sizes):
             raise BadInput(f"--shape {shape} was given", "a shape is whole numbers", "Write --shape 4,4")
-        return dict(keys_of_shape(map(int, sizes))), None
+        return dict(keys_of_shape(map(int, sizes))), None, 1
     if count is None or table is None:
         raise BadInput(
             f"the table {table} was given", "which column holds the counts is not said", "Add --count COLUMN"
@@ -28,4 +28,5 @@ def cells_of(
     from discreet.io.tables import read_table
 
     source = read_table(table, count, names(keys), keep_order=True)  # sums of a file are about its rows as they stand
-    return {name: source.schema.column(name) for name in source.schema.keys}, source.counts
+    columns = {name: source.schema.column(name) for name in source.schema.keys}
+    return columns, source.counts, source.schema.contributions

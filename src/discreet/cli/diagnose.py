@@ -43,7 +43,7 @@ def run(
 
     if plot is not None:
         check_suffix(plot)
-    columns, counts = cells_of(table, shape, count, keys)
+    columns, counts, people = cells_of(table, shape, count, keys)
     chain = kept_chain(
         columns,
         keep or (),
@@ -54,6 +54,7 @@ def run(
         law=law,
         nonnegative=nonnegative,
         per_unit=per_unit,
+        contributions=people,
     )
     with working(f"coupling {runs} pairs of chains"):
         diagnosis = diagnose(chain, counts=counts, runs=runs, lag=lag, seed=seed)

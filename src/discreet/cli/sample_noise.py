@@ -52,11 +52,11 @@ def run(
         from discreet.plot import check_suffix
 
         check_suffix(plot)
-    columns, counts = cells_of(table, shape, count, keys)
+    columns, counts, people = cells_of(table, shape, count, keys)
     with working("drawing"):
         plan = plan_lattice(
             columns, keep or (), epsilon, alpha=alpha, rho=rho, delta=delta, law=law, nonnegative=nonnegative,
-            per_unit=per_unit, allow_diagnosed=allow_diagnosed,
+            per_unit=per_unit, allow_diagnosed=allow_diagnosed, contributions=people,
         )  # fmt: skip
         noise = plan.draws(draws, source(seed), counts)
     write_text(out, _lines(columns, noise, seed))

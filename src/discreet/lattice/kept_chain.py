@@ -40,6 +40,7 @@ def kept_chain(
     law: str = "l1",
     nonnegative: bool = False,
     per_unit: bool = False,
+    contributions: int = 1,
     iterations: int | None = None,
 ) -> ChainSampler:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
@@ -51,6 +52,7 @@ def kept_chain(
         law=law,
         per_unit=per_unit,
         restricted=nonnegative,
+        contributions=whole(contributions, "contributions", 1),
     )
     noise = calibrate(asked, smallest_change(structure_of(invariants)))
     scale: dict[str, Any] = {"epsilon": noise.rate if noise.odds is None else math.log(noise.odds)}
