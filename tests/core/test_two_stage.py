@@ -87,7 +87,13 @@ def test_rank_is_transport_made_consistent() -> None:
     consistent = dc.release(example(), 1, max_count=8, consistent=True)
     assert consistent.mechanism["name"] == "rank"
     assert "not independent of each other" in consistent.guarantee.sentence
-    assert "not independent" not in make("transport").guarantee.sentence
+
+
+def test_a_release_says_whether_its_rows_depend_on_each_other() -> None:
+    """A map made from all noisy rows ties them together, just as ranks do; noise alone does not."""
+    assert "not independent of each other" in make("transport").guarantee.sentence
+    alone = dc.release(example(), 1, max_count=8, mechanism="geometric")
+    assert "not independent" not in alone.guarantee.sentence
 
 
 @given(st.lists(st.integers(-5, 9), min_size=1, max_size=30), st.data())

@@ -73,7 +73,8 @@ class TwoStageRoute:
         capped = counts if top is None else np.minimum(counts, top)
         cumulative = None
         if self.budget.distribution is not None:
-            prefix = np.cumsum(np.bincount(capped, minlength=top + 1))[:-1] if top is not None else counts
+            assert top is not None, "a budget for the distribution is divided off only where counts have a limit"
+            prefix = np.cumsum(np.bincount(capped, minlength=top + 1))[:-1]
             cumulative = noisy(prefix, self.budget.distribution.noise, bits)
         measured = Measured(np.empty(0, dtype=np.int64), cumulative, top, bits.bytes(16).hex(), bought)
         if self.request.mechanism == "transport":
@@ -134,19 +135,18 @@ class TwoStageRoute:
             return Published(clamped, described, remarks=remarks, certificate=self._certificate())
         seen = np.bincount(clamped, minlength=top + 1)
         target = self._target(measured, seen)
+        bins = integer_bins(target, len(clamped))
         if self.consistent:
-            bins = integer_bins(target, len(clamped))
             counts = rank_rows(measured.rows, bins, measured.public_seed)
             described |= {"name": "rank", "map": None}
             distribution = self._distribution_json(measured, bins / bins.sum()) | {"histogram": bins.tolist()}
-            remarks = (*_remarks(measured.max_count), DEPENDENT)
         else:
             # onto whole numbers of rows: a lone large count must not wander off into a tail of tiny shares
-            public_map = monotone_map(seen.astype(float), integer_bins(target, len(clamped)).astype(float))
+            public_map = monotone_map(seen.astype(float), bins.astype(float))
             counts = public_map.apply(clamped, spread_words(clamped, measured.public_seed, public_map.bits))
             described |= {"name": "transport", "map": map_json(public_map)}
-            distribution, remarks = self._distribution_json(measured, target), _remarks(measured.max_count)
-        described = self._described(measured, described)
+            distribution = self._distribution_json(measured, target)
+        described, remarks = self._described(measured, described), (*_remarks(measured.max_count), DEPENDENT)
         return Published(counts, described, distribution, remarks=remarks, certificate=self._certificate())
 
     def _certificate(self, mechanism: Mechanism | None = None) -> Certificate | None:
@@ -210,7 +210,7 @@ class TwoStageRoute:
 
 
 MAPPED = ("transport", "unfixed")
-DEPENDENT = "Rows were mapped together, by their ranks, so they are not independent of each other."
+DEPENDENT = "Rows were mapped together, so they are not independent of each other."
 TOO_WIDE = "Counts are too large for their distribution to be kept; they were left as the noise made them."
 
 

@@ -73,8 +73,9 @@ def _check_name(document: dict[str, Any]) -> list[str]:
     fits = fits and constructed == bool(mechanism["parameters"]) and not (constructed and mechanism["refined"])
     if not fits or name not in MECHANISMS or name in explicit.NAMES:
         return ["The mechanism is not what its name says."]
+    together = published is not None and not constructed
     said = DEPENDENT in document["guarantee"]["remarks"]
-    return [] if said == consistent else ["The guarantee does not say whether the rows were mapped together."]
+    return [] if said == together else ["The guarantee does not say whether the rows were mapped together."]
 
 
 def _prove_sum(document: dict[str, Any], shares: dict[str, Any]) -> list[str]:
