@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput, did_you_mean
 from discreet.numbers import exact
 
-Floats = NDArray[np.float64]
 NAMES = ("wrong", "absolute", "squared", "beyond:D", "lopsided:A,B")
 
 

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of
 from discreet.sample.laws import LARGEST_ODDS, Gaussian, Geometric, Staircase
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Noise = Geometric | Gaussian | Staircase
 
 LARGEST_MATRIX = 2001

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
-
-Integers = NDArray[np.int64]
 
 SORTED, AS_GIVEN = "sorted by the keys", "as given, declared public"
 ROWS_ARE_PUBLIC = "Which rows the table has is public."

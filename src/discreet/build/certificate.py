@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.decay import two_sided
 from discreet.build.pricing import lower_bound
 from discreet.build.transport import output_law
 from discreet.mechanism import NoiseThenMap
 from discreet.sample.laws import Geometric
-
-Floats = NDArray[np.float64]
 
 
 def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:

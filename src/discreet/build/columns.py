@@ -14,12 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.pricing import lower_bound
 from discreet.errors import SolverFailed
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 150
 PATIENCE = 12

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build import explicit
 from discreet.build.certificate import transport_bound
 from discreet.build.columns import best_columns
@@ -26,8 +26,6 @@ from discreet.errors import BadInput, SolverFailed, choose
 from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
 from discreet.sample.laws import Gaussian, Geometric
-
-Floats = NDArray[np.float64]
 
 LARGEST_PROGRAM = 200
 WORST_GAP = 0.01  # of a program's answer

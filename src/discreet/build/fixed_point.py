@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import SolverFailed
 from discreet.program import Algorithm, LinearProgram, solve
 
 if TYPE_CHECKING:
     from discreet.program import Solution
 
-Floats = NDArray[np.float64]
 
 TOLERANCES = (1e-10, 1e-8, 1e-7)
 

@@ -15,10 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import SolverFailed
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 TOLERANCE = 1e-10
 MOST_BITS = 1 << 17

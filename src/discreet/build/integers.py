@@ -10,14 +10,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.decay import running_maximum
 from discreet.errors import NotProven
 from discreet.mechanism import Weights
 from discreet.numbers import simplest_between
-
-Floats = NDArray[np.float64]
 
 ROOM = Fraction(1, 1 << 32)  # the part of the odds, above one, that rounding may use
 MIXED = 2.0**-40

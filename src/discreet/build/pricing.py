@@ -12,9 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.decay import two_sided
-
-Floats = NDArray[np.float64]
 
 MOST_PASSES = 40
 HAIR = 1e-13

@@ -7,11 +7,10 @@ post-processing of noisy values and histogram. Rows are not independent of each 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
-
-Integers = NDArray[np.int64]
 
 
 def rank_map(noisy: ArrayLike, cumulative: ArrayLike, tie_words: ArrayLike) -> Integers:

@@ -7,12 +7,11 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.formulation import Formulation, LinearRow
 from discreet.errors import SolverFailed
 
-Floats = NDArray[np.float64]
 BITS = 58
 LARGEST_EXACT = 10**6  # an equality whose coefficients need a larger common denominator is met up to rounding only
 PROJECTIONS = 3

@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.build.decay import moments, two_sided
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput
 from discreet.mechanism import NoiseThenMap, PublicMap
 from discreet.sample.laws import Gaussian, Geometric, Staircase
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Noise = Geometric | Gaussian | Staircase
 Cells = tuple[Integers, Integers, Floats]
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.decay import two_sided, undo_two_sided
 from discreet.build.pricing import best_ratios
 from discreet.build.transport import MAP_BITS
 from discreet.mechanism import NoiseThenMap, PublicMap
 from discreet.sample.laws import Geometric
-
-Floats = NDArray[np.float64]
 
 
 def unfixed(z: Floats, noise: Geometric, costs: Floats) -> NoiseThenMap:

@@ -11,7 +11,7 @@ from discreet.cli.cells import cells_of
 from discreet.cli.common import Alpha, Delta, Epsilon, Json, Keys, Rho, Seed, emit, say
 
 if TYPE_CHECKING:
-    from discreet.lattice.invariants import Integers
+    from discreet.arrays import Integers
     from discreet.lattice.plan import LatticePlan
 
 MOST_BOXES = 120

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.distribution.loss import Noise, curvature
-
-Floats = NDArray[np.float64]
 
 ITERATIONS = 60  # few: stopping early is what keeps the estimate smooth
 NEGLIGIBLE = 1e-15

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.sample.laws import Gaussian, Geometric, Staircase
 
-Floats = NDArray[np.float64]
 Noise = Geometric | Gaussian | Staircase
 
 

@@ -12,15 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
 from discreet.sample.bits import Bits, source
 from discreet.sample.laws import Geometric
 from discreet.sample.noise import geometric
-
-Integers = NDArray[np.int64]
 
 SHARE = Fraction(1, 20)
 QUANTILE = Fraction(995, 1000)

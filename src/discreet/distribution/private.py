@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.distribution.max_count import MaxCount, private_max_count, share_for_max_count
 from discreet.distribution.privatizer import Idealised, privatizer
 from discreet.distribution.projections import PROJECTIONS
@@ -18,9 +19,6 @@ from discreet.numbers import Epsilon, Number, epsilon_of, positive, probability,
 from discreet.sample.bits import Bits, source
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.noise import gaussian, geometric
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LARGEST_RANGE = 10_000_000
 

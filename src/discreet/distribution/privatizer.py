@@ -8,15 +8,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Protocol, cast, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import choose
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Privatizer(Protocol):

@@ -11,12 +11,9 @@ import heapq
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.build.rank import integer_cumulative
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def clip(bins: Floats, rows: float) -> Floats:

@@ -14,16 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
 from discreet.errors import BadInput
 from discreet.sample.laws import Geometric
-
-Floats = NDArray[np.float64]
 
 SMOOTHING = 0.1
 ROUNDS = 2  # the covariance depends on the distribution: estimate, reweigh, estimate again

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput, choose, did_you_mean
 from discreet.estimate.evidence import Evidence, evidence_of, publication_of
 from discreet.numbers import exact, probability, whole
@@ -17,7 +17,6 @@ from discreet.numbers import exact, probability, whole
 if TYPE_CHECKING:
     from discreet.estimate.lattice import LatticeEstimate
 
-Floats = NDArray[np.float64]
 METHODS = ("published", "likelihood", "bayes")
 
 

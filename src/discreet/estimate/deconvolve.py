@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from discreet.arrays import Floats
 
 if TYPE_CHECKING:
     from discreet.estimate.evidence import Evidence
 
-Floats = NDArray[np.float64]
 STEPS = 400
 JEFFREYS = 0.5
 TINY = 1e-300

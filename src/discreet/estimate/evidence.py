@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.encode import mechanism_of, noise_of
 from discreet.errors import BadInput
 from discreet.mechanism import LARGEST_MATRIX, Noise, NoiseThenMap
-from discreet.table import Integers
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.estimate.answers import Answer
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import half_width, sum_half_width
-
-Floats = NDArray[np.float64]
 
 
 def group_totals(evidence: Evidence, values: list[Any], level: float) -> dict[Any, Answer]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.mechanism import Noise
 
-Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-10
 
 

@@ -12,11 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.estimate.answers import Answer
-from discreet.table import Integers
 
-Floats = NDArray[np.float64]
 DRAWS = 2000
 FEWEST_DRAWS = 200
 CELLS_HELD = 20_000_000

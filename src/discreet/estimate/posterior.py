@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.evidence import Evidence
-from discreet.table import Integers
 
-Floats = NDArray[np.float64]
 CHUNK = 1 << 24  # cells of the table of posteriors held at once
 
 

@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import half_width, variance_of
 from discreet.mechanism import Noise
 from discreet.sample.laws import Geometric
 
-Floats = NDArray[np.float64]
 FLOOR = 0.1  # of every variance: where the prior sees no rows there may still be some
 
 

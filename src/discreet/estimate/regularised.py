@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import variance_of
 from discreet.estimate.prefix import FLOOR, Prefix
 from discreet.mechanism import Noise
 
-Floats = NDArray[np.float64]
 LARGEST_INVERSE = 400  # counts; beyond it a damped inverse costs more than it tells
 DAMPINGS = np.geomspace(1e-9, 1e1, 11)
 SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the filter: the prior is not the truth

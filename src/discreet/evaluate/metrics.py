@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput
-
-Floats = NDArray[np.float64]
 
 
 def w1(one: Any, other: Any) -> float:

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.build.rank import rank_map
 from discreet.distribution.expectation import blur, noise_kernel
 from discreet.distribution.loss import Noise
@@ -15,10 +15,9 @@ from discreet.distribution.projections import clip, integer_bins, median
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import BadInput, choose
-from discreet.evaluate.simulate import Integers, Pipeline
+from discreet.evaluate.simulate import Pipeline
 from discreet.sample.laws import Gaussian, Geometric
 
-Floats = NDArray[np.float64]
 MAPS = ("spread", "rank", "observed", "expected")
 
 

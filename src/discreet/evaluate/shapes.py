@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from discreet.arrays import Floats, Integers
 
 
 def mostly_zero(max_count: int) -> Floats:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.evaluate.metrics import w1
 from discreet.numbers import whole
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ERRORS = ("count_error", "distribution_error")
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput, choose
 from discreet.evaluate.metrics import ks, total_variation, w1
@@ -24,8 +24,6 @@ from discreet.evaluate.pool import outcomes
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, probability, text, whole
 from discreet.table import Table
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 WARNING = (
     "Private side: these figures come from the true counts. Choosing a method by looking at them leaks something that "
     "no epsilon accounts for; choose on public or reference data of the same shape."

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.arrays import Integers
 from discreet.document import document
 from discreet.errors import BadInput, choose
 from discreet.io.tables import arrow_frame, read_frame
 from discreet.report import render
-from discreet.table import Integers
 
 if TYPE_CHECKING:
     from discreet.release import Release

@@ -13,15 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers, Words
 from discreet.errors import BadInput, MissingExtra, did_you_mean
 from discreet.io.files import write_json
 from discreet.io.tables import file_kind, to_arrow
 from discreet.numbers import whole
-from discreet.table import Integers, Table
+from discreet.table import Table
 
-Words = NDArray[np.uint64]
 MOST_PASSES = 512
 NAMED = 3  # how many unknown categories an error names
 

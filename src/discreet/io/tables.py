@@ -12,11 +12,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import read_csv
 from discreet.numbers import whole
-from discreet.table import AS_GIVEN, SORTED, Integers, Schema, Table
+from discreet.table import AS_GIVEN, SORTED, Schema, Table
 
 Keys = Sequence[str] | str | None
 Order = NDArray[np.int64] | None

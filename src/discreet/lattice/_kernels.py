@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from discreet.lattice._line_draws import Floats, Integers, Plan, Room, draw, draw_minor
-
-Words = NDArray[np.uint64]
+from discreet.arrays import Floats, Integers, Words
+from discreet.lattice._line_draws import Plan, Room, draw, draw_minor
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)

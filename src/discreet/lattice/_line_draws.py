@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats, Integers
 
 FAR = 1 << 40  # beyond any count
 CUT = 45.0  # a weight below e^-45 of the largest is left out: less than a double's rounding

@@ -7,10 +7,9 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Integers
+
 Generator = np.random.Generator
 
 

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from discreet.lattice.invariants import Integers
+from discreet.arrays import Integers
 
 MOST_PAIRS = 200_000
 

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput, MissingExtra, choose
 from discreet.lattice.markov import Moves, moves_for
 from discreet.sample.bits import Bits, source
-
-Integers = NDArray[np.int64]
 
 LAWS = ("l1", "l2", "gaussian")
 UNBOUNDED = -(1 << 40)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.lattice.invariants import Integers
+from discreet.arrays import Integers
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, invert
 

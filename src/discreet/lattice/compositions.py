@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.lattice.chances import uniform_below
-from discreet.lattice.invariants import Integers
 from discreet.sample.bits import Bits
 
 MOST_PLACES_MARKED = 1 << 27

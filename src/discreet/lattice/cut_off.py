@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.lattice.chances import accept_values, integer_bounds, uniform_below
 from discreet.lattice.compositions import compositions, within
-from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import peak_chance
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
@@ -30,7 +30,6 @@ from discreet.sample.noise import one_sided_geometric
 if TYPE_CHECKING:
     from flint import arb
 
-Floats = NDArray[np.float64]
 
 FARTHEST = 20.0  # of the logarithms searched
 HALVINGS = 30

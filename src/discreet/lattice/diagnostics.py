@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput, MissingExtra
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

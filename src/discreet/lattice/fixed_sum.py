@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.lattice.chances import LARGEST, settle
-from discreet.lattice.invariants import Integers
 from discreet.lattice.weights import PRECISION, Weights, add, nothing, weights_of
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, Law, draw

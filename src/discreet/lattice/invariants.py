@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Integers = NDArray[np.int64]
 Keys = Mapping[str, Sequence[Any]]
 Coded = tuple[list[str], Integers]  # the values of a key column, sorted, and the number of each row's value
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.lattice.chances import integer_bounds, settle
-from discreet.lattice.invariants import Integers
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, invert

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.lattice.chances import Inverse, accept_values, integer_bounds, inverse, settle
 from discreet.lattice.compositions import compositions
-from discreet.lattice.invariants import Integers
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.lattice.basis import kernel_basis
-
-Integers = NDArray[np.int64]
 
 MOST_MINORS = 200_000
 MOST_PAIRED = 40

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import SolverFailed
 from discreet.lattice.chances import row_sums
-from discreet.lattice.invariants import Integers
 from discreet.sample.bits import Bits
 
 MOST_CELLS_AT_ONCE = 1 << 18

@@ -14,12 +14,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers, Objects
 from discreet.errors import BadInput, MissingExtra, NotProven, choose
-
-Integers = NDArray[np.int64]
-Exact = NDArray[Any]  # of Python integers
 
 LAWS = ("l1", "l2", "gaussian")
 PROPOSAL_RATES = tuple(round(0.1 * step, 1) for step in range(2, 13))
@@ -29,9 +26,9 @@ PROPOSAL_RATES = tuple(round(0.1 * step, 1) for step in range(2, 13))
 class Smith:
     """left @ matrix @ right = diagonal, left and right unimodular, each diagonal entry dividing the next."""
 
-    left: Exact
-    diagonal: Exact
-    right: Exact
+    left: Objects
+    diagonal: Objects
+    right: Objects
     rank: int
 
     def kernel(self) -> Integers:
@@ -54,11 +51,11 @@ def smith(matrix: Any) -> Smith:
     return Smith(left, work, right, rank)
 
 
-def _identity(size: int) -> Exact:
+def _identity(size: int) -> Objects:
     return np.array([[int(i == j) for j in range(size)] for i in range(size)], dtype=object).reshape(size, size)
 
 
-def _bring_pivot(work: Exact, left: Exact, right: Exact, at: int) -> bool:
+def _bring_pivot(work: Objects, left: Objects, right: Objects, at: int) -> bool:
     """Move an entry of least size, zero excepted, to the place `at` of the diagonal."""
     rows, columns = np.nonzero(work[at:, at:])
     if not len(rows):
@@ -69,12 +66,12 @@ def _bring_pivot(work: Exact, left: Exact, right: Exact, at: int) -> bool:
     return True
 
 
-def _swap(work: Exact, transform: Exact, one: int, other: int) -> None:
+def _swap(work: Objects, transform: Objects, one: int, other: int) -> None:
     for matrix in (work, transform):
         matrix[[one, other]] = matrix[[other, one]]
 
 
-def _clear(work: Exact, left: Exact, right: Exact, at: int) -> bool:
+def _clear(work: Objects, left: Objects, right: Objects, at: int) -> bool:
     """One round towards an empty row and column beside the pivot, dividing all that is left; True when done."""
     for side, transform in ((work.T, right.T), (work, left)):
         _subtract_pivot(side, transform, at)
@@ -91,7 +88,7 @@ def _clear(work: Exact, left: Exact, right: Exact, at: int) -> bool:
     return True
 
 
-def _subtract_pivot(work: Exact, transform: Exact, at: int) -> None:
+def _subtract_pivot(work: Objects, transform: Objects, at: int) -> None:
     """Take the largest multiple of the pivot's row off every row below."""
     times = work[at + 1 :, at] // work[at, at]
     rows = at + 1 + np.flatnonzero(times)

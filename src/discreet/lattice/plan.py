@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput, NotProven, SolverFailed, choose
 from discreet.guarantee import Guarantee
 from discreet.lattice.guarantee import Asked, Change, Noise, calibrate, remarks, smallest_change, whole_price
-from discreet.lattice.invariants import Integers, Invariants, Kept, Keys, invariant_matrix
+from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.sampler import Piece, in_order, pieces_for
 from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, exact, positive, probability, text, whole

@@ -8,14 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, Infeasible, SolverFailed, choose
-from discreet.lattice.invariants import Integers
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
-
-Floats = NDArray[np.float64]
 
 METHODS = ("l2", "l2-nonnegative", "l1-integer")
 TOLERANCE = 1e-9

@@ -17,18 +17,16 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.errors import SolverFailed
 from discreet.lattice.chances import accept_values, row_sums
 from discreet.lattice.compositions import compositions
 from discreet.lattice.cut_off import Fall, fall_means
-from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import peak_chance
 from discreet.lattice.merging import MOST_TRIALS, solve_for
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
 from discreet.sample.noise import geometric, one_sided_geometric
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS_AT_ONCE = 1 << 19
 STEPS = 60

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
 from discreet.lattice.guarantee import Noise
-from discreet.lattice.invariants import Integers
 from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet.lattice.invariants import Integers, Invariants
+from discreet.lattice.invariants import Invariants
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

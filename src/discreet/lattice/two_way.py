@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.lattice.chances import accept_values, integer_bounds, row_sums, uniform_below
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, Cell, FixedSum
-from discreet.lattice.invariants import Integers
 from discreet.lattice.laminar import GeometricGroup, sum_weight
 from discreet.sample.bits import Bits
 

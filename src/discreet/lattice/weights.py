@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Objects
 from discreet.sample.draw import Law
-
-Objects = NDArray[Any]
 
 PRECISION = 96  # of tables that serve nearly every draw
 

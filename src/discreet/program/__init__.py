@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput, SolverFailed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 Algorithm = Literal["simplex", "interior"]
 ALGORITHMS: dict[Algorithm, str] = {"simplex": "simplex", "interior": "ipm"}
 TIGHTEST = 1e-10  # the smallest feasibility tolerance the solver accepts

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.document import SEED_WARNING
 from discreet.encode import mechanism_of, noise_of
 from discreet.mechanism import LARGEST_MATRIX, Mechanism, NoiseThenMap
 
 if TYPE_CHECKING:
     from discreet.release import Release
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

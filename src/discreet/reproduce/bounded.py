@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
 from discreet.build.bounded_noise import (
     BoundedNoise,
@@ -21,7 +21,6 @@ from discreet.build.bounded_noise import (
 )
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
 
-Floats = NDArray[np.float64]
 REACH = np.arange(-60, 61)
 
 

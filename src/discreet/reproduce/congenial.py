@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.lattice.invariants import invariant_matrix, sums
 from discreet.lattice.papers import independence_sampler
 from discreet.lattice.plan import LatticePlan, lattice_sampler
@@ -18,8 +18,6 @@ from discreet.lattice.two_bin import conditioned, projected_l1, projected_l2, wh
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
 from discreet.sample.bits import source
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 FEMALE = (8, 6, 3, 6, 4, 4, 4, 8, 5, 7, 7, 6, 1, 5, 4, 4, 9, 6, 2, 8, 8, 8, 7)
 MALE = (3, 4, 5, 8, 6, 4, 5, 5, 5, 6, 10, 7, 3, 2, 5, 11, 6, 4, 7, 4, 5, 3, 8)
 RELEASED_FEMALE = (6, 6, 4, 3, 2, 10, 2, 5, 6, 7, 5, 6, 0, 5, 4, 5, 10, 8, 3, 8, 8, 12, 5)

@@ -6,13 +6,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.arrays import Floats
 from discreet.build.design import Design, design
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
 
-Floats = NDArray[np.float64]
 ALL = ("RH", "RM", "CH", "CM", "F", "WH", "S")
 WEAK = ("WH", "RM", "CM")
 ROWS = (("WH",), ("WH", "RH"), ("WH", "RM"))

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.build.design import design
 from discreet.costs import cost_matrix
 from discreet.reproduce.constrained import ALL, matrix, named, solved
 from discreet.reproduce.data import adult
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, stated
 
-Floats = NDArray[np.float64]
 Mechanisms = dict[str, Floats]
 HIGH, LOW = "10/11", "2/3"  # printed as 0.91 and 0.67
 OURS = "made for the law of the data (ours)"

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.reproduce.experiment import Data, Setting
 
-Integers = NDArray[np.int64]
 ABSENT = "no data folder was given; these numbers are generated in the same shape"
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.evaluate.metrics import w1
 from discreet.reproduce.data import crime, histogram, schools
 from discreet.reproduce.experiment import Claim, Control, Data, Experiment, Result, Setting, printed, stated
@@ -30,7 +30,6 @@ from discreet.reproduce.two_stage import (
 )
 
 OURS = "discreet's default (ours)"
-Integers = NDArray[np.int64]
 Errors = dict[str, dict[float, tuple[float, float, float]]]  # method, epsilon: count error, its margin, W1 error
 METHODS: dict[str, Constructor] = {
     "fixed point, sandwich": sandwich,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.distribution.split import default_split, kl_split
 from discreet.reproduce.data import crime, histogram
 from discreet.reproduce.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
 from discreet.reproduce.fixed_point import binned
 from discreet.reproduce.two_stage import EPSILONS, default_errors, optimal, sandwich, two_stage_errors
 
-Integers = NDArray[np.int64]
 SPLITS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
 DATASETS = ("uniform", "left-skewed", "right-skewed", "bimodal", "zero-inflated", "top-inflated")
 TABLE_3 = np.array(  # rows: EPSILONS, columns: DATASETS

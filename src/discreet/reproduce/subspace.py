@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.lattice.chains import chain_sampler
 from discreet.lattice.coupling import Diagnosis, diagnose
 from discreet.lattice.invariants import invariant_matrix, sums
@@ -19,7 +20,6 @@ from discreet.reproduce.data import census_noise, county_populations
 from discreet.reproduce.experiment import Claim, Control, Data, Experiment, Result, Setting, printed, stated
 from discreet.sample.bits import source
 
-Integers = NDArray[np.int64]
 RATE = "0.25"
 LARGE = 5.5  # standard errors that chance alone does not exceed, even over a thousand cells
 TABLE_1 = ((-1, -1, 0, 2), (5, 4, -2, -7), (-5, -3, 5, 3), (1, 0, -3, 2))

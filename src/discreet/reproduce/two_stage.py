@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers
 from discreet.build.explicit import explicit
 from discreet.build.heuristic import heuristic
 from discreet.build.transport import transport
@@ -22,8 +22,6 @@ from discreet.evaluate.metrics import w1
 from discreet.evaluate.pipelines import two_stage
 from discreet.sample.laws import Geometric
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Constructor = Callable[[Floats, float], Floats]
 EPSILONS = (0.1, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.0)
 

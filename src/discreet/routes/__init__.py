@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
+from discreet.arrays import Integers
 from discreet.guarantee import Guarantee
 from discreet.numbers import Epsilon
-from discreet.table import Integers
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.build.explicit import explicit
 from discreet.certify import Certificate, certify
 from discreet.encode import mechanism_json
@@ -19,7 +20,7 @@ from discreet.sample.bits import Bits
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.noise import add_gaussian, add_geometric, add_law
 from discreet.sample.rows import draw_rows
-from discreet.table import Integers, Schema
+from discreet.table import Schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.guarantee import Guarantee
 from discreet.lattice.guarantee import whole_price
@@ -14,7 +15,7 @@ from discreet.lattice.invariants import Kept, Sums, kept_json, parse_keep
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.routes import Measured, Published, Request
 from discreet.sample.bits import Bits
-from discreet.table import Integers, Schema
+from discreet.table import Schema
 
 
 @dataclass(frozen=True, eq=False)

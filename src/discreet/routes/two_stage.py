@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.build.rank import rank_map
 from discreet.certify import Certificate
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows
@@ -28,7 +29,7 @@ from discreet.sample.bits import Bits
 from discreet.sample.laws import Geometric
 from discreet.sample.public import public_words, spread_words
 from discreet.sample.rows import draw_rows
-from discreet.table import Integers, Schema
+from discreet.table import Schema
 
 LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
 BASES = ("geometric", "gaussian")

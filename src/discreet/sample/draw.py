@@ -15,9 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.sample.bits import Bits
-
-Integers = NDArray[np.int64]
 
 GUIDE_BITS = 16
 WORD_BITS = 64

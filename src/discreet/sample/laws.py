@@ -10,15 +10,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Interval, arb_of, enclose
 
 if TYPE_CHECKING:
     from flint import arb
 
-Floats = NDArray[np.float64]
 LARGEST_ODDS = 1 << 500  # so that even their square is a float
 CENTRE_BITS = 18  # the centre of a law leaves out about 2^-18 of its mass
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
-from discreet.sample.draw import Integers, Law, add_noise, bernoulli, draw
+from discreet.sample.draw import Law, add_noise, bernoulli, draw
 from discreet.sample.laws import CENTRE_BITS, Digit, Gaussian, Geometric, scaled
 
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach

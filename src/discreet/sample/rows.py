@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.mechanism import Exponents, Weights
 from discreet.sample.bits import Bits
-from discreet.sample.draw import Integers, draw
+from discreet.sample.draw import draw
 from discreet.sample.laws import PowerRow, Row
 
 

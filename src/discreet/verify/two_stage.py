@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.build import explicit
 from discreet.build.transport import monotone_map
 from discreet.distribution.max_count import border_of
@@ -22,7 +23,6 @@ from discreet.release import MECHANISMS
 from discreet.routes.two_stage import DEPENDENT, LARGEST_MAPPED, MAPPED, apply_map, rank_rows
 from discreet.sample.laws import Gaussian, Geometric
 from discreet.sample.public import spread_words
-from discreet.table import Integers
 from discreet.verify.claims import check_promise, claimed_epsilon, contributions, prove_rows
 
 TOLERANCE = 1e-6  # refinement is numerical: another machine may differ in the last digits

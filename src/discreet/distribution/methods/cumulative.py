@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats, Integers
 
 SUMMARY = "cumulative counts, kept in order"
 PROJECTION = "median"

@@ -10,8 +10,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.distribution.methods.cyclic_laplace import answers, estimate, sensitivity
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon
@@ -19,7 +19,6 @@ from discreet.sample.bits import Bits
 
 __all__ = ["PROJECTION", "SUMMARY", "answers", "estimate", "noise", "sensitivity", "standard_deviation"]
 
-Floats = NDArray[np.float64]
 
 SUMMARY = "continuous Gaussian noise passed between neighbouring bins (idealised)"
 PROJECTION = "clip"  # as published

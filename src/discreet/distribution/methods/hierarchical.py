@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats, Integers
 
 SUMMARY = "sums over a tree with sixteen branches at each node, made consistent"
 PROJECTION = "isotonic"

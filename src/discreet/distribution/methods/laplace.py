@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats, Integers
 
 SUMMARY = "independent noise on every bin"
 PROJECTION = "simplex"
