@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from discreet.errors import BadInput
-from discreet.numbers import Epsilon, decimal_above, epsilon_of, log_bounds, text
+from discreet.numbers import Epsilon, decimal_above, epsilon_of, text
+from discreet.privacy.convert import (
+    SMALLEST_DELTA,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_variance,
+    require_delta,
+    rho_for,
+    zcdp_epsilon,
+)
 
 Grade = Literal["exact", "enclosed", "diagnosed", "refuted"]
 GRADES = ("exact", "enclosed", "diagnosed")  # of a guarantee that may be published
-SMALLEST_DELTA = Fraction(1, 10**40)  # below it the enclosures of Gaussian noise say nothing
 ONE_PERSON = "one person more or less in one row"
 
 
@@ -86,79 +92,4 @@ class Guarantee:
         return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
 
 
-def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
-    """An epsilon with which rho-zCDP implies (epsilon, delta): the best of many Renyi orders, rounded up."""
-    if not SMALLEST_DELTA <= delta < 1:
-        raise BadInput(f"rho = {text(rho)} was to be converted", "that needs a delta between 1e-40 and 1")
-    # any order above 1 is valid; the best is near this one
-    near = math.sqrt(-math.log(delta) / rho)
-    return min(_epsilon_at(1 + Fraction(near * 1.15**k), rho, delta) for k in range(-40, 15))
-
-
-def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho, to one part in a thousand, that implies (epsilon, delta)."""
-    require_delta(delta)
-    low, high = Fraction(0), epsilon + 1
-    while high - low > high / 1000:
-        middle = Fraction(f"{float((low + high) / 2):.6e}")
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low
-
-
-def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:
-    """Proposition 12 of Canonne, Kamath and Steinke (2020), solved for epsilon at one order."""
-    log_inverse_delta = log_bounds(1 / delta)[1]
-    log_order = log_bounds(order)[0]
-    log_share = log_bounds(1 - 1 / order)[1]
-    return rho * order + (log_inverse_delta - log_order) / (order - 1) + log_share
-
-
-def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Fraction:
-    """The least delta of discrete Gaussian noise at epsilon for a change by `shift`, rounded up."""
-    from discreet.sample.laws import Gaussian
-
-    law, bits = Gaussian(variance), 160
-    # P(k) > e^epsilon P(k + shift) exactly for k above this border: the sum over that tail is the largest of all sums
-    border = epsilon.rational() * variance / shift - Fraction(shift, 2)
-    middle = border.numerator // border.denominator + 1
-
-    def excess(first: int) -> Fraction:
-        near, far = law.below(first - 1, bits), law.below(first + shift - 1, bits)
-        scale = 1 << bits
-        return Fraction(scale - near[0], scale) - epsilon.bounds(bits)[0] * Fraction(scale - far[1], scale)
-
-    return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
-
-
-def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
-    """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
-    require_delta(delta)
-    low, high = Fraction(0), Fraction(1)
-    while gaussian_delta(variance, Epsilon(value=high)) > delta:
-        low, high = high, 2 * high
-    while high - low > high / 10**6:
-        middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_delta(variance, Epsilon(value=middle)) > delta else (low, middle)
-    return high
-
-
-def require_delta(delta: Fraction) -> None:
-    """Refuse Gaussian noise for a delta that it cannot have, or that no enclosure could tell from zero."""
-    if not 0 < delta < 1:
-        raise BadInput("Gaussian noise was asked for", "it needs a delta between 0 and 1, or rho", "Give delta or rho")
-    if delta < SMALLEST_DELTA:
-        raise BadInput(
-            "Gaussian noise was asked for", "a delta below 1e-40 cannot be proved", "Give rho, or more delta"
-        )
-
-
-def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
-    """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
-    require_delta(delta)
-    low, high = Fraction(1, 100), Fraction(1)
-    while gaussian_delta(high, epsilon) > delta:
-        low, high = high, 2 * high
-    while high > low * Fraction(1001, 1000):
-        middle = Fraction(round((low + high) / 2 * 10**6), 10**6)
-        low, high = (middle, high) if gaussian_delta(middle, epsilon) > delta else (low, middle)
-    return high
+__all__ = ["GRADES", "ONE_PERSON", "SMALLEST_DELTA", "Grade", "Guarantee", "gaussian_delta", "gaussian_epsilon", "gaussian_variance", "require_delta", "rho_for", "unit_of", "zcdp_epsilon"]  # fmt: skip

@@ -1,0 +1,11 @@
+"""Privacy as values: what is lost, between which tables, how firmly it is known; and how losses convert and add up."""
+
+from __future__ import annotations
+
+from discreet.privacy.guarantee import GRADES, Grade, Guarantee, Neighbours, Remark
+from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure, gaussian_only, loss_of, pure_only
+
+__all__ = [
+    "GRADES", "Approximate", "Concentrated", "Grade", "Guarantee", "Loss", "Neighbours", "Pure", "Remark",
+    "gaussian_only", "loss_of", "pure_only",
+]  # fmt: skip
