@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 
-SORTED, AS_GIVEN = "sorted by the keys", "as given, declared public"
-ROWS_ARE_PUBLIC = "Which rows the table has is public."
+Order = Literal["sorted", "as-given"]  # by the keys; or as it came, which was declared public
 
 
 @dataclass(frozen=True)
@@ -24,23 +23,13 @@ class Schema:
     categories: Any = field(repr=False, compare=False)  # the key columns, as an Arrow table, in published order
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     contributions: int = 1  # in how many rows one person may be counted
-    given_rows: Any = field(default=None, repr=False, compare=False)  # of each row, where it stood; None: in place
-    order: str = SORTED
+    order: Order = "sorted"
 
     def column(self, name: str) -> list[Any]:
         """The values of one key column, row by row."""
         if name not in self.keys:
             raise BadInput(f"the key column {name!r} was asked for", "there is none", did_you_mean(name, self.keys))
         return self.categories.column(name).to_pylist()
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "keys": list(self.keys),
-            "count": self.count,
-            "rows": self.rows,
-            "contributions": self.contributions,
-            "order": self.order,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +38,7 @@ class Table:
 
     schema: Schema
     counts: Integers = field(repr=False)
+    given_rows: Integers | None = field(default=None, repr=False)  # of each row, where it stood; None: in place
 
     def __post_init__(self) -> None:
         self.counts.flags.writeable = False

@@ -115,6 +115,28 @@ def parse_keep(text: str) -> Kept:
     return parse_name(text)
 
 
+def kept_list(given: Any) -> tuple[Kept, ...]:
+    """Whatever was given to keep, as a list: one value may stand without one, and words are understood."""
+    items = [given] if isinstance(given, (str, Total, Margin, SumWhere, Sums)) else given
+    try:
+        listed = list(items)
+    except TypeError:
+        listed = [items]
+    return tuple(dict.fromkeys(_kept(item) for item in listed))
+
+
+def _kept(item: Any) -> Kept:
+    if isinstance(item, str):
+        return parse_keep(item)
+    if not isinstance(item, (Total, Margin, SumWhere, Sums)):
+        raise BadInput(
+            f"a {type(item).__name__} was to be kept",
+            "it names no sum",
+            'Write total(), margin("county"), sum_where(sex="f"), sums(matrix), or the same in words',
+        )
+    return item
+
+
 def parse_name(text: str) -> Kept:
     """total, margin:A,B or sum:COL=VALUE,.."""
     kind, colon, rest = text.partition(":")
@@ -179,7 +201,7 @@ def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | 
     from scipy.sparse import csr_array, vstack
 
     cells = _cells(key_columns, rows)
-    kept = tuple(dict.fromkeys(parse_keep(item) if isinstance(item, str) else item for item in keep))
+    kept = kept_list(keep)
     if not kept:
         raise BadInput(
             "invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE"

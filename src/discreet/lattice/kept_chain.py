@@ -8,10 +8,12 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.lattice.chains import ChainSampler, chain_sampler
-from discreet.lattice.guarantee import Asked, calibrate, smallest_change
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix
+from discreet.lattice.laws import Terms, calibrated
+from discreet.lattice.neighbours import smallest_change
 from discreet.lattice.structure import structure_of
-from discreet.numbers import Number, epsilon_of, positive, probability, whole
+from discreet.numbers import Number, whole
+from discreet.privacy import loss_of
 
 DIMENSIONS = ("row", "column", "layer")
 
@@ -45,16 +47,9 @@ def kept_chain(
 ) -> ChainSampler:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
-    asked = Asked(
-        epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
-        delta=probability(delta, "delta"),
-        rho=None if rho is None else positive(rho, "rho"),
-        law=law,
-        per_unit=per_unit,
-        restricted=nonnegative,
-        contributions=whole(contributions, "contributions", 1),
-    )
-    noise = calibrate(asked, smallest_change(structure_of(invariants)))
+    change = smallest_change(structure_of(invariants))
+    terms = Terms(change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative)
+    noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
     scale: dict[str, Any] = {"epsilon": noise.rate if noise.odds is None else math.log(noise.odds)}
     if noise.variance is not None:
         scale = {"sigma": math.sqrt(noise.variance)}

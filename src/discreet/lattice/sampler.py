@@ -13,7 +13,6 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
-from discreet.lattice.guarantee import Noise
 from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,
@@ -25,6 +24,7 @@ from discreet.lattice.klein import (
     ladder,
 )
 from discreet.lattice.laminar import GeometricGroup, given_sums
+from discreet.lattice.laws import LatticeLaw
 from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
@@ -59,7 +59,7 @@ class FreePiece:
     """Cells in no kept sum."""
 
     cells: Integers
-    noise: Noise
+    noise: LatticeLaw
     restricted: bool
     name: str = "independent"
     grade: str = "exact"
@@ -80,7 +80,7 @@ class BlockPiece:
     """Disjoint blocks of cells, each with a kept sum."""
 
     blocks: tuple[Integers, ...]
-    noise: Noise
+    noise: LatticeLaw
     restricted: bool
     grade: str = "exact"
 
@@ -129,7 +129,7 @@ class MergedPiece:
     """Overlapping sums over few classes."""
 
     part: Part
-    noise: Noise
+    noise: LatticeLaw
     restricted: bool
     name: str = "merging"
     grade: str = "exact"
@@ -200,7 +200,7 @@ class WalkPiece:
 
     cells: Integers
     steps: Ladder
-    noise: Noise
+    noise: LatticeLaw
     name: str = "klein"
     grade: str = "exact"
 
@@ -237,7 +237,7 @@ def in_order(values: Integers, places: Integers) -> Integers:
     return out
 
 
-def pieces_for(structure: Structure, noise: Noise, nonnegative: bool) -> tuple[Piece, ...]:
+def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tuple[Piece, ...]:
     """The samplers that together draw the whole noise; everything looked at is public."""
     if noise.rate is not None:
         return (_whole_walk(structure, noise),)
@@ -250,7 +250,7 @@ def pieces_for(structure: Structure, noise: Noise, nonnegative: bool) -> tuple[P
     return (*pieces, *(_overlapping(part, noise, nonnegative) for part in structure.parts if part.free))
 
 
-def _overlapping(part: Part, noise: Noise, nonnegative: bool) -> Piece:
+def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     narrow = part.grid is not None and part.grid.place.shape[1] <= WIDEST
     single = bool(np.all(part.sizes == 1))
     if narrow and noise.odds is not None and not nonnegative:
@@ -287,7 +287,7 @@ def _ladder(part: Part) -> Ladder | None:
     return ladder(np.vstack([chain_ladder(blocks, total).dense, lifted]))
 
 
-def _whole_walk(structure: Structure, noise: Noise) -> WalkPiece:
+def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
     ladders = [free_ladder(np.arange(len(structure.untouched)), structure.cells)]
     cells, start = [structure.untouched], len(structure.untouched)
     for part in structure.parts:
@@ -312,7 +312,7 @@ def _whole_walk(structure: Structure, noise: Noise) -> WalkPiece:
     return WalkPiece(np.concatenate(cells), whole, noise)
 
 
-def _chain(part: Part, noise: Noise, nonnegative: bool) -> ChainPiece:
+def _chain(part: Part, noise: LatticeLaw, nonnegative: bool) -> ChainPiece:
     from discreet.lattice.chains import chain_sampler
 
     columns = np.repeat(np.arange(len(part.classes)), part.sizes)

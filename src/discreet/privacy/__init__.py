@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.privacy.guarantee import GRADES, Grade, Guarantee, Neighbours, Remark
+from discreet.privacy.guarantee import GRADES, Change, Grade, Guarantee, Neighbours, Remark, whole_price
 from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure, gaussian_only, loss_of, pure_only
 
 __all__ = [
-    "GRADES", "Approximate", "Concentrated", "Grade", "Guarantee", "Loss", "Neighbours", "Pure", "Remark",
-    "gaussian_only", "loss_of", "pure_only",
+    "GRADES", "Approximate", "Change", "Concentrated", "Grade", "Guarantee", "Loss", "Neighbours", "Pure", "Remark",
+    "gaussian_only", "loss_of", "pure_only", "whole_price",
 ]  # fmt: skip

@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from discreet.numbers import Epsilon
 from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
 
 Grade = Literal["exact", "enclosed", "computational", "diagnosed", "refuted"]
 GRADES = tuple(grade for grade in get_args(Grade) if grade != "refuted")  # of a guarantee that may be published
-Change = Literal["one-person", "free-row", "moved", "swapped", "smallest"]
+Code = Literal["one-person", "free-row", "moved", "swapped", "smallest"]
 Norm = Literal["l1", "l2"]
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """Two tables that differ by one person, or by the smallest change that survives what is kept.
+class Change:
+    """The smallest difference of two tables that survives what is kept, before one person's contributions count."""
 
-    `distance` and `square` are the l1 length and the squared l2 length of that change, before `contributions` of one
-    person are counted; `rate` is what one unit of distance costs (in rho: one unit of squared distance), whatever the
-    change, so that releases with different neighbours can be compared and added up.
-    """
-
-    change: Change
-    rate: Loss
-    contributions: int = 1
-    distance: int = 1
-    square: int = 1
+    code: Code
+    distance: int = 1  # its l1 length
+    square: int = 1  # its squared l2 length
     more: int = 1  # persons more, in the rows that gain
     fewer: int = 0  # persons fewer, in the rows that lose
     rows: int = 1  # how many rows change
     proved: bool = True  # that no smaller change survives
-    norm: Norm = "l1"
-    per_unit: bool = False  # the promise is for one unit of distance, not for the whole change
 
     @property
     def one_person(self) -> bool:
@@ -44,15 +35,44 @@ class Neighbours:
         return self.distance <= 2
 
 
+ONE_PERSON = Change("one-person")
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two tables that differ by one person, or by the smallest change that survives what is kept.
+
+    `rate` is what one unit of distance costs (in rho: one unit of squared distance), whatever the change, so that
+    releases with different neighbours can be compared and added up.
+    """
+
+    change: Change = field(metadata={"flat": True})
+    rate: Loss
+    contributions: int = 1
+    norm: Norm = "l1"
+    per_unit: bool = False  # the promise is for one unit of distance, not for the whole change
+
+    def __str__(self) -> str:
+        from discreet.record.words import unit
+
+        return unit(self)
+
+
 def one_person(rate: Loss, contributions: int = 1) -> Neighbours:
     """The neighbours where nothing is kept: one person more or less."""
-    return Neighbours("one-person", rate, contributions)
+    return Neighbours(ONE_PERSON, rate, contributions)
 
 
 @dataclass(frozen=True)
 class Remark:
     """What a promise does not say by itself: a code, and the numbers that belong to it."""
 
+    json_schema: ClassVar[Mapping[str, object]] = {
+        "type": "object",
+        "properties": {"code": {"type": "string"}},
+        "required": ["code"],
+        "additionalProperties": {"type": ["integer", "string"]},
+    }
     code: str
     numbers: tuple[tuple[str, int | str], ...] = ()
 
@@ -83,11 +103,11 @@ def top_coded(max_count: int | None) -> tuple[Remark, ...]:
 class Guarantee:
     """A promise of differential privacy."""
 
-    loss: Loss
-    neighbours: Neighbours
+    loss: Loss = field(metadata={"flat": True})
+    unit: Neighbours
     grade: Grade = "exact"
-    private: bool = True
     remarks: tuple[Remark, ...] = ()
+    private: bool = field(default=True, metadata={"elsewhere": True})  # it stands at the head of a record
 
     @property
     def kind(self) -> str:
@@ -119,16 +139,16 @@ class Guarantee:
 
 def whole_price(promise: Guarantee) -> Loss:
     """What the whole smallest change costs, where the promise is stated per unit of distance."""
-    at, loss = promise.neighbours, promise.loss
+    at, loss = promise.unit, promise.loss
     if not at.per_unit:
         return loss
     if isinstance(loss, Concentrated):
-        return loss.times(at.square)
+        return loss.times(at.change.square)
     if isinstance(at.rate, Concentrated):  # Gaussian noise, promised in epsilon and delta
         from discreet.privacy.convert import approximate, rho_for
 
-        return approximate(rho_for(loss.epsilon.rational(), loss.delta) * at.square, loss.delta)
-    epsilon = loss.epsilon.times(at.distance if at.norm == "l1" else root_above(at.square))
+        return approximate(rho_for(loss.epsilon.rational(), loss.delta) * at.change.square, loss.delta)
+    epsilon = loss.epsilon.times(at.change.distance if at.norm == "l1" else root_above(at.change.square))
     return Approximate(epsilon, loss.delta) if loss.delta else Pure(epsilon)
 
 

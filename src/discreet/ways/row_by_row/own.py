@@ -8,18 +8,20 @@ from typing import Any
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights
-from discreet.sample.laws import Gaussian
-
-NAME = "own"
+from discreet.ways.row_by_row.facts import OWN
 
 
 def own_mechanism(given: Any) -> Mechanism:
     """What was given, as a mechanism that can be certified, published and sampled as it is."""
+    if isinstance(given, str):
+        from discreet.io.files import read_matrix
+
+        given = read_matrix(given)
     mechanism = getattr(given, "mechanism", given)
     form = mechanism.form if isinstance(mechanism, Mechanism) else weights_of(mechanism)
     if isinstance(form, NoiseThenMap):
-        if isinstance(form.noise, Gaussian):
-            raise BadInput("a mechanism of your own was given", "it is Gaussian", "Ask for it by name, with its delta")
+        if not form.noise.rational:
+            raise BadInput("a mechanism of your own was given", "its noise is Gaussian", "Ask for it by name, with its delta")
         form = mechanism.weights
     rows, columns = form.shape
     if rows != columns or rows < 2:
@@ -29,7 +31,7 @@ def own_mechanism(given: Any) -> Mechanism:
             "A table needs as many outputs as inputs, two at least",
         )
     assert isinstance(form, (Weights, Exponents))
-    return Mechanism(NAME, form)
+    return Mechanism(OWN, form)
 
 
 def weights_of(matrix: Any) -> Weights:

@@ -1,0 +1,56 @@
+"""Inequalities that a published table must meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput
+
+
+@dataclass(frozen=True, eq=False)
+class Inequalities:
+    """B y >= b for the published table y."""
+
+    json_schema: ClassVar[Mapping[str, object]] = {
+        "type": "object",
+        "properties": {"matrix": {"type": "array"}, "least": {"type": "array"}},
+        "required": ["matrix", "least"],
+    }
+    matrix: Integers
+    least: Integers
+
+    def as_json(self) -> dict[str, list[Any]]:
+        return {"matrix": self.matrix.tolist(), "least": self.least.tolist()}
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> Inequalities:
+        """What `as_json` wrote, and nothing else."""
+        if set(value) != {"matrix", "least"} or not value["least"]:
+            raise ValueError("inequalities are a matrix and what its rows must at least be")
+        entries = [entry for row in [*value["matrix"], value["least"]] for entry in row]
+        if {type(entry) for entry in entries} != {int} or len({len(row) for row in value["matrix"]}) != 1:
+            raise ValueError("inequalities are whole numbers, every row of the same length")
+        return cls(np.array(value["matrix"], dtype=np.int64), np.array(value["least"], dtype=np.int64))
+
+    def hold(self, table: Integers) -> bool:
+        return bool(np.all(self.matrix @ table >= self.least))
+
+
+def inequalities_of(matrix: Any, least: Any, *, cells: int) -> Inequalities:
+    rows = np.atleast_2d(np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix))
+    bounds = np.atleast_1d(np.asarray(least))
+    if rows.shape != (len(bounds), cells):
+        raise BadInput(
+            "inequalities were asked for",
+            f"a {rows.shape[0]} x {rows.shape[1]} matrix, {len(bounds)} bounds and {cells} rows do not fit",
+        )
+    if not (np.array_equal(rows, np.round(rows)) and np.array_equal(bounds, np.round(bounds))):
+        raise BadInput(
+            "inequalities were asked for", "a coefficient or bound is not a whole number", "Multiply them up"
+        )
+    return Inequalities(rows.astype(np.int64), bounds.astype(np.int64))

@@ -1,0 +1,152 @@
+"""Laws of noise on a lattice: P(v) falls with the length of v, in one of three ways. Each knows what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+from discreet.errors import BadInput, choose
+from discreet.numbers import Epsilon, simplest_between
+from discreet.privacy.convert import rho_for, zcdp_epsilon
+from discreet.privacy.guarantee import Change, Norm, root_above
+from discreet.privacy.loss import Concentrated, Loss, Pure, gaussian_only, pure_only
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the noise must pay for: a change of a table, as often as one person can make it."""
+
+    change: Change
+    contributions: int = 1
+    per_unit: bool = False
+    restricted: bool = False  # the noise is conditioned on inequalities
+
+    @property
+    def factor(self) -> int:
+        """Conditioning makes the normaliser depend on the table, which may cost as much again."""
+        return self.contributions * (2 if self.restricted else 1)
+
+    @property
+    def distance(self) -> int:
+        return 1 if self.per_unit else self.change.distance
+
+    @property
+    def square(self) -> int:
+        return 1 if self.per_unit else self.change.square
+
+
+@dataclass(frozen=True)
+class L1:
+    """P(v) proportional to odds^-|v|, |v| the sum of the absolute values."""
+
+    odds: Fraction
+    name: ClassVar[str] = "l1"
+    norm: ClassVar[Norm] = "l1"
+    rate: ClassVar[None] = None
+    variance: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if self.odds <= 1:
+            raise BadInput("l1 noise was asked for", "its odds must be above 1")
+
+    @classmethod
+    def calibrated(cls, loss: Loss, terms: Terms) -> L1:
+        epsilon = pure_only(loss, "l1 noise on a lattice").epsilon
+        return cls(epsilon.times(Fraction(1, terms.factor * terms.distance)).odds())
+
+    def pays(self, loss: Loss, terms: Terms) -> bool:
+        """Whether what it promises is at most `loss`; a delta beside it is a chain's, and judged elsewhere."""
+        if loss.epsilon is None:
+            return False
+        return loss.epsilon.times(Fraction(1, terms.factor * terms.distance)).allows(self.odds)
+
+    def price(self, terms: Terms) -> Loss:
+        """Of one unit of distance."""
+        return Pure(Epsilon(ratio=self.odds ** (2 if terms.restricted else 1)))
+
+
+@dataclass(frozen=True)
+class L2:
+    """P(v) proportional to e^(-rate |v|), |v| the Euclidean length."""
+
+    rate: Fraction
+    name: ClassVar[str] = "l2"
+    norm: ClassVar[Norm] = "l2"
+    odds: ClassVar[None] = None
+    variance: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if self.rate <= 0:
+            raise BadInput("l2 noise was asked for", "its rate must be above 0")
+
+    @classmethod
+    def calibrated(cls, loss: Loss, terms: Terms) -> L2:
+        epsilon = pure_only(loss, "l2 noise on a lattice").epsilon
+        rate = epsilon.rational() / (terms.factor * (1 if terms.per_unit else root_above(terms.square)))
+        return cls(simplest_between(rate * (1 - Fraction(1, 1 << 24)), rate))
+
+    def pays(self, loss: Loss, terms: Terms) -> bool:
+        if loss.epsilon is None:
+            return False
+        return (self.rate * terms.factor) ** 2 * terms.square <= loss.epsilon.rational() ** 2
+
+    def price(self, terms: Terms) -> Loss:
+        return Pure(Epsilon(value=self.rate * (2 if terms.restricted else 1)))
+
+
+@dataclass(frozen=True)
+class LatticeGaussian:
+    """P(v) proportional to e^(-|v|^2 / (2 variance)), |v| the Euclidean length."""
+
+    variance: Fraction
+    name: ClassVar[str] = "gaussian"
+    norm: ClassVar[Norm] = "l2"
+    odds: ClassVar[None] = None
+    rate: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if self.variance <= 0:
+            raise BadInput("Gaussian noise was asked for", "its variance must be above 0")
+
+    @classmethod
+    def calibrated(cls, loss: Loss, terms: Terms) -> LatticeGaussian:
+        if terms.restricted:
+            raise BadInput(
+                "Gaussian noise was asked for under inequalities",
+                "the law conditioned on them has no proven guarantee",
+                "Use law l1, or allow negative counts",
+            )
+        asked = gaussian_only(loss, "Gaussian noise on a lattice")
+        rho = asked.rho if isinstance(asked, Concentrated) else rho_for(asked.epsilon.rational(), asked.delta)
+        least = terms.square * terms.contributions**2 / (2 * rho)
+        return cls(simplest_between(least, least * (1 + Fraction(1, 1 << 20))))
+
+    def rho(self, terms: Terms) -> Fraction:
+        return Fraction(terms.square * terms.contributions**2) / (2 * self.variance)
+
+    def pays(self, loss: Loss, terms: Terms) -> bool:
+        if terms.restricted:
+            return False
+        if isinstance(loss, Concentrated):
+            return self.rho(terms) <= loss.rho
+        return loss.delta > 0 and zcdp_epsilon(self.rho(terms), loss.delta) <= loss.epsilon.rational()
+
+    def price(self, terms: Terms) -> Loss:
+        """Of one unit of squared distance."""
+        return Concentrated(1 / (2 * self.variance))
+
+
+LatticeLaw: TypeAlias = L1 | L2 | LatticeGaussian
+LAWS: dict[str, type[L1] | type[L2] | type[LatticeGaussian]] = {kind.name: kind for kind in (L1, L2, LatticeGaussian)}
+
+
+def calibrated(name: str, loss: Loss, terms: Terms) -> LatticeLaw:
+    """Noise of that law that meets what was asked, every rounding towards privacy."""
+    return LAWS[choose(name, LAWS, "law")].calibrated(loss, terms)
+
+
+def parameter(law: LatticeLaw) -> tuple[str, Fraction]:
+    """The one number of a law, and what it is called."""
+    ((name, number),) = vars(law).items()
+    return name, number

@@ -1,0 +1,84 @@
+"""Who the neighbours are where sums are kept: the smallest change that survives, and what must be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.errors import Infeasible
+from discreet.lattice.basis import shortest
+from discreet.lattice.invariants import Invariants
+from discreet.lattice.laws import LatticeLaw, Terms
+from discreet.lattice.structure import Part, Structure
+from discreet.privacy.guarantee import Change, Neighbours, Remark
+
+SHOWN = 5  # names that fit into a sentence; the record holds all of them
+FREE_ROW = Change("free-row")
+MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
+SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
+
+
+def smallest_change(structure: Structure) -> Change:
+    """Found on the distinct columns; refused when nothing can change at all."""
+    if structure.nothing_free:
+        raise Infeasible(
+            "sums were to be kept",
+            "they determine every single cell: the whole table would be published exactly",
+            "Keep less",
+            determined=structure.determined.tolist(),
+        )
+    if len(structure.untouched):
+        return FREE_ROW
+    if any(np.any(part.sizes > 1) for part in structure.parts):
+        return MOVED
+    return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
+
+
+def _smallest(part: Part) -> Change:
+    if part.grid is not None:
+        return SWAPPED
+    vector, proved = shortest(part.kernel, part.dense)
+    return Change(
+        "smallest",
+        distance=int(np.abs(vector).sum()),
+        square=int(vector @ vector),
+        more=int(vector[vector > 0].sum()),
+        fewer=int(-vector[vector < 0].sum()),
+        rows=int(np.count_nonzero(vector)),
+        proved=proved,
+    )
+
+
+def neighbours(law: LatticeLaw, terms: Terms) -> Neighbours:
+    """The unit of the promise, with the price of one unit of distance."""
+    return Neighbours(terms.change, law.price(terms), terms.contributions, law.norm, terms.per_unit)
+
+
+def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
+    """What the promise does not say by itself."""
+    said = [_scaling(law, terms), _kept(invariants)]
+    determined = structure.determined
+    if len(determined):
+        said.append(Remark.of("determined", rows=len(determined), first=_listed(determined[: 2 * SHOWN] + 1)))
+    if not terms.change.one_person:
+        said.append(Remark("neighbourhood-destroyed"))
+    said.append(Remark("conditioned" if terms.restricted else "negative-counts-forbidden-would-cost"))
+    return tuple(said)
+
+
+def _scaling(law: LatticeLaw, terms: Terms) -> Remark:
+    if terms.per_unit:
+        return Remark.of("whole-change-costs", law=law.name)
+    if terms.change.distance == 1:
+        return Remark.of("a-move-costs-more", law=law.name)
+    return Remark.of("larger-changes-cost-more", law=law.name)
+
+
+def _kept(invariants: Invariants) -> Remark:
+    names = _listed([str(item) for item in invariants.kept[:SHOWN]])
+    return Remark.of("sums-are-kept", sums=len(invariants.labels), kept=len(invariants.kept), first=names)
+
+
+def _listed(items: Sequence[object] | np.ndarray) -> str:
+    return ", ".join(str(item) for item in items)

@@ -1,0 +1,262 @@
+"""Typed values as JSON and back. The types of the fields say everything: what is written, read, refused, documented.
+
+Whatever privacy depends on is a Fraction and travels as a string. A value of the wrong kind, a field too many or too
+few, and a number that is none are refused by name; nothing is coerced.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Words
+from discreet.errors import BadInput, did_you_mean
+from discreet.numbers import Number, exact, text
+
+Json = Any
+LONGEST_NUMBER = 100_000  # characters of an exact number: no honest one is longer, and Python's own limit is near
+ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float64}
+
+
+@dataclass(frozen=True)
+class Special:
+    """How values of a kind that is no dataclass, or several dataclasses with a tag, are written and read."""
+
+    write: Callable[[Any], Json]
+    read: Callable[[Json], Any]
+    names: tuple[str, ...]  # of the fields it is written with
+    schema: Mapping[str, Json]
+
+
+SPECIALS: dict[Any, Special] = {}
+WRITERS: dict[type, Callable[[Any], Json]] = {}
+
+
+def special(kind: Any, one: Special, types: tuple[type, ...]) -> None:
+    """Register a kind, as it stands in type hints, and the types its values have."""
+    SPECIALS[kind] = one
+    for each in types:
+        WRITERS[each] = one.write
+
+
+class Damaged(ValueError):
+    """A value that does not fit its type: where, and why."""
+
+    def __init__(self, where: str, why: str) -> None:
+        self.where, self.why = where, why
+        super().__init__(f"{where}: {why}" if where else why)
+
+
+@lru_cache(maxsize=256)
+def hints_of(kind: type) -> dict[str, tuple[Any, Field[Any]]]:
+    """The fields of a dataclass with their types resolved."""
+    hints = get_type_hints(kind)
+    return {item.name: (hints[item.name], item) for item in fields(kind) if not item.metadata.get("elsewhere")}
+
+
+def flat(item: Field[Any]) -> bool:
+    """Whether the fields of a field's value stand beside its neighbours, not below its name."""
+    return bool(item.metadata.get("flat"))
+
+
+@lru_cache(maxsize=256)
+def _writer(kind: Any) -> Callable[[Any], Json] | None:
+    """How a kind that is known by its hint alone is written."""
+    return next((SPECIALS[one].write for one in (kind, *get_args(kind)) if one in SPECIALS), None)
+
+
+def encode(value: Any) -> Json:
+    """Plain JSON values; a Fraction becomes its exact text."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, (Fraction, Decimal)):
+        return text(Fraction(value))
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if type(value) in WRITERS:
+        return WRITERS[type(value)](value)
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if isinstance(value, Mapping):
+        return {name: encode(item) for name, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    out: dict[str, Json] = {}
+    for name, (hint, item) in hints_of(type(value)).items():
+        part, write = getattr(value, name), _writer(hint)
+        inner = encode(part) if write is None or part is None else write(part)
+        if flat(item):
+            out.update(inner)
+        else:
+            out[name] = inner
+    return out
+
+
+def decode(kind: Any, value: Json, where: str = "") -> Any:
+    """A value of that type, or Damaged."""
+    if kind in SPECIALS:
+        return _guarded(SPECIALS[kind].read, value, where)
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _one_of(get_args(kind), value, where)
+    if origin is Literal:
+        if value not in get_args(kind) or not any(type(value) is type(one) for one in get_args(kind)):
+            raise Damaged(where, f"{_shown(value)} is none of {', '.join(map(repr, get_args(kind)))}")
+        return value
+    if kind in ARRAYS:
+        return _array(value, ARRAYS[kind], where)
+    if origin is tuple:
+        return _tuple(get_args(kind), value, where)
+    if origin in (dict, Mapping):
+        return {
+            name: decode(get_args(kind)[1], item, f"{where}.{name}") for name, item in _object(value, where).items()
+        }
+    if kind is Fraction:
+        return _fraction(value, where)
+    if kind in (bool, int, str, type(None)):
+        return _plain(kind, value, where)
+    if kind is float:
+        return _float(value, where)
+    if hasattr(kind, "of_json"):
+        return _guarded(kind.of_json, value, where)
+    if is_dataclass(kind):
+        return decode_fields(kind, _object(value, where), where)
+    raise TypeError(f"no JSON for {kind}")
+
+
+def decode_fields(kind: Any, value: Mapping[str, Json], where: str, **elsewhere: Any) -> Any:
+    """A dataclass from an object that has exactly its fields; those with a default may be missing."""
+    known = names_of(kind)
+    for name in value:
+        if name not in known:
+            raise Damaged(f"{where}.{name}", f"there is no such field. {did_you_mean(name, known)}")
+    made = dict(elsewhere)
+    for name, (hint, item) in hints_of(kind).items():
+        if flat(item):
+            inner = {key: value[key] for key in flat_names(hint, value) if key in value}
+            made[name] = decode(hint, inner, where)
+        elif name in value:
+            made[name] = decode(hint, value[name], f"{where}.{name}")
+        elif item.default is MISSING and item.default_factory is MISSING:
+            raise Damaged(f"{where}.{name}", "is missing")
+    try:
+        return kind(**made)
+    except (BadInput, ValueError, TypeError, OverflowError) as error:
+        raise Damaged(where, str(error)) from error
+
+
+def names_of(kind: Any) -> list[str]:
+    """Every name that stands at the level of a value's fields."""
+    names: list[str] = []
+    for name, (hint, item) in hints_of(kind).items():
+        names += sorted(_all_flat_names(hint)) if flat(item) else [name]
+    return names
+
+
+def _all_flat_names(hint: Any) -> set[str]:
+    if hint in SPECIALS:
+        return set(SPECIALS[hint].names)
+    return {name for one in get_args(hint) or (hint,) for name in names_of(one)}
+
+
+def flat_names(hint: Any, value: Mapping[str, Json]) -> list[str]:
+    return sorted(_all_flat_names(hint) & set(value))
+
+
+def _one_of(kinds: tuple[Any, ...], value: Json, where: str) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    others = [kind for kind in kinds if kind is not type(None)]
+    if set(others) == set(get_args(Number)):
+        return _fraction(value, where) if isinstance(value, str) else _number(value, where)
+    problems = []
+    for kind in others:
+        try:
+            return decode(kind, value, where)
+        except Damaged as problem:
+            problems.append(problem)
+    raise problems[0] if len(problems) == 1 else Damaged(where, f"{_shown(value)} is not what belongs here")
+
+
+def _number(value: Json, where: str) -> Fraction:
+    """A number as a person writes it into a file: a decimal stands for itself."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        raise Damaged(where, f"{_shown(value)} is not a number")
+    return _fraction(str(value), where)
+
+
+def _fraction(value: Json, where: str) -> Fraction:
+    if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
+        raise Damaged(where, f"{_shown(value)} is not an exact number in quotation marks")
+    try:
+        return exact(value)
+    except BadInput as error:
+        raise Damaged(where, f"{_shown(value)} is not a number") from error
+
+
+def _plain(kind: Any, value: Json, where: str) -> Any:
+    if type(value) is not kind:
+        named = {bool: "true or false", int: "a whole number", str: "text"}.get(kind, "null")
+        raise Damaged(where, f"{_shown(value)} is not {named}")
+    return value
+
+
+def _float(value: Json, where: str) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise Damaged(where, f"{_shown(value)} is not a number")
+    return float(value)
+
+
+def _array(value: Json, kind: Any, where: str) -> Any:
+    allowed = {int, float} if kind is np.float64 else {int}
+    if not isinstance(value, list) or not set(map(type, value)) <= allowed:
+        raise Damaged(where, "it is not a list of numbers")
+    try:
+        array = np.array(value, dtype=kind)
+    except (OverflowError, ValueError) as error:
+        raise Damaged(where, "a number in it is too large") from error
+    if kind is np.float64 and not np.isfinite(array).all():
+        raise Damaged(where, "a number in it is not finite")
+    return array
+
+
+def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise Damaged(where, f"{_shown(value)} is not a list")
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        return tuple(decode(kinds[0], item, f"{where}[{i}]") for i, item in enumerate(value))
+    if len(value) != len(kinds):
+        raise Damaged(where, f"it has {len(value)} entries, not {len(kinds)}")
+    return tuple(decode(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value)))
+
+
+def _object(value: Json, where: str) -> Mapping[str, Json]:
+    if not isinstance(value, dict):
+        raise Damaged(where, f"{_shown(value)} is not an object with fields")
+    return value
+
+
+def _guarded(read: Callable[[Json], Any], value: Json, where: str) -> Any:
+    """What the reader makes of it; whatever it stumbles over is damage."""
+    try:
+        return read(value)
+    except Damaged as problem:
+        raise Damaged(f"{where}{problem.where}", problem.why) from problem
+    except (BadInput, KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        raise Damaged(where, str(error)) from error
+
+
+def _shown(value: Json) -> str:
+    """A value in an error, short."""
+    words = repr(value)
+    return words if len(words) <= 40 else words[:37] + "..."

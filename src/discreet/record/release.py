@@ -1,0 +1,161 @@
+"""release.json as a value: the only code that knows its fields. Facts and numbers; no sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, TypeVar
+
+from discreet.arrays import Integers
+from discreet.certify.proof import Proof
+from discreet.errors import BadInput
+from discreet.options import option
+from discreet.privacy.guarantee import Guarantee
+from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
+
+SCHEMA_VERSION = 2
+READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
+
+Facts = TypeVar("Facts", covariant=True)
+
+
+@dataclass(frozen=True)
+class About:
+    """Who publishes what; it goes into the report and the record as it is."""
+
+    title: str | None = option(None, "title of the publication")
+    source: str | None = option(None, "where the data come from")
+    contact: str | None = option(None, "whom to ask")
+    licence: str | None = option(None, "under which the table may be used")
+    note: str | None = option(None, "anything else that readers should know")
+
+
+@dataclass(frozen=True)
+class SchemaFacts:
+    """What everybody may know of the table."""
+
+    keys: tuple[str, ...]
+    count: str
+    rows: int
+    max_count: int | None
+    contributions: int
+    order: Literal["sorted", "as-given"]
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """A file of noisy values, before any mapping, and what was asked of the data."""
+
+    question: str
+    file: str
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published file, its columns, and what it was made from."""
+
+    file: str
+    columns: tuple[str, ...]
+    measurements: tuple[Measurements, ...] = ()
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """Where the spending was recorded."""
+
+    dataset: str
+    number: int
+
+
+@dataclass(frozen=True)
+class ReleaseRecord(Generic[Facts]):
+    """Everything a stranger needs to re-check a release, and nothing secret. `facts` are those of the way it went."""
+
+    software: str
+    created: str
+    private: bool
+    way: str
+    schema: SchemaFacts
+    tables: tuple[PublishedTable, ...]
+    guarantee: Guarantee
+    certificate: Proof | None
+    facts: Facts = field(metadata={"elsewhere": True})
+    about: About = About()
+    ledger: LedgerEntry | None = None
+    rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report
+    digests: dict[str, str] = field(default_factory=dict)  # sha256 of every other file
+    schema_version: Literal[2] = 2
+
+    @property
+    def measured(self) -> bool:
+        """Whether the measurements are published."""
+        return bool(self.tables[0].measurements)
+
+
+@dataclass(frozen=True, eq=False)
+class Publication(Generic[Facts]):
+    """A release as readers have it: its record, its rows, and the noisy values they were made from, if published."""
+
+    record: ReleaseRecord[Facts]
+    categories: Any = field(repr=False)  # the key columns, as an Arrow table
+    counts: Integers = field(repr=False)
+    measured: Integers | None = field(repr=False)
+
+
+def write_record(record: ReleaseRecord[Any]) -> str:
+    """release.json, sealed."""
+    head, facts = encode(record), encode(record.facts)
+    value = {"schema_version": head.pop("schema_version"), **head, **facts}
+    return json.dumps({**value, "seal": seal_of(value)}, indent=1) + "\n"
+
+
+def seal_of(value: dict[str, Json]) -> str:
+    """A checksum of all other fields: an edit of any of them shows, unless the seal is made anew."""
+    sealed = {name: item for name, item in value.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def parse(content: bytes) -> dict[str, Json]:
+    """The JSON object in release.json; a field that stands twice would be read differently by different readers."""
+    try:
+        value = json.loads(content.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Damaged("release.json", f"it cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise Damaged("release.json", "it is not a JSON object")
+    return value
+
+
+def _without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a field stands twice")
+    return dict(pairs)
+
+
+def _no_number(word: str) -> Json:
+    raise ValueError(f"{word} is not a number")
+
+
+def read_record(value: dict[str, Json]) -> ReleaseRecord[Any]:
+    """The record in a JSON object, its types checked field by field; whether it is true is for `verify` to say."""
+    from discreet.ways import way_named
+
+    version = value.get("schema_version")
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise BadInput(
+            f"a release of format {version!r} was to be read",
+            f"this version of discreet reads format {SCHEMA_VERSION}",
+            f"Use discreet {READ_BY[version]}" if version in READ_BY else "",
+        )
+    inside = {name: item for name, item in value.items() if name != "seal"}
+    kind = way_named(str(inside.get("way"))).facts
+    own = set(names_of(kind))
+    facts = decode_fields(kind, {name: item for name, item in inside.items() if name in own}, "release.json")
+    head = {name: item for name, item in inside.items() if name not in own}
+    missing = [name for name in names_of(ReleaseRecord) if name not in head]
+    if missing:
+        raise Damaged(f"release.json.{missing[0]}", "is missing")
+    record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
+    return replace(record, guarantee=replace(record.guarantee, private=record.private))
+

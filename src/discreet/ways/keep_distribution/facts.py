@@ -1,0 +1,103 @@
+"""What the record of a release that keeps the distribution holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from discreet.arrays import Floats, Integers
+from discreet.laws import NoiseLaw
+from discreet.mechanism import Form, NoiseThenMap
+from discreet.privacy.compose import together
+from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Neighbours, Remark, one_person, top_coded
+from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+
+Step = Literal["max_count", "distribution", "counts"]
+Share = Pure | Concentrated
+DEPENDENT = Remark("mapped-together")
+TOO_WIDE = Remark("too-wide-to-map")
+
+
+@dataclass(frozen=True)
+class PartFacts:
+    """A step that spent, and its share of the budget."""
+
+    what: Step
+    loss: Loss = field(metadata={"flat": True})
+
+
+@dataclass(frozen=True, eq=False)
+class BoughtFacts:
+    """A largest count that was paid for: noisy numbers of rows above 1, 2, 3, 4, 6, 8, ... and the quantile read off."""
+
+    quantile: Fraction
+    above: Integers
+    noise: NoiseLaw
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismFacts:
+    """How rows were drawn and mapped."""
+
+    name: str
+    form: Form = field(metadata={"flat": True})
+    map_seed: str  # expands into the public words of the map
+    refined: bool
+    parts: tuple[PartFacts, ...]
+    bought_max_count: BoughtFacts | None
+
+    @property
+    def constructed(self) -> bool:
+        return self.name not in ("transport", "rank")
+
+    @property
+    def noise(self) -> NoiseLaw | None:
+        return self.form.noise if isinstance(self.form, NoiseThenMap) else None
+
+    @property
+    def clamp(self) -> tuple[int, int] | None:
+        return self.form.clamp if isinstance(self.form, NoiseThenMap) else None
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionFacts:
+    """The published distribution of counts, and what it was estimated from."""
+
+    distribution: Floats
+    method: str | None  # the privatizer, where the distribution was measured
+    measurements: Integers | None
+    noise: NoiseLaw | None
+    histogram: Integers | None  # whole rows, where the table has exactly this one
+
+
+@dataclass(frozen=True, eq=False)
+class KeptDistribution:
+    """All of it."""
+
+    mechanism: MechanismFacts
+    distribution: DistributionFacts | None
+
+
+def remarks(facts: KeptDistribution, max_count: int | None) -> tuple[Remark, ...]:
+    """What the promise does not say by itself."""
+    said = (ROWS_ARE_PUBLIC, *top_coded(max_count))
+    if facts.distribution is None:
+        return (*said, TOO_WIDE)
+    return said if facts.mechanism.constructed else (*said, DEPENDENT)
+
+
+def per_unit(loss: Share, contributions: int) -> Share:
+    """Of one unit, where a person may add `contributions` of them to one row."""
+    squared = isinstance(loss, Concentrated)
+    return loss.times(Fraction(1, contributions**2 if squared else contributions))
+
+
+def neighbours(shares: list[Share], contributions: int) -> Neighbours:
+    """One person more or less; a unit of distance costs its part of every share."""
+    return one_person(together(per_unit(share, contributions) for share in shares), contributions)
+
+
+def grade_of(loss: Loss) -> Literal["exact", "enclosed"]:
+    """A conversion from rho to epsilon and delta rests on enclosures of logarithms; all else is exact."""
+    return "enclosed" if isinstance(loss, Approximate) else "exact"

@@ -1,0 +1,109 @@
+"""That the largest count, the distribution, the map and the table follow from the published measurements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.distribution.max_count import border_of
+from discreet.distribution.privatizer import estimated
+from discreet.distribution.projections import integer_bins
+from discreet.distribution.refine import refine
+from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.record.release import Publication
+from discreet.ways.keep_distribution.facts import DistributionFacts, KeptDistribution
+from discreet.ways.keep_distribution.maps import apply_map, map_onto, rank_rows
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+
+TOLERANCE = 1e-6  # refinement is numerical: another machine may differ in the last digits
+
+
+def replay(publication: Publication[KeptDistribution]) -> list[str]:
+    return [*_max_count(publication), *_distribution(publication), *_table(publication)]
+
+
+def _max_count(publication: Publication[KeptDistribution]) -> list[str]:
+    record, measured = publication.record, publication.measured
+    mechanism, top = record.facts.mechanism, record.schema.max_count
+    bought = mechanism.bought_max_count
+    if bought is not None and top != border_of(bought.above, len(publication.counts), bought.quantile, bought.noise):
+        return ["The largest count does not follow from its measurement."]
+    if not isinstance(mechanism.form, NoiseThenMap):
+        fits = mechanism.form.shape[0] - 1 == top
+    else:
+        expected = top if top is not None else None if measured is None else max(1, int(measured.max()))
+        clamp = mechanism.form.clamp
+        fits = clamp is not None and clamp[0] == 0 and expected in (None, clamp[1])
+    return [] if fits else ["The range of the map is not the one of the schema."]
+
+
+def _distribution(publication: Publication[KeptDistribution]) -> list[str]:
+    published, clamp = publication.record.facts.distribution, publication.record.facts.mechanism.clamp
+    if published is None:
+        wide = clamp is not None and clamp[1] > LARGEST_MAPPED
+        return [] if wide else ["The distribution of counts is missing."]
+    expected = _expected(publication, published)
+    if expected is None:
+        return []
+    if published.histogram is not None:
+        bins, rows = published.histogram, len(publication.counts)
+        if bins.sum() != rows or _apart(published.distribution, bins / bins.sum()):
+            return ["The published distribution is not the one of the published histogram."]
+        if len(bins) != len(expected) or np.abs(np.cumsum(bins - integer_bins(expected, rows))).max() > 1:
+            return ["The published histogram does not follow from the measurements."]
+        return []
+    off = _apart(published.distribution, expected)
+    return ["The published distribution does not follow from the measurements."] if off else []
+
+
+def _apart(one: Floats, other: Floats) -> bool:
+    return len(one) != len(other) or bool(np.abs(one - other).max() > TOLERANCE)
+
+
+def _expected(publication: Publication[KeptDistribution], published: DistributionFacts) -> Floats | None:
+    """What the measurements make of the distribution; None where they are not published."""
+    mechanism, rows = publication.record.facts.mechanism, len(publication.counts)
+    answers = published.measurements
+    if answers is not None and published.method is not None and not mechanism.refined:
+        return estimated(published.method, answers, rows, len(published.distribution))
+    if publication.measured is None or mechanism.clamp is None or mechanism.noise is None:
+        return None
+    top = mechanism.clamp[1]
+    seen = np.bincount(np.clip(publication.measured, 0, top), minlength=top + 1)
+    return refine(seen, mechanism.noise, answers, published.noise)
+
+
+def _table(publication: Publication[KeptDistribution]) -> list[str]:
+    facts, counts = publication.record.facts, publication.counts
+    if facts.distribution is not None and facts.distribution.histogram is not None:
+        bins = np.bincount(counts, minlength=len(facts.distribution.histogram))
+        if not np.array_equal(bins, facts.distribution.histogram):
+            return ["The histogram of the table is not the published one."]
+    if publication.measured is None or not isinstance(facts.mechanism.form, NoiseThenMap):
+        return []
+    made = _replayed(facts, facts.mechanism.form, publication.measured)
+    if made is None:
+        return ["The map does not lead to the published distribution."]
+    wrong = np.flatnonzero(made != counts)
+    return [f"Row {int(wrong[0]) + 1} of the table does not follow from the measurements."] if len(wrong) else []
+
+
+def _replayed(facts: KeptDistribution, form: NoiseThenMap, measured: Integers) -> Integers | None:
+    """The counts that follow; None if the published map is not the one between the published histograms."""
+    seed, published = facts.mechanism.map_seed, facts.distribution
+    if published is not None and published.histogram is not None:
+        return rank_rows(measured, published.histogram, seed)
+    if facts.mechanism.constructed or form.map is None or published is None or form.clamp is None:
+        return apply_map(form, measured, seed)
+    clamped = np.clip(measured, *form.clamp)
+    seen = np.bincount(clamped, minlength=len(published.distribution))
+    counts, public_map = map_onto(clamped, seen, integer_bins(published.distribution, len(clamped)), seed)
+    return counts if _same(form.map, public_map) else None
+
+
+def _same(one: PublicMap, other: PublicMap) -> bool:
+    """Up to the rounding of floats that another machine may do in another way."""
+    if (one.first, one.bits) != (other.first, other.bits) or not np.array_equal(one.outputs, other.outputs):
+        return False
+    off = np.abs(one.keys.astype(float) - other.keys.astype(float)).max(initial=0)
+    return bool(off <= TOLERANCE * 2.0**other.bits)

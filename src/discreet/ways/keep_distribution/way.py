@@ -1,0 +1,18 @@
+"""The parts of this way."""
+
+from __future__ import annotations
+
+from discreet.ways import Way
+from discreet.ways.keep_distribution.draw import Measured, check, draw
+from discreet.ways.keep_distribution.evidence import errors, evidence, steps
+from discreet.ways.keep_distribution.facts import KeptDistribution
+from discreet.ways.keep_distribution.plan import DistributionPlan, plan
+from discreet.ways.keep_distribution.prove import prove
+from discreet.ways.keep_distribution.publish import publish
+from discreet.ways.keep_distribution.replay import replay
+from discreet.ways.keep_distribution.spec import KeepDistribution
+
+WAY: Way[KeepDistribution, DistributionPlan, Measured, KeptDistribution] = Way(
+    "keep-distribution", KeepDistribution, KeptDistribution,
+    plan, check, draw, publish, prove, replay, evidence, errors, steps,
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Keep sums exactly: integer noise on the lattice that they leave free."""

@@ -1,0 +1,41 @@
+"""The lattice, its noise and its promise, from public values alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from discreet.lattice.plan import LatticePlan, plan_lattice
+from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Guarantee, Remark
+from discreet.privacy.loss import Loss
+from discreet.table import Schema
+from discreet.ways.keep_sums.spec import KeepSums
+
+
+@dataclass(frozen=True, eq=False)
+class SumsPlan:
+    """Noise that cannot break what is kept."""
+
+    spec: KeepSums
+    lattice: LatticePlan
+    guarantee: Guarantee
+
+    @property
+    def discloses(self) -> tuple[str, ...]:
+        return self.lattice.discloses
+
+    @property
+    def steps(self) -> tuple[Remark, ...]:
+        return (
+            Remark.of("keep", kept=", ".join(self.discloses)),
+            Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law),
+        )
+
+
+def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:
+    lattice = plan_lattice(
+        {name: schema.column(name) for name in schema.keys}, spec.keep, loss, rows=schema.rows, law=spec.law,
+        nonnegative=spec.nonnegative, inequalities=spec.inequalities, per_unit=spec.per_unit,
+        contributions=schema.contributions, allow_diagnosed=spec.allow_diagnosed,
+    )  # fmt: skip
+    promise = lattice.guarantee
+    return SumsPlan(spec, lattice, replace(promise, remarks=(ROWS_ARE_PUBLIC, *promise.remarks)))

@@ -1,0 +1,68 @@
+"""That noise on a lattice is wide enough for the smallest change that survives what is kept."""
+
+from __future__ import annotations
+
+from discreet.errors import choose
+from discreet.lattice.invariants import Invariants, invariant_matrix
+from discreet.lattice.laws import LAWS, LatticeLaw, Terms
+from discreet.lattice.neighbours import neighbours, remarks, smallest_change
+from discreet.lattice.structure import structure_of
+from discreet.numbers import text
+from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Remark
+from discreet.record.release import Publication
+from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
+
+
+def prove(publication: Publication[KeptSums]) -> list[str]:
+    """The noise pays for the promise, and the promise is about the change that what is kept leaves."""
+    record = publication.record
+    mechanism, promise = record.facts.mechanism, record.guarantee
+    problems = _shape(publication)
+    if problems:
+        return problems
+    structure = structure_of(invariants := invariants_of(publication))
+    terms = Terms(
+        smallest_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted
+    )
+    noise = mechanism.noise
+    said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
+    if promise.unit != neighbours(noise, terms):
+        problems.append("The guarantee is about other neighbours than what is kept leaves.")
+    if promise.remarks[: len(said)] != said:
+        problems.append("The guarantee's remarks are not those that belong to what is kept.")
+    if not noise.pays(promise.loss, terms):
+        problems.append("The noise is smaller than what is claimed needs.")
+    return [*problems, *_grade(publication, promise.remarks[len(said) :])]
+
+
+def invariants_of(publication: Publication[KeptSums]) -> Invariants:
+    keys = {name: publication.categories.column(name).to_pylist() for name in publication.record.schema.keys}
+    return invariant_matrix(publication.record.facts.invariants.kept, keys, len(publication.counts))
+
+
+def _shape(publication: Publication[KeptSums]) -> list[str]:
+    """Nothing is said that belongs to another kind of release, and the law is one."""
+    record, problems = publication.record, []
+    mechanism = record.facts.mechanism
+    choose(mechanism.law, LAWS, "law")
+    if record.certificate is not None:
+        problems.append("The release tells of a certificate, but such a release has none.")
+    if record.schema.max_count is not None:
+        problems.append("The release tells of a largest count, which would change the kept sums.")
+    if not _is_itself(mechanism, mechanism.noise):
+        problems.append("The mechanism is not what its name says.")
+    return problems
+
+
+def _is_itself(mechanism: LatticeFacts, noise: LatticeLaw) -> bool:
+    same = described(noise, mechanism.sampler, mechanism.nonnegative, mechanism.inequalities)
+    return (same.name, same.parameters) == (mechanism.name, mechanism.parameters)
+
+
+def _grade(publication: Publication[KeptSums], more: tuple[Remark, ...]) -> list[str]:
+    """A chain's sample is never said to be exact; its distance is part of the delta."""
+    promise = publication.record.guarantee
+    chain = "chain" in publication.record.facts.mechanism.sampler.split("+")
+    charged = chain and promise.delta > 0 and more == (Remark.of("chain", delta=text(promise.delta)),)
+    right = charged and promise.grade == "diagnosed" if chain else promise.grade == "exact" and not more
+    return [] if right else ["The grade of the guarantee is not the one of its sampler."]

@@ -1,0 +1,1 @@
+"""Every row by itself, through one mechanism."""

@@ -1,0 +1,24 @@
+"""The only step that touches the secret counts, and the only one with secret randomness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.mechanism import NoiseThenMap
+from discreet.sample.bits import Bits
+from discreet.sample.rows import draw_rows
+from discreet.ways.row_by_row.plan import RowPlan
+
+
+def check(plan: RowPlan, counts: Integers) -> None:
+    """Every table can go this way."""
+
+
+def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
+    """A noisy value, or a drawn one, for each row."""
+    form, top = plan.mechanism.form, plan.mechanism.max_count
+    if isinstance(form, NoiseThenMap):
+        return form.noise.add(counts, bits, top)
+    assert top is not None
+    return draw_rows(form, np.minimum(counts, top), bits)

@@ -1,0 +1,72 @@
+"""What the record of a release row by row holds, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from discreet.laws import NoiseLaw
+from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Grade, Neighbours, Remark, one_person, top_coded
+from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+
+OWN = "own"
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismFacts:
+    """The mechanism that every row went through."""
+
+    name: str
+    form: Form = field(metadata={"flat": True})
+
+    @property
+    def noise(self) -> NoiseLaw | None:
+        return self.form.noise if isinstance(self.form, NoiseThenMap) else None
+
+    @property
+    def max_count(self) -> int | None:
+        return Mechanism(self.name, self.form).max_count
+
+
+@dataclass(frozen=True, eq=False)
+class RowFacts:
+    """All of it."""
+
+    mechanism: MechanismFacts
+
+
+def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
+    """What one unit in one row may cost, of a promise in likelihood ratios."""
+    assert not isinstance(loss, Concentrated)
+    if contributions == 1:
+        return loss
+    return Pure(loss.epsilon.times(Fraction(1, contributions)))
+
+
+def by_ratio(noise: NoiseLaw | None, loss: Loss, contributions: int) -> bool:
+    """Whether the promise is proved by likelihood ratios of one unit; otherwise by the concentration of the noise."""
+    concentrated = noise is not None and isinstance(noise.price(), Concentrated)
+    return not (concentrated and (isinstance(loss, Concentrated) or contributions > 1))
+
+
+def neighbours(noise: NoiseLaw | None, loss: Loss, contributions: int) -> Neighbours:
+    """One person more or less; what a unit costs is the noise's own price, or a share of the promise."""
+    price = None if noise is None else noise.price()
+    rate = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
+    return one_person(rate, contributions)
+
+
+def grade_of(noise: NoiseLaw | None, loss: Loss) -> Grade:
+    concentrated = noise is not None and isinstance(noise.price(), Concentrated)
+    return "enclosed" if concentrated and isinstance(loss, Approximate) else "exact"
+
+
+def remarks(max_count: int | None) -> tuple[Remark, ...]:
+    """What the promise does not say by itself."""
+    return (ROWS_ARE_PUBLIC, *(top_coded(max_count) or (Remark("counts-may-be-negative"),)))
+
+
+def proved_form(form: Form) -> Form:
+    """What the proof is about: of noise the noise alone, since its values are published before they are clamped."""
+    return NoiseThenMap(form.noise) if isinstance(form, NoiseThenMap) else form

@@ -1,0 +1,77 @@
+"""A mechanism by name, or of the user's own, certified for what was asked. The counts are not looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.certify.proof import Proof, proof_of
+from discreet.errors import BadInput
+from discreet.laws import law_named
+from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.privacy.guarantee import Guarantee, Remark
+from discreet.privacy.loss import Approximate, Loss, odds_only, pure_only
+from discreet.table import Schema
+from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, proved_form, remarks, unit_loss
+from discreet.ways.row_by_row.spec import MATRICES, SIGNED, RowByRow
+
+
+@dataclass(frozen=True, eq=False)
+class RowPlan:
+    """One mechanism for every row, and its proof."""
+
+    spec: RowByRow
+    mechanism: Mechanism
+    guarantee: Guarantee
+    certificate: Proof | None
+    discloses: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Remark, ...]:
+        top, people = self.mechanism.max_count, self.guarantee.unit.contributions
+        cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
+        price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
+        widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
+        return (cut, price, *widened)
+
+
+def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
+    people = schema.contributions
+    mechanism = _own(loss, spec, people) if spec.own else _named(loss, spec, people)
+    noise = mechanism.form.noise if isinstance(mechanism.form, NoiseThenMap) else None
+    proof = None
+    if by_ratio(noise, loss, people):
+        proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
+    promise = Guarantee(
+        loss, neighbours(noise, loss, people), grade_of(noise, loss), remarks(mechanism.max_count)
+    )  # fmt: skip
+    return RowPlan(spec, mechanism, promise, proof)
+
+
+def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
+    if spec.mechanism in MATRICES:
+        from discreet.build.explicit import explicit
+
+        each = unit_loss(pure_only(loss, f"the mechanism {spec.mechanism!r}"), people)
+        return explicit(spec.mechanism, spec.max_count, each.epsilon)
+    signed = spec.mechanism == SIGNED
+    noise = law_named("geometric" if signed else spec.mechanism).calibrated(loss, people)
+    if signed:
+        return Mechanism(SIGNED, NoiseThenMap(noise))
+    if spec.max_count is None and spec.mechanism != "discrete-gaussian":
+        found = "it needs a max_count"
+        raise BadInput(f"the mechanism {spec.mechanism!r} was asked for", found, "Or use signed-geometric")
+    return Mechanism(spec.mechanism, NoiseThenMap(noise, None if spec.max_count is None else (0, spec.max_count)))
+
+
+def _own(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
+    """A mechanism of the user's: its size is the largest count."""
+    from discreet.ways.row_by_row.own import own_mechanism
+
+    asked = odds_only(loss, "a mechanism of your own")
+    mechanism = own_mechanism(spec.mechanism)
+    if spec.max_count not in (None, mechanism.max_count):
+        found = f"the mechanism given is for counts up to {mechanism.max_count}"
+        raise BadInput(f"max_count = {spec.max_count} was asked for", found, "Leave max_count out")
+    if isinstance(asked, Approximate) and people > 1:
+        raise BadInput("delta was asked for with contributions above 1", "a group's delta is larger", "Use delta 0")
+    return mechanism

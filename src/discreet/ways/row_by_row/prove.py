@@ -1,0 +1,79 @@
+"""That a release row by row is as private as it claims. Nothing here knows how it was built."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.certify.proof import proof_of
+from discreet.errors import NotProven
+from discreet.laws import NoiseLaw
+from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.privacy.convert import zcdp_epsilon
+from discreet.privacy.loss import Approximate, Concentrated, Loss
+from discreet.record.release import Publication
+from discreet.ways.row_by_row.facts import (
+    OWN, MechanismFacts, RowFacts, by_ratio, grade_of, neighbours, proved_form, remarks, unit_loss,
+)  # fmt: skip
+from discreet.ways.row_by_row.spec import MATRICES, SIGNED
+
+
+def prove(publication: Publication[RowFacts]) -> list[str]:
+    """The mechanism is as private as claimed when one person adds one to one count, and the claim is the right one."""
+    record = publication.record
+    mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
+    if isinstance(loss, Approximate) and people > 1 and mechanism.noise is None:
+        return ["A delta is claimed for people who are counted several times: a group's delta is larger."]
+    if isinstance(loss, Concentrated) and not (
+        mechanism.noise is not None and isinstance(mechanism.noise.price(), Concentrated)
+    ):
+        return ["A rho is claimed, but the noise is not Gaussian."]
+    return [*_promise(publication), *_name(mechanism), *_privacy(publication)]
+
+
+def _promise(publication: Publication[RowFacts]) -> list[str]:
+    record = publication.record
+    promise, noise = record.guarantee, record.facts.mechanism.noise
+    problems = []
+    if promise.unit != neighbours(noise, promise.loss, record.schema.contributions):
+        problems.append("The guarantee is about other neighbours than the schema's contributions and the noise say.")
+    if promise.grade != grade_of(noise, promise.loss):
+        should = grade_of(noise, promise.loss)
+        problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {should!r}.")
+    if promise.remarks != remarks(record.schema.max_count):
+        problems.append("The guarantee's remarks are not those that belong to such a release.")
+    return problems
+
+
+def _name(mechanism: MechanismFacts) -> list[str]:
+    form = mechanism.form
+    if isinstance(form, NoiseThenMap):
+        fits = form.map is None and (form.clamp is None or form.clamp[0] == 0)
+        if mechanism.name == SIGNED:
+            fits = fits and form.noise.name == "geometric" and form.clamp is None
+        else:
+            fits = fits and mechanism.name == form.noise.name
+    else:
+        fits = mechanism.name in (*MATRICES, OWN)
+    return [] if fits else ["The mechanism is not what its name says."]
+
+
+def _privacy(publication: Publication[RowFacts]) -> list[str]:
+    record = publication.record
+    mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
+    if not by_ratio(mechanism.noise, loss, people):
+        assert mechanism.noise is not None
+        extra = [] if record.certificate is None else ["The release has a certificate of something it does not claim."]
+        return [*extra, *_concentrated(mechanism.noise, loss, people)]
+    try:
+        proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
+    except NotProven as error:
+        return [str(error)]
+    return [] if proof == record.certificate else ["The certificate is not the one that the mechanism earns."]
+
+
+def _concentrated(noise: NoiseLaw, loss: Loss, people: int) -> list[str]:
+    rho = noise.price(people).rho or Fraction(0)
+    if isinstance(loss, Concentrated):
+        return [] if rho == loss.rho else ["The noise is not the one that the claimed rho needs."]
+    enough = loss.delta > 0 and zcdp_epsilon(rho, loss.delta) <= loss.epsilon.rational()
+    return [] if enough else ["The noise is smaller than the claimed epsilon and delta need."]

@@ -1,0 +1,20 @@
+"""That the table is the measurements, clamped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.mechanism import NoiseThenMap
+from discreet.record.release import Publication
+from discreet.ways.row_by_row.facts import RowFacts
+
+
+def replay(publication: Publication[RowFacts]) -> list[str]:
+    record = publication.record
+    if record.facts.mechanism.max_count != record.schema.max_count:
+        return ["The largest count of the schema is not that of the mechanism."]
+    form = record.facts.mechanism.form
+    if not isinstance(form, NoiseThenMap) or form.clamp is None or publication.measured is None:
+        return []
+    wrong = np.flatnonzero(np.clip(publication.measured, *form.clamp) != publication.counts)
+    return [f"Row {int(wrong[0]) + 1} of the table does not follow from its measurement."] if len(wrong) else []

@@ -1,0 +1,75 @@
+"""The options of a release row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from discreet.errors import BadInput, choose
+from discreet.numbers import whole
+from discreet.options import option
+from discreet.ways.keep_distribution.spec import AUTO, count_or_word
+from discreet.ways.spec import WaySpec
+
+MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
+SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
+FILES = (".json", ".csv", ".npz")
+
+
+def names() -> tuple[str, ...]:
+    """Every mechanism that is known by name: exact noise of a registered law, clamped, or a matrix."""
+    from discreet.laws import law_names
+
+    return (*law_names(), SIGNED, *MATRICES)
+
+
+@dataclass(frozen=True)
+class RowByRow(WaySpec):
+    """Every row by itself, through one mechanism: by name, or of your own."""
+
+    name: ClassVar[str] = "row-by-row"
+
+    mechanism: Any = option(
+        "geometric",
+        "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use",
+        values=names, metavar="NAME|FILE",
+    )  # fmt: skip
+    max_count: int | None = option(
+        None, "the largest count, larger ones are treated as it", read=count_or_word
+    )
+
+    @classmethod
+    def meant_by(cls, options: Mapping[str, Any]) -> bool:
+        which = options.get("mechanism")
+        return which is not None and (not isinstance(which, str) or which in names() or is_file(which))
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mechanism, str) and not self.file:
+            choose(self.mechanism, names(), "mechanism")
+        if self.max_count == AUTO:
+            raise BadInput(
+                f"the mechanism {self.shown!r} was asked for with max_count 'auto'",
+                "it has no stage that could measure the largest count",
+                "Give max_count as a number, or use mechanism 'transport'",
+            )
+        if self.max_count is not None:
+            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
+
+    @property
+    def file(self) -> bool:
+        """Whether the mechanism is in a file."""
+        return isinstance(self.mechanism, str) and is_file(self.mechanism)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a mechanism of the user's."""
+        return self.file or not isinstance(self.mechanism, str)
+
+    @property
+    def shown(self) -> str:
+        return self.mechanism if isinstance(self.mechanism, str) else "of your own"
+
+
+def is_file(word: str) -> bool:
+    return word.lower().endswith(FILES)

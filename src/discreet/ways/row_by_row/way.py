@@ -1,0 +1,18 @@
+"""The parts of this way."""
+
+from __future__ import annotations
+
+from discreet.arrays import Integers
+from discreet.ways import Way
+from discreet.ways.row_by_row.draw import check, draw
+from discreet.ways.row_by_row.evidence import errors, evidence, steps
+from discreet.ways.row_by_row.facts import RowFacts
+from discreet.ways.row_by_row.plan import RowPlan, plan
+from discreet.ways.row_by_row.prove import prove
+from discreet.ways.row_by_row.publish import publish
+from discreet.ways.row_by_row.replay import replay
+from discreet.ways.row_by_row.spec import RowByRow
+
+WAY: Way[RowByRow, RowPlan, Integers, RowFacts] = Way(
+    "row-by-row", RowByRow, RowFacts, plan, check, draw, publish, prove, replay, evidence, errors, steps
+)
