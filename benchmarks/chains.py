@@ -11,7 +11,7 @@ import numpy as np
 from discreet.lattice.chains import chain_sampler
 from discreet.lattice.coupling import Diagnosis, diagnose
 from discreet.lattice.diagnostics import effective_draws
-from discreet.lattice.papers import MetropolisSampler, smith
+from discreet_lab.samplers.published import MetropolisSampler, smith
 
 EPSILON = 0.25
 PUBLISHED_LAG = 8000

@@ -14,9 +14,9 @@ import numpy as np
 from discreet.distribution import private_distribution, privatizers, refine
 from discreet.distribution.privatizer import Idealised
 from discreet.evaluate.metrics import w1
-from discreet.evaluate.pipelines import noise_of
 from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet.sample.laws import Gaussian, Geometric
+from discreet_lab.baselines.pipelines import noise_of
 
 ROWS = 3136
 REPEATS = 10

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.lattice.diagnostics import effective_draws
 from discreet.lattice.invariants import invariant_matrix, sums
-from discreet.lattice.papers import MetropolisSampler, independence_sampler, smith
 from discreet.lattice.plan import LatticePlan, lattice_sampler, plan_lattice
 from discreet.sample.bits import secure
+from discreet_lab.samplers.published import MetropolisSampler, independence_sampler, smith
 
 RATIOS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 JOINT_RATIOS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.55)

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.progress import track
 
 from discreet.distribution.split import default_split, kl_split
-from discreet.evaluate.pipelines import clamped_geometric, paper, two_stage, unfixed
-from discreet.evaluate.simulate import ERRORS, Simulation, simulate
+from discreet_lab.baselines.pipelines import clamped_geometric, paper, two_stage, unfixed
+from discreet_lab.baselines.simulate import ERRORS, Simulation, simulate
 
 # the grid of total budgets in Kohli and Laskowski, table 3
 EPSILONS = (0.10, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.00)

@@ -68,3 +68,20 @@ def components(points: np.ndarray, directions: list[np.ndarray]) -> int:
                 if other is not None:
                     label[root(place[tuple(point)])] = root(other)
     return len({root(i) for i in range(len(points))})
+
+
+def same_lattice(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the rows of both span the same integer vectors."""
+    from flint import fmpz_mat
+
+    def canonical(vectors: np.ndarray) -> list[list[int]]:
+        rows = [row for row in np.asarray(vectors).tolist() if any(row)]
+        return [row for row in fmpz_mat(rows).hnf().tolist() if any(row)] if rows else []
+
+    return canonical(one) == canonical(other)
+
+
+def observed(paths: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """How often the paths were at each of the points."""
+    place = {tuple(point): i for i, point in enumerate(points)}
+    return np.bincount([place[tuple(state)] for state in paths.reshape(-1, points.shape[1])], minlength=len(points))

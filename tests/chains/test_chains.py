@@ -13,7 +13,7 @@ from discreet.lattice import chains
 from discreet.lattice.chains import UNBOUNDED, Target, chain_sampler, line_step
 from discreet.sample.bits import seeded
 
-from .fibres import THREE_SETS, law_of, margins, nonnegative_tables
+from .fibres import THREE_SETS, law_of, margins, nonnegative_tables, observed
 
 SCALE = {"l1": {"epsilon": 0.3}, "l2": {"epsilon": 0.3}, "gaussian": {"sigma": 3}}
 
@@ -87,11 +87,6 @@ def test_line_moves_are_reversible_and_irreducible(law, counts):
     assert np.allclose(kernel.sum(axis=1), 1)
     assert np.allclose(flow, flow.T, atol=1e-14)
     assert (np.linalg.matrix_power(kernel, len(noise)) > 0).all()
-
-
-def observed(paths, points):
-    place = {tuple(point): i for i, point in enumerate(points)}
-    return np.bincount([place[tuple(state)] for state in paths.reshape(-1, points.shape[1])], minlength=len(points))
 
 
 @pytest.mark.parametrize("law", ["l1", "l2", "gaussian"])

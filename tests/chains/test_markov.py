@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.lattice.basis import kernel_basis
 from discreet.lattice.markov import graver, grid_of, merge_columns, minors, moves_for
 
-from .fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables
+from .fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables, same_lattice
 
 matrices = st.integers(1, 3).flatmap(
     lambda rows: st.lists(st.lists(st.integers(0, 1), min_size=rows, max_size=rows), min_size=rows + 1, max_size=6).map(
@@ -30,16 +30,6 @@ def test_moves_keep_the_sums_and_span_the_lattice(matrix, bounded):
     basis = kernel_basis(matrix)
     assert moves.dimension == len(basis)
     assert same_lattice(directions, basis)
-
-
-def same_lattice(one, other):
-    from flint import fmpz_mat
-
-    def canonical(rows):
-        rows = [row for row in np.asarray(rows).tolist() if any(row)]
-        return [row for row in fmpz_mat(rows).hnf().tolist() if any(row)] if rows else []
-
-    return canonical(one) == canonical(other)
 
 
 @given(matrices, st.data())

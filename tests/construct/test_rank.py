@@ -22,6 +22,16 @@ def test_the_released_histogram_is_the_published_one(histogram: list[int], seed:
     assert (np.diff(means) >= 0).all() and len(order) == rows
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(0, 2**32))
+def test_rank_map_keeps_the_histogram_and_the_order(noisy: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    histogram = rng.multinomial(len(noisy), np.full(10, 0.1))
+    out = rank_map(noisy, np.cumsum(histogram), rng.random(len(noisy)))
+    np.testing.assert_array_equal(np.bincount(out, minlength=10), histogram)
+    assert all(a <= b for x, a in zip(noisy, out) for y, b in zip(noisy, out) if x < y)
+
+
 def test_ties_go_by_their_words() -> None:
     assert rank_map([5, 5, 5, 1], [1, 2, 4], [9, 2, 5, 0]).tolist() == [2, 1, 2, 0]
 

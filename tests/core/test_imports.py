@@ -46,9 +46,9 @@ def files(part: str) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place]
 
 
-def reached(start: Path) -> set[str]:
-    """The modules of this package that importing a file leads to, functions included."""
-    todo, seen = [start], {start}
+def reached(*starts: Path) -> set[str]:
+    """The modules of this package that importing the files leads to, functions included."""
+    todo, seen = list(starts), set(starts)
     while todo:
         for name in imports(todo.pop()):
             parts = name.split(".")

@@ -15,7 +15,6 @@ from discreet.distribution.projections import median
 from discreet.distribution.refine import FLOOR, _covariance, _newton_step, _reach, geometric_blur, refine
 from discreet.errors import BadInput
 from discreet.evaluate.metrics import w1
-from discreet.evaluate.pipelines import noise_of
 from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet.sample.laws import Gaussian, Geometric, Staircase
 
@@ -35,6 +34,12 @@ def clamped(noise: Geometric | Gaussian | Staircase, size: int) -> np.ndarray:
             if i == end:
                 matrix[i, end] = 1 - tails[1]
     return matrix
+
+
+def drawn(noise: Geometric, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Two-sided geometric noise, as the difference of two geometric variables."""
+    chance = 1 - 1 / float(noise.odds)
+    return rng.geometric(chance, size) - rng.geometric(chance, size)
 
 
 def histogram_of(seed: int, size: int) -> np.ndarray:
@@ -139,8 +144,8 @@ def test_refinement_beats_both_of_its_sources(shape: str, rate: float) -> None:
     true = np.bincount(counts, minlength=top + 1)
     first, second = Geometric(Fraction(math.exp(rate / 5))), Geometric(Fraction(math.exp(rate)))
     for _ in range(30):
-        prefix = np.cumsum(true)[:-1] + noise_of(first, top, rng)
-        seen = np.bincount(np.clip(counts + noise_of(second, 3000, rng), 0, top), minlength=top + 1)
+        prefix = np.cumsum(true)[:-1] + drawn(first, top, rng)
+        seen = np.bincount(np.clip(counts + drawn(second, 3000, rng), 0, top), minlength=top + 1)
         alone = median(np.diff(prefix.astype(float), prepend=0.0, append=3000.0), 3000)
         errors.append((w1(refine(seen, second, prefix, first), true), w1(alone, true), w1(seen, true)))
     refined, measured, noisy = np.mean(errors, axis=0)

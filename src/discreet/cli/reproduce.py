@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.common import Json, emit
-from discreet.errors import BadInput
+from discreet.errors import BadInput, MissingExtra
 
 
 def run(
@@ -19,16 +20,30 @@ def run(
     out: Annotated[str | None, typer.Option("--out", help="folder for the page and its pictures")] = None,
     json: Json = False,
 ) -> int:
-    from discreet.reproduce.run import listing, reproduce
-
+    lab = _lab()
     if listed:
-        emit(json, listing(), [f"{one['name']:<24} {one['what']}" for one in listing()])
+        emit(json, lab.listing(), [f"{one['name']:<24} {one['what']}" for one in lab.listing()])
         return 0
     if name is None:
         raise BadInput("an experiment was to be reproduced", "none was named", "Name one, or 'all'; --list shows them")
-    results = reproduce([name], quick=quick, data=data, out=out)
+    results = lab.reproduce([name], quick=quick, data=data, out=out)
     emit(json, {"results": results}, lambda: _lines(results, out))
     return int(any(result["verdict"] == "failed" for result in results))
+
+
+def _lab() -> ModuleType:
+    """The experiments are in a package of their own, which only the repository holds."""
+    try:
+        from discreet_lab import run as lab
+    except ModuleNotFoundError as error:
+        if error.name != "discreet_lab":
+            raise
+        raise MissingExtra(
+            "a published experiment was to be repeated",
+            "discreet_lab, which holds the experiments, is not installed",
+            "It is not on the package index: clone discreet's repository and run `make setup` there",
+        ) from error
+    return lab
 
 
 def _lines(results: list[dict[str, Any]], out: str | None) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""How good a release is: distances, simulation, reference shapes. For the data's keeper: it looks at true counts."""
+"""How good a release is: distances, studies, reference shapes. For the data's keeper: it looks at true counts."""

@@ -1,0 +1,167 @@
+"""Whole releases as functions of the true counts, in floats and with numpy's generators: for simulation only."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.build.rank import rank_map
+from discreet.distribution.expectation import blur, noise_kernel
+from discreet.distribution.loss import Noise
+from discreet.distribution.projections import clip, integer_bins, median
+from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
+from discreet.distribution.split import default_split, kl_split
+from discreet.errors import BadInput, choose
+from discreet.sample.laws import Gaussian, Geometric
+from discreet_lab.baselines.simulate import Pipeline
+
+MAPS = ("spread", "rank", "observed", "expected")
+
+
+def two_stage(
+    epsilon: float,
+    max_count: int,
+    split: float | None = None,
+    refined: bool = True,
+    onto: str = "spread",
+    smoothing: float = SMOOTHING,
+) -> Pipeline:
+    """The default release: cumulative privatizer, geometric noise, refinement, and a monotone map.
+
+    `onto`: `spread` maps from the noisy histogram as observed to the estimate, rows of one noisy value evenly; `rank`
+    gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row independently; `expected` does
+    so from the histogram that the estimate makes one expect.
+    """
+    share = float(default_split(epsilon, refined)) if split is None else split
+    first = Geometric(_odds(share * epsilon)) if share > 0 else None
+    return two_stage_of(first, Geometric(_odds((1 - share) * epsilon)), max_count, refined, onto, smoothing)
+
+
+def two_stage_of(
+    first: Noise | None, second: Noise, max_count: int, refined: bool, onto: str, smoothing: float = SMOOTHING
+) -> Pipeline:
+    """A two-stage release with given laws of noise on the cumulative histogram (None: unmeasured) and on the counts."""
+    choose(onto, MAPS, "map")
+    if first is None and not refined:
+        raise BadInput("a release without stage one was to be simulated", "only refinement could tell the distribution")
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        prefix = np.cumsum(np.bincount(counts, minlength=max_count + 1))[:-1]
+        measured = None if first is None else prefix + noise_of(first, max_count, rng)
+        noisy = np.clip(counts + noise_of(second, len(counts), rng), 0, max_count)
+        seen = np.bincount(noisy, minlength=max_count + 1)
+        if refined or measured is None:
+            target = refine(seen, second, measured, first, smoothing)
+        else:
+            target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
+        if onto == "rank":
+            ends = np.cumsum(integer_bins(target, len(noisy)))
+            return rank_map(noisy, ends, rng.random(len(noisy)))
+        source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
+        if onto == "spread":
+            whole_rows = integer_bins(target, len(noisy)).astype(float)
+            return quantile_map(noisy, source, whole_rows, evenly(noisy, rng))
+        return quantile_map(noisy, source, target, rng.random(len(noisy)))
+
+    return run
+
+
+def by_matrix(matrix: Floats) -> Pipeline:
+    """Every row by itself, from the row of the matrix that belongs to its count."""
+    upper = np.cumsum(matrix, axis=1)
+    steps = (upper / upper[:, -1:] + np.arange(len(matrix))[:, None]).ravel()
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        places = np.searchsorted(steps, counts + rng.random(len(counts)), side="right")
+        return np.minimum(places - counts * matrix.shape[1], matrix.shape[1] - 1)
+
+    return run
+
+
+def paper(epsilon: float, max_count: int, split: float | None = None, selector: str | None = None) -> Pipeline:
+    """Kohli and Laskowski's release: cyclic Laplace, clipped and rescaled, their split, and a fixed-point mechanism.
+
+    With a `selector` (max, min, sandwich) the mechanism is their heuristic's; without, the one of least count error
+    among all with that fixed point: never worse for the counts, and the same distribution.
+    """
+    share = float(kl_split(epsilon)) if split is None else split
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        rest = (1 - share) * epsilon
+        target = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        if selector is not None:
+            from discreet.build.heuristic import heuristic
+
+            return by_matrix(heuristic(target, _odds(rest), selector).matrix)(counts, rng)
+        noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
+        return quantile_map(noisy, geometric_blur(target, math.exp(-rest)), target, rng.random(len(noisy)))
+
+    return run
+
+
+def unfixed(epsilon: float, max_count: int, split: float | None = None) -> Pipeline:
+    """The least count error without regard for the distribution: each noisy value becomes the median of what it may
+    have been, judged by a cyclic Laplace estimate of the distribution (Ghosh et al.; Kohli and Laskowski)."""
+    share = float(kl_split(epsilon)) if split is None else split
+    counts_of = np.arange(max_count + 1)
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        rest = (1 - share) * epsilon
+        prior = _cyclic_laplace(counts, share * epsilon, max_count, rng)
+        noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
+        posterior = np.cumsum(np.exp(-rest * np.abs(counts_of[:, None] - counts_of)) * prior, axis=1)
+        return (posterior < posterior[:, -1:] / 2).sum(axis=1)[noisy]
+
+    return run
+
+
+def clamped_geometric(epsilon: float, max_count: int) -> Pipeline:
+    """All of the budget on the counts, and nothing but clamping after the noise."""
+
+    def run(counts: Integers, rng: np.random.Generator) -> Integers:
+        return np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
+
+    return run
+
+
+def _cyclic_laplace(counts: Integers, epsilon: float, max_count: int, rng: np.random.Generator) -> Floats:
+    noise = rng.laplace(0, 1 / epsilon, max_count + 1)
+    return clip(np.bincount(counts, minlength=max_count + 1) + noise - np.roll(noise, -1), len(counts))
+
+
+def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
+    chance = -math.expm1(-epsilon)
+    return rng.geometric(chance, size) - rng.geometric(chance, size)
+
+
+def noise_of(noise: Noise, size: int, rng: np.random.Generator) -> Integers:
+    if isinstance(noise, Gaussian):
+        return np.rint(rng.normal(0, math.sqrt(noise.variance), size)).astype(np.int64)
+    return geometric_noise(math.log(noise.odds), size, rng)
+
+
+def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:
+    """A uniform number for every row; of the k rows of one noisy value one lies in every k-th part of 0..1."""
+    shuffled = rng.permutation(len(noisy))
+    order = shuffled[np.argsort(noisy[shuffled], kind="stable")]
+    many = np.bincount(noisy)
+    first = np.cumsum(many) - many
+    out = np.empty(len(noisy))
+    out[order] = np.arange(len(noisy)) - first[noisy[order]]
+    return (out + rng.random(len(noisy))) / many[noisy]
+
+
+def quantile_map(noisy: Integers, source: Floats, target: Floats, parts: Floats) -> Integers:
+    """Every noisy value to the same quantile of the target as it has in `source`; `parts`: where within the value."""
+    ends = np.concatenate([[0.0], np.cumsum(source)])
+    place = (ends[noisy] + parts * source[noisy]) / ends[-1]
+    upper = np.cumsum(target)
+    last = int(np.flatnonzero(target)[-1])
+    return np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)
+
+
+def _odds(epsilon: float) -> Fraction:
+    return Fraction(math.exp(epsilon))

@@ -1,0 +1,1 @@
+"""Experiments, found by file: every module lists its own in `EXPERIMENTS`."""

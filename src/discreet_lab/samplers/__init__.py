@@ -1,0 +1,1 @@
+"""The papers' own samplers of noise that keeps sums."""
