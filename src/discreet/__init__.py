@@ -16,8 +16,11 @@ from discreet.count import count
 from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
+from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, Pure
+from discreet.ways.keep_distribution.spec import KeepDistribution
+from discreet.ways.row_by_row.spec import RowByRow
+from discreet.ways.keep_sums.spec import KeepSums
 from discreet.release import Release, release
-from discreet.guarantee import Guarantee
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
 from discreet.ledger import Ledger, ledger
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.record.release import About
+    from discreet.run import ReleaseSpec, read_spec, run
 
 # loaded when first asked for: these build mechanisms, and most users never need them
 LATER = {
@@ -43,6 +48,8 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.record.release": ("About",),
+    "discreet.run": ("ReleaseSpec", "read_spec", "run"),
 }
 
 
@@ -56,11 +63,12 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison", "Construction", "Design",
-    "DiscreetError", "Estimate", "Evaluation", "Guarantee", "Infeasible", "Ledger", "Mechanism", "MissingExtra",
-    "NotProven", "OverBudget", "Plan", "PrivateDistribution", "Release", "Schema", "SolverFailed", "Table",
+    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
+    "Concentrated", "Construction", "Design", "DiscreetError", "Estimate", "Evaluation", "Guarantee", "Infeasible",
+    "KeepDistribution", "KeepSums", "Ledger", "Mechanism", "MissingExtra", "Neighbours", "NotProven", "OverBudget",
+    "Plan", "PrivateDistribution", "Pure", "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table",
     "Verification", "Witness", "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct",
     "count", "design", "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan",
-    "plot", "private_distribution", "published_bounded_mechanism", "read_table", "release", "sum_where", "sums",
-    "table", "target", "total", "verify",
+    "plot", "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run",
+    "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

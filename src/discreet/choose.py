@@ -54,7 +54,7 @@ def choose(
     for number in epsilons:
         epsilon = epsilon_of(number)
         row = plan(public, epsilon, max_count=top, prior=likely).expected[0]
-        choices.append(Choice(str(epsilon), row["count_error"], row["distribution_error"], meaning(epsilon)))
+        choices.append(Choice(str(epsilon), row.count_error, row.distribution_error, meaning(epsilon)))
     return tuple(choices)
 
 

@@ -36,7 +36,7 @@ def count(
     counter = count_file if isinstance(data, (str, Path)) else count_frame
     counts, kind = counter(data, names, categories, person, limit)
     counted = table(categories.append_column(COUNT, [counts]), COUNT, names)
-    return Table(replace(counted.schema, kind=kind, contributions=limit), counted.counts)
+    return replace(counted, schema=replace(counted.schema, kind=kind, contributions=limit))
 
 
 def _limit(names: list[str], person: str | None, bound: int | None) -> int:

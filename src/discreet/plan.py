@@ -4,70 +4,104 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Integers
 from discreet.costs import prior_of
-from discreet.numbers import Epsilon, Number, text, whole
-from discreet.table import Schema
-
-if TYPE_CHECKING:
-    from discreet.routes import Request, Route
-    from discreet.routes.budget import Part
-    from discreet.routes.two_stage import TwoStageRoute
+from discreet.numbers import Epsilon, Number, whole
+from discreet.privacy.guarantee import Guarantee, Remark
+from discreet.privacy.loss import Loss
+from discreet.record import words
+from discreet.table import Schema, Table
+from discreet.ways import Way, way_named
+from discreet.ways.spec import WaySpec
 
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
-LARGEST_RANGE = 2000
+LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
 MOST_ROWS = 300_000  # more rows only make the distribution better: its error is then an upper bound
-WORK = 100_000
+WORK = 100_000  # rows simulated for each shape, so that a plan takes a second or so
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What will be done, in sentences, the total it costs, and the errors to expect for a few shapes of the data."""
+class Expected:
+    """The errors to expect for one shape of the data: of a count, and of the distribution (Wasserstein-1)."""
 
-    steps: tuple[str, ...]
-    epsilon: str | None
-    expected: tuple[dict[str, Any], ...]
-    guarantee: str = ""
+    shape: str
+    max_count: int
+    count_error: float
+    distribution_error: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, what it costs, and the errors to expect for a few shapes of the data."""
+
+    done: tuple[Remark, ...]
+    promise: Guarantee
+    expected: tuple[Expected, ...]
+    published_columns: tuple[str, ...]
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Each step in a sentence, with its price."""
+        return tuple(words.steps(self.done))
+
+    @property
+    def epsilon(self) -> str | None:
+        return None if self.promise.epsilon is None else str(self.promise.epsilon)
+
+    @property
+    def guarantee(self) -> str:
+        return self.promise.sentence
 
     def as_json(self) -> dict[str, Any]:
-        expected = [dict(row) for row in self.expected]
-        return {"steps": list(self.steps), "epsilon": self.epsilon, "expected": expected, "guarantee": self.guarantee}
+        return {
+            "steps": list(self.steps),
+            "epsilon": self.epsilon,
+            "published_columns": list(self.published_columns),
+            "expected": [dict(vars(row)) for row in self.expected],
+            "guarantee": self.guarantee,
+        }
 
 
 def plan(
     schema_or_rows: Any,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
+    way: WaySpec | None = None,
     *,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
     prior: Any = None,
     contributions: int | None = None,
+    given_rows: Integers | None = None,
     **options: Any,
 ) -> Plan:
     """What `release`, with the same options, would do with a table of these rows, and how well it would do it.
 
-    Errors are expected errors of one count and of the distribution of counts (Wasserstein-1), for reference shapes or,
-    if it is given, for a public `prior`: a distribution over 0..max_count.
+    Takes a table (its counts are not read), its schema, or a number of rows. Errors are expected errors of one count
+    and of the distribution of counts (Wasserstein-1), for reference shapes or, if it is given, for a public `prior`: a
+    distribution over 0..max_count. `given_rows` says of each row where it stood, for sums given as a matrix.
     """
-    from discreet.release import plan_route, request_of
+    from discreet.release import asked
 
-    request = request_of(epsilon, **options)
+    loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
     schema = _schema(schema_or_rows, contributions)
-    route = plan_route(schema, request)
-    promise = route.guarantee
-    return Plan(
-        tuple(_steps(route, request, schema)),
-        None if promise.epsilon is None else str(promise.epsilon),
-        tuple(_expected(schema, request, prior)),
-        promise.sentence,
-    )
+    if isinstance(schema_or_rows, Table):
+        given_rows = schema_or_rows.given_rows
+    chosen, placed = way_named(spec.name), spec.in_order(given_rows)
+    planned = chosen.plan(schema, loss, placed)
+    columns = (*schema.keys, schema.count)
+    return Plan(planned.steps, planned.guarantee, tuple(_expected(chosen, schema, loss, placed, prior)), columns)
 
 
 def _schema(given: Any, contributions: int | None) -> Schema:
     """The schema, or one of that many rows whose keys do not matter."""
+    if isinstance(given, Table):
+        given = given.schema
     if isinstance(given, Schema):
         schema = given
     else:
@@ -79,90 +113,36 @@ def _schema(given: Any, contributions: int | None) -> Schema:
     return replace(schema, contributions=max(people, schema.contributions))
 
 
-def _steps(route: Route, request: Request, schema: Schema) -> Iterator[str]:
-    """One sentence a step, with its price."""
-    from discreet.routes.two_stage import TwoStageRoute
-
-    if request.keep:
-        yield f"Keep exactly: {', '.join(route.discloses)}. These sums are published and not protected."
-        yield f"Spend {_total(request)} on {request.law} noise that cannot change them, and repair nothing."
-        return
-    limit = "that largest count" if request.max_count == "auto" else str(request.max_count)
-    if isinstance(route, TwoStageRoute) and route.budget.max_count is not None:
-        price = _price(route.budget.max_count)
-        yield f"Spend {price} on a largest count that nearly all of the {schema.rows} rows stay below."
-    if request.max_count is None:
-        yield "Leave counts without an upper limit."
-    else:
-        yield f"Treat counts above {limit} as {limit}."
-    if isinstance(route, TwoStageRoute):
-        yield from _two_stage_steps(route)
-    else:
-        yield f"Spend {_total(request)} on the counts: mechanism {request.mechanism}, row by row."
-    if schema.contributions > 1:
-        yield f"All noise is widened for people who are counted up to {schema.contributions} times."
-
-
-def _two_stage_steps(route: TwoStageRoute) -> Iterator[str]:
-    measured, rows, name = route.budget.distribution, route.budget.rows, route.request.mechanism
-    if measured is not None:
-        price = _price(measured)
-        yield f"Spend {price} on the distribution: noisy numbers of rows with a count of at most 0, 1, 2, ..."
-    if name != "transport":
-        yield f"Construct the mechanism {name} for that distribution: free, it looks at nothing secret."
-        yield f"Spend {_price(rows)} on the counts: that mechanism, row by row."
-        return
-    yield f"Spend {_price(rows)} on noise for each of the {route.schema.rows} counts."
-    if route.refined:
-        yield "Estimate the distribution again from the noisy counts: free, it looks at nothing secret."
-    how = "by rank, so that both agree exactly" if route.consistent else "row by row"
-    yield f"Map the noisy counts onto that distribution, {how}: free, for the same reason."
-
-
-def _price(part: Part) -> str:
-    if part.epsilon is None:
-        assert part.rho is not None
-        return f"rho = {text(part.rho)}"
-    return f"epsilon = {part.epsilon}"
-
-
-def _total(request: Request) -> str:
-    return f"epsilon = {request.epsilon}" if request.rho is None else f"rho = {text(request.rho)}"
-
-
-def _expected(schema: Schema, request: Request, prior: Any) -> Iterator[dict[str, Any]]:
+def _expected(
+    way: Way[Any, Any, Any, Any], schema: Schema, loss: Loss, spec: WaySpec, prior: Any
+) -> Iterator[Expected]:
     """The release itself, simulated on made-up tables."""
     from discreet.evaluate.shapes import SHAPES, rows_of
-    from discreet.release import plan_route
 
-    top = request.max_count if isinstance(request.max_count, int) else EXAMPLE_MAX_COUNT
+    given = getattr(spec, "max_count", None)
+    top = given if isinstance(given, int) else EXAMPLE_MAX_COUNT
     if prior is not None:
-        top = top if isinstance(request.max_count, int) else len(prior) - 1
+        top = top if isinstance(given, int) else len(prior) - 1
         shapes = {"prior": prior_of(prior, top + 1)}
     else:
         top = min(top, LARGEST_RANGE)
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
-    rows = schema.rows if request.keep else min(schema.rows, MOST_ROWS)
-    route = plan_route(replace(schema, rows=rows), request)
+    rows = schema.rows if spec.name == "keep-sums" else min(schema.rows, MOST_ROWS)
+    planned = way.plan(replace(schema, rows=rows), loss, spec)
     repeats = int(np.clip(WORK // rows, 2, 20))
     for name, shape in shapes.items():
-        count_error, distribution_error = _simulated(route, rows_of(shape, rows), repeats)
-        yield {
-            "shape": name,
-            "max_count": top,
-            "count_error": float(f"{count_error:.3g}"),
-            "distribution_error": float(f"{distribution_error:.3g}"),
-        }
+        errors = _simulated(way, planned, rows_of(shape, rows), repeats)
+        yield Expected(name, top, *(float(f"{error:.3g}") for error in errors))
 
 
-def _simulated(route: Route, counts: NDArray[np.int64], repeats: int) -> tuple[float, float]:
+def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers, repeats: int) -> tuple[float, float]:
     """Mean error of a count, and Wasserstein-1 between the distributions: the mean error of the sorted counts."""
     from discreet.sample.bits import seeded
 
     true, errors = np.sort(counts), []
     shuffled = np.random.default_rng(SEED).permutation(counts)
     for repeat in range(repeats):
-        released = route.publish(route.draw(shuffled, seeded(SEED + repeat))).counts
+        released = way.publish(planned, way.draw(planned, shuffled, seeded(SEED + repeat))).counts
         errors.append((np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()))
     count_error, distribution_error = np.mean(errors, axis=0)
     return float(count_error), float(distribution_error)

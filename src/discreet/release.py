@@ -1,23 +1,28 @@
-"""Release a table of counts: choose the route, record what it costs, draw, publish, seal."""
+"""Release a table of counts: choose the way, record what it costs, draw, publish, seal."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput, choose
-from discreet.guarantee import Guarantee
-from discreet.numbers import SMALLEST_EPSILON, Epsilon, Number, epsilon_of, exact, positive, probability, whole
-from discreet.routes import Measured, Published, Request, Route
+from discreet.errors import BadInput
+from discreet.numbers import Epsilon, Number
+from discreet.options import described, options_of
+from discreet.privacy.guarantee import Guarantee, whole_price
+from discreet.privacy.loss import Loss, loss_of
 from discreet.sample.bits import source
-from discreet.table import ROWS_ARE_PUBLIC, Schema, Table
+from discreet.table import Schema, Table
+from discreet.ways import Planned, Published, way_named
+from discreet.ways.spec import WaySpec, spec_of, ways_by_keyword
 
 if TYPE_CHECKING:
+    from discreet.certify.proof import Proof
     from discreet.ledger import Spending
+    from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
 
 Stages = Callable[[str], None]
 
@@ -26,39 +31,67 @@ Stages = Callable[[str], None]
 class Release:
     """A finished release. Everything in it is public."""
 
-    schema: Schema
-    published: Published
-    measured: Measured | None = field(repr=False)
-    guarantee: Guarantee
-    certificate: dict[str, Any] | None
-    max_count: int | None
-    created: str
+    publication: Publication[Any] = field(repr=False)
+    kind: str = "pyarrow"  # the frame that came in, and that goes out
+
+    @property
+    def record(self) -> ReleaseRecord[Any]:
+        """All facts about the release, as they stand in release.json."""
+        return self.publication.record
+
+    @property
+    def counts(self) -> Any:
+        """The private counts, row by row."""
+        return self.publication.counts
 
     @property
     def table(self) -> Any:
         """The public key columns and the private counts, as a frame of the kind that came in."""
         from discreet.io.tables import to_frame
 
-        return to_frame(self.schema, self.published.counts)
+        return to_frame(self.schema, self.publication.counts)
 
     @property
     def measurements(self) -> Any:
         """The noisy signed values before any mapping, or None where there are none."""
         from discreet.io.tables import to_frame
 
-        return None if self.measured is None else to_frame(self.schema, self.measured.rows)
+        return None if self.publication.measured is None else to_frame(self.schema, self.publication.measured)
+
+    @property
+    def schema(self) -> Schema:
+        """What everybody may know of the table."""
+        facts = self.record.schema
+        return Schema(
+            facts.keys, facts.count, facts.rows, self.publication.categories, self.kind, facts.contributions,
+            facts.order,
+        )  # fmt: skip
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.record.guarantee
+
+    @property
+    def certificate(self) -> Proof | None:
+        return self.record.certificate
 
     @property
     def private(self) -> bool:
-        return self.guarantee.private
+        return self.record.private
 
     @property
-    def mechanism(self) -> dict[str, Any]:
-        return self.published.mechanism
+    def max_count(self) -> int | None:
+        return self.record.schema.max_count
 
     @property
-    def distribution(self) -> dict[str, Any] | None:
-        return self.published.distribution
+    def mechanism(self) -> Any:
+        """How the counts were made; its fields depend on the way the release went."""
+        return self.record.facts.mechanism
+
+    @property
+    def distribution(self) -> Any:
+        """The private distribution of counts, where it was kept, or None."""
+        return getattr(self.record.facts, "distribution", None)
 
     def save(self, folder: str | Path, format: str | None = None, stages: Stages | None = None) -> str:
         """Write the release folder, whole or not at all; returns the digest of its release.json."""
@@ -68,157 +101,73 @@ class Release:
         return save(self, folder, format)
 
     def __repr__(self) -> str:
-        return f"<Release of {self.schema.rows} rows, {self.mechanism['name']}: {self.guarantee.sentence}>"
+        return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"
 
 
 def release(
     table: Table,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
+    way: WaySpec | None = None,
     *,
     alpha: Number | None = None,
     rho: Number | None = None,
     delta: Number = 0,
-    max_count: int | str | None = None,
-    mechanism: Any = None,
-    consistent: bool | None = None,
-    split: Number | None = None,
-    refine: bool | None = None,
-    base: str = "geometric",
-    keep: Sequence[Any] = (),
-    law: str = "l1",
-    nonnegative: bool = False,
-    inequalities: tuple[Any, Any] | None = None,
-    per_unit: bool = False,
-    allow_diagnosed: bool = False,
     measurements: bool = True,
+    about: About | None = None,
     ledger: Any = None,
     dataset: str | None = None,
     seed: int | None = None,
     stages: Stages | None = None,
+    **options: Any,
 ) -> Release:
     """Publish private counts in place of the table's. Randomness comes from the operating system.
 
-    With `keep` the named sums stay exact; otherwise the distribution of counts is kept as well as the budget allows.
-    `mechanism` is a name, or a design, mechanism or matrix of your own, applied to every row if it can be certified.
-    A `seed` is for tests: it makes the result repeatable and NOT private.
+    `release(table, epsilon=1, keep=[...])` is short for `release(table, Pure(1), KeepSums(keep=[...]))`.
+
+    epsilon: the privacy parameter, a number, or a value Pure(e), Approximate(e, d), Concentrated(r).
+    alpha: e^-epsilon, exact, in place of epsilon. rho: zero-concentrated privacy, in place of epsilon. delta: beside
+    epsilon, for Gaussian noise and for mechanisms of your own.
+    measurements: whether the noisy values before any mapping are published too.
+    about: who publishes what, for the report: About(title=..., source=..., contact=..., licence=..., note=...).
+    ledger, dataset: where the spending is recorded before anything is drawn.
+    seed: for tests; it makes the result repeatable and NOT private.
     """
     at = stages or _ignore
     if not isinstance(table, Table):
         raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
-    request = request_of(
-        epsilon, alpha, rho, delta, max_count=max_count, mechanism=mechanism, consistent=consistent,
-        split=split, refine=refine, base=base, keep=keep, law=law, nonnegative=nonnegative, per_unit=per_unit,
-        inequalities=inequalities, allow_diagnosed=allow_diagnosed,
-    )  # fmt: skip
+    loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
+    chosen = way_named(spec.name)
     bits = source(seed)
     record = _recorder(ledger, dataset)
-    route = plan_route(table.schema, request)
-    route.check(table.counts)
+    plan = chosen.plan(table.schema, loss, spec.in_order(table.given_rows))
+    chosen.check(plan, table.counts)
     at("record")
-    record(_spending(table.schema, request, route))
+    entry = record(_spending(table.schema, spec, plan))
     at("draw")
-    measured = route.draw(table.counts, bits)
+    measured = chosen.draw(plan, table.counts, bits)
     at("publish")
-    published = route.publish(measured)
+    published = chosen.publish(plan, measured)
     at("seal")
-    return _seal(table.schema, route, measured, published, bits.private, measurements)
+    made = _sealed(table.schema, spec.name, published, bits.private, measurements)
+    return replace(made, publication=_with(made.publication, about, entry))
 
 
-def plan_route(schema: Schema, request: Request) -> Route:
-    """The way the table will go. Only public values are looked at."""
-    if request.keep:
-        from discreet.routes.invariant import plan_invariant
-
-        return plan_invariant(schema, request)
-    from discreet.build.explicit import NAMES
-
-    if request.mechanism in NAMES or request.own is not None:
-        from discreet.routes.explicit import plan_explicit
-
-        return plan_explicit(schema, request)
-    from discreet.routes.two_stage import plan_two_stage
-
-    return plan_two_stage(schema, request)
+def asked(
+    epsilon: Number | Epsilon | Loss | None, way: WaySpec | None, *, alpha: Any, rho: Any, delta: Any, **options: Any
+) -> tuple[Loss, WaySpec]:
+    """What may be lost, and the way: two values, whether they were given as such or as keywords."""
+    if way is None:
+        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec_of(options)
+    if not isinstance(way, WaySpec):
+        found = f"a {type(way).__name__} is not a way"
+        raise BadInput("a way was to be taken", found, "Use KeepDistribution, RowByRow or KeepSums, or keywords")
+    if options:
+        found = f"{way.name!r} was given as a value already"
+        raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
+    return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
 
 
-def request_of(
-    epsilon: Number | Epsilon | None = None,
-    alpha: Number | None = None,
-    rho: Number | None = None,
-    delta: Number = 0,
-    **options: Any,
-) -> Request:
-    """Everything that was asked, in exact numbers; nonsense is refused here, before anything is read or spent."""
-    if rho is not None and (epsilon is not None or alpha is not None):
-        raise BadInput("a privacy parameter was needed", "only one of epsilon, alpha and rho may be given")
-    for name in options:
-        choose(name, [item.name for item in fields(Request)], "option")
-    options["keep"] = tuple(options.get("keep", ()))
-    _refuse_mixed(options)
-    options["mechanism"] = "transport" if options.get("mechanism") is None else options["mechanism"]
-    if not isinstance(options["mechanism"], str):
-        options |= _own(options["mechanism"], options.get("max_count"))
-    if options["mechanism"] == "rank":
-        options |= {"mechanism": "transport", "consistent": True}
-    if not options["keep"] and options.get("own") is None:
-        choose(options["mechanism"], MECHANISMS, "mechanism")
-    if options.get("max_count") not in (None, "auto"):
-        options["max_count"] = whole(options["max_count"], "max_count", 1)
-    if options.get("split") is not None:
-        options["split"] = _split(options["split"])
-    return Request(
-        epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
-        delta=probability(delta, "delta"),
-        rho=None if rho is None else _rho(rho),
-        **options,
-    )
-
-
-def _own(given: Any, max_count: Any) -> dict[str, Any]:
-    """A mechanism of the user's: its size is the largest count."""
-    from discreet.routes.own import NAME, own_mechanism
-
-    mechanism = own_mechanism(given)
-    if max_count not in (None, mechanism.max_count):
-        found = f"the mechanism given is for counts up to {mechanism.max_count}"
-        raise BadInput(f"max_count = {max_count} was asked for", found, "Leave max_count out")
-    return {"mechanism": NAME, "own": mechanism, "max_count": mechanism.max_count}
-
-
-def _refuse_mixed(options: dict[str, Any]) -> None:
-    """What belongs to the other way a table can go must not be ignored in silence."""
-    plain = {"law": "l1", "base": "geometric"}
-    given = [name for name, value in options.items() if value not in (None, False, plain.get(name))]
-    for name in BY_MECHANISM if options["keep"] else WITH_KEEP:
-        if name in given:
-            how = ("together with", "kept sums go by another route") if options["keep"] else ("without", "it needs one")
-            raise BadInput(f"{name} was asked for {how[0]} keep", how[1], f"Drop {name}")
-
-
-def _rho(value: Number) -> Fraction:
-    number = positive(value, "rho")
-    if number < SMALLEST_EPSILON**2:
-        raise BadInput(f"rho = {value} was asked for", "below 1e-18 the noise would drown every count")
-    return number
-
-
-def _split(value: Number) -> Fraction:
-    number = exact(value, "split")
-    if not 0 <= number < 1:
-        raise BadInput(f"split = {value} was asked for", "the share of the distribution must be at least 0 and below 1")
-    return number
-
-
-BY_MECHANISM = ("mechanism", "consistent", "split", "refine", "base")
-WITH_KEEP = ("law", "nonnegative", "inequalities", "per_unit", "allow_diagnosed")
-MECHANISMS = (
-    "transport", "rank", "geometric", "signed-geometric", "uniform", "randomized-response", "explicit-fair",
-    "exponential", "staircase", "discrete-gaussian", "unfixed", "heuristic-max", "heuristic-min", "heuristic-sandwich",
-    "heuristic-best", "fixed-point-simplex", "fixed-point-interior", "column-generation",
-)  # fmt: skip
-
-
-def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], None]:
+def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], LedgerEntry | None]:
     """Where the spending is written before any noise is drawn."""
     if ledger is None:
         if dataset is not None:
@@ -229,41 +178,61 @@ def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], None]:
     from discreet.ledger import ledger as open_ledger
 
     book = open_ledger(ledger) if isinstance(ledger, (str, Path)) else ledger
-    return book.recorder(dataset)
+    recorder: Callable[[Spending], LedgerEntry | None] = book.recorder(dataset)
+    return recorder
 
 
-def _spending(schema: Schema, request: Request, route: Route) -> Spending:
+def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     from discreet.ledger import Spending, digest_of_arguments
 
-    asked = {
-        "schema": schema.as_json(),
-        "guarantee": route.guarantee.as_json(),
-        "mechanism": request.mechanism,
-        "max_count": request.max_count,
-        "keep": [str(what) for what in request.keep],
-    }
-    promise = route.charged
-    return Spending(
-        epsilon=promise.epsilon, delta=promise.delta, rho=promise.rho, digest=digest_of_arguments(asked),
-        discloses=route.discloses, note="release",
+    public = {"keys": schema.keys, "count": schema.count, "rows": schema.rows, "contributions": schema.contributions}
+    digest = digest_of_arguments({"schema": public, "promise": repr(plan.guarantee), "way": spec.name})
+    return Spending(whole_price(plan.guarantee), digest, plan.discloses, note="release")
+
+
+def _sealed(schema: Schema, way: str, published: Published[Any], private: bool, measurements: bool) -> Release:
+    """The release as a value; its files get their names and digests when it is saved."""
+    from discreet.record.release import Publication, PublishedTable, ReleaseRecord, SchemaFacts, software
+
+    facts = SchemaFacts(
+        schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order
     )  # fmt: skip
-
-
-def _seal(
-    schema: Schema, route: Route, measured: Measured, published: Published, private: bool, measurements: bool
-) -> Release:
-    certificate = published.certificate
-    guarantee = replace(route.guarantee, private=private, remarks=(ROWS_ARE_PUBLIC, *published.remarks))
-    return Release(
-        schema=schema,
-        published=published,
-        measured=measured if measurements and route.signed else None,
-        guarantee=guarantee,
-        certificate=None if certificate is None else certificate.as_json(),
-        max_count=measured.max_count,
+    record = ReleaseRecord(
+        software=software(),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        private=private,
+        way=way,
+        schema=facts,
+        tables=(PublishedTable("", (*schema.keys, schema.count)),),
+        guarantee=replace(published.guarantee, private=private),
+        certificate=published.certificate,
+        facts=published.facts,
     )
+    measured = published.measured if measurements else None
+    return Release(Publication(record, schema.categories, published.counts, measured), schema.kind)
+
+
+def _with(publication: Publication[Any], about: About | None, entry: LedgerEntry | None) -> Publication[Any]:
+    known = publication.record
+    return replace(publication, record=replace(known, about=about or known.about, ledger=entry))
 
 
 def _ignore(_: Any) -> None:
     pass
+
+
+def _documented() -> None:
+    """help(release) names every option of every way, from where it is written."""
+    plain = inspect.signature(release)
+    own = [item for item in plain.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
+    more: dict[str, inspect.Parameter] = {}
+    lines = []
+    for kind in reversed(ways_by_keyword()):
+        lines.append(f"\n    {kind.__name__}: {kind.__doc__}\n{described(kind, '        ')}")
+        for name, (_, default) in options_of(kind).items():
+            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+    release.__signature__ = plain.replace(parameters=[*own, *more.values()])  # type: ignore[attr-defined]
+    release.__doc__ = f"{release.__doc__}\n    The ways, and their options with their defaults:\n" + "\n".join(lines)
+
+
+_documented()

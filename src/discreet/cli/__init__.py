@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "release the example table that ships with the package",
     "release": "release a table of counts",
+    "run": "make the release that a file asks for",
     "verify": "re-check a release, without the data",
     "plan": "what a release would do and how good it would be, without reading the counts",
     "design": "the best mechanism that meets your requirements",

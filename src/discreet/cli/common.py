@@ -14,7 +14,9 @@ from discreet.errors import DiscreetError
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"')]
 Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
 Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon")]
-Delta = Annotated[str, typer.Option("--delta", help="chance that the bound e^epsilon may fail")]
+Delta = Annotated[
+    str, typer.Option("--delta", help="what any set of outcomes may be likelier by, beyond e^epsilon times")
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]
 Plot = Annotated[str | None, typer.Option("--plot", help="draw to this PNG or SVG file")]
@@ -28,22 +30,6 @@ def names(listing: str | None) -> list[str] | str | None:
     if listing is None or listing == "all":
         return listing
     return [part.strip() for part in listing.split(",") if part.strip()]
-
-
-def largest_count(text: str | None) -> int | str | None:
-    """A whole number where it is one; anything else is left for the library to judge."""
-    return int(text) if text is not None and text.lstrip("-").isdigit() else text
-
-
-def mechanism_or_file(word: str | None) -> Any:
-    """A name, or the matrix in the file of that name."""
-    from pathlib import Path
-
-    if word is None or Path(word).suffix.lower() not in {".json", ".csv", ".npz"}:
-        return word
-    from discreet.io.files import read_matrix
-
-    return read_matrix(word)
 
 
 def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[str]]) -> None:
@@ -84,19 +70,22 @@ def released(result: Any, out: str, digest: str) -> tuple[dict[str, Any], list[s
     """What a release command prints."""
     from pathlib import Path
 
-    promise = result.guarantee.as_json()
+    from discreet.numbers import text
+
+    promise, record = result.guarantee, result.record
     files = sorted(path.name for path in Path(out).iterdir())
     value = {
         "out": str(out),
         "rows": result.schema.rows,
-        "epsilon": promise["epsilon"],
-        "delta": promise["delta"],
-        "rho": promise["rho"],
-        "mechanism": result.mechanism["name"],
-        "grade": promise["grade"],
+        "epsilon": None if promise.epsilon is None else str(promise.epsilon),
+        "delta": text(promise.delta),
+        "rho": None if promise.rho is None else text(promise.rho),
+        "way": record.way,
+        "mechanism": result.mechanism.name,
+        "grade": promise.grade,
         "private": result.private,
         "max_count": result.max_count,
-        "guarantee": promise["sentence"],
+        "guarantee": promise.sentence,
         "files": files,
         "digest": digest,
     }

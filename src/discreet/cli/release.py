@@ -2,86 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.common import (
-    Alpha,
-    Count,
-    Delta,
-    Epsilon,
-    Json,
-    Keys,
-    Out,
-    Rho,
-    Seed,
-    emit,
-    largest_count,
-    mechanism_or_file,
-    names,
-    released,
-)  # fmt: skip
-from discreet.cli.release_options import (
-    AllowDiagnosed,
-    Base,
-    Consistent,
-    Contributions,
-    Keep,
-    KeepOrder,
-    Law,
-    MaxCount,
-    Mechanism,
-    Nonnegative,
-    PerUnit,
-    Refine,
-    Split,
-    Universe,
-)  # fmt: skip
+from discreet.cli.common import Json, Seed, emit, released, say
+from discreet.cli.flags import command, flags_of, parameter, said
+from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
+from discreet.errors import BadInput
+from discreet.run import LedgerSpec, Output, ReleaseSpec
+
+OUTPUT, LEDGER = flags_of(Output), flags_of(LedgerSpec)
+WriteSpec = Annotated[
+    str | None, typer.Option("--write-spec", metavar="FILE", help="write what was asked for as a file to run again")
+]
 
 
-def run(
-    table: Annotated[str, typer.Argument(help="CSV, CSV.gz or Parquet file")],
-    count: Count,
-    out: Out,
-    keys: Keys = None,
-    universe: Universe = None,
-    epsilon: Epsilon = None,
-    alpha: Alpha = None,
-    rho: Rho = None,
-    delta: Delta = "0",
-    max_count: MaxCount = None,
-    mechanism: Mechanism = None,
-    consistent: Consistent = None,
-    split: Split = None,
-    refine: Refine = None,
-    base: Base = "geometric",
-    keep: Keep = None,
-    law: Law = "l1",
-    nonnegative: Nonnegative = False,
-    per_unit: PerUnit = False,
-    allow_diagnosed: AllowDiagnosed = False,
-    keep_order: KeepOrder = False,
-    contributions: Contributions = 1,
-    measurements: Annotated[bool, typer.Option("--measurements/--no-measurements")] = True,
-    format: Annotated[str | None, typer.Option(help="csv or parquet")] = None,
-    ledger: Annotated[str | None, typer.Option(help="file or URL of the ledger")] = None,
-    dataset: Annotated[str | None, typer.Option(help="name of the data set in the ledger")] = None,
-    seed: Seed = None,
-    json: Json = False,
-) -> None:
-    import discreet as dc
-    from discreet.io.folder import check_format, free_target
+def release(**given: Any) -> None:
+    from discreet.run import run
 
-    free_target(out)
-    check_format(format)
-    source = dc.read_table(table, count, names(keys), universe, keep_order=keep_order, contributions=contributions)
-    result = dc.release(
-        source, epsilon, alpha=alpha, rho=rho, delta=delta, max_count=largest_count(max_count),
-        mechanism=mechanism_or_file(mechanism), consistent=consistent, split=split, refine=refine, base=base,
-        keep=keep or (), law=law,
-        nonnegative=nonnegative, per_unit=per_unit, allow_diagnosed=allow_diagnosed, measurements=measurements,
-        ledger=ledger, dataset=dataset, seed=seed,
+    spec = _spec(given)
+    if given["write_spec"] is not None:
+        spec.write(given["write_spec"])
+        say(f"Written to {given['write_spec']}. Running it makes another release, and charges again.")
+        if spec.output.folder is None:
+            return
+    out = spec.output.folder
+    if out is None:
+        raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR")
+    result, digest = run(spec, seed=given["seed"])
+    emit(given["json"], *released(result, out, digest))
+
+
+def _spec(given: dict[str, Any]) -> ReleaseSpec:
+    ledger = said(given, LEDGER)
+    if "url" in ledger and "dataset" not in ledger:
+        raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
+    if "dataset" in ledger and "url" not in ledger:
+        name = ledger["dataset"]
+        raise BadInput(f"the data set {name!r} was named", "no ledger was given", "Give ledger (--ledger URL)")
+    return ReleaseSpec(
+        table_of(given), loss_from(given), way_from(given), LedgerSpec(**ledger) if ledger else None,
+        Output(**said(given, OUTPUT)),
     )  # fmt: skip
-    digest = result.save(out, format)
-    emit(json, *released(result, out, digest))
+
+
+run = command(
+    release,
+    [table_argument("CSV, CSV.gz or Parquet file")],
+    {**TABLE, **WAY, **OUTPUT, **LEDGER},
+    [*PRIVACY, parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
+)

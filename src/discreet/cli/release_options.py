@@ -1,26 +1,42 @@
-"""Options that `release` and `plan` share."""
+"""What `release` and `plan` share: the table, the privacy and the way, as flags."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-Universe = Annotated[str | None, typer.Option(help="file with the public set of rows")]
-MaxCount = Annotated[str | None, typer.Option("--max-count", help="largest count, or 'auto'")]
-Mechanism = Annotated[
-    str | None, typer.Option(help="name of the mechanism, or a file with a matrix; transport if not given")
-]
-Consistent = Annotated[
-    bool | None, typer.Option("--consistent/--independent", help="map by ranks, or every row on its own")
-]
-Split = Annotated[str | None, typer.Option(help="share of the budget for the distribution")]
-Refine = Annotated[bool | None, typer.Option("--refine/--no-refine", help="re-estimate the distribution")]
-Base = Annotated[str, typer.Option(help="noise under the map: geometric or gaussian")]
-Keep = Annotated[list[str] | None, typer.Option(help="total, margin:A,B, sum:COL=VALUE or a CSV file")]
-Law = Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")]
-Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="no negative counts")]
-PerUnit = Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")]
-AllowDiagnosed = Annotated[bool, typer.Option("--allow-diagnosed", help="accept a chain's sample")]
-KeepOrder = Annotated[bool, typer.Option("--keep-order", help="the order of rows is public")]
-Contributions = Annotated[int, typer.Option(help="in how many rows one person may be counted")]
+from discreet.cli.common import Alpha, Delta, Epsilon, Rho
+from discreet.cli.flags import flags_of, parameter, said
+from discreet.errors import BadInput
+from discreet.privacy.loss import Loss, loss_of
+from discreet.run import TableSpec
+from discreet.ways.spec import WaySpec, spec_of, ways_by_keyword
+
+TABLE = flags_of(TableSpec)
+WAY = flags_of(*reversed(ways_by_keyword()))
+PRIVACY = (
+    parameter("epsilon", Epsilon, None), parameter("alpha", Alpha, None), parameter("rho", Rho, None),
+    parameter("delta", Delta, "0"),
+)  # fmt: skip
+
+
+def table_argument(help: str) -> Any:
+    return parameter("table", Annotated[str, typer.Argument(help=help)])
+
+
+def table_of(given: Mapping[str, Any]) -> TableSpec:
+    options = said(given, TABLE)
+    if "count" not in options:
+        raise BadInput(f"the table {given['table']} was given", "which column holds the counts is not said",
+                       "Add --count COLUMN")  # fmt: skip
+    return TableSpec(given["table"], **options)
+
+
+def loss_from(given: Mapping[str, Any]) -> Loss:
+    return loss_of(given["epsilon"], alpha=given["alpha"], rho=given["rho"], delta=given["delta"])
+
+
+def way_from(given: Mapping[str, Any]) -> WaySpec:
+    return spec_of(said(given, WAY))

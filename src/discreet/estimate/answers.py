@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import BadInput, choose, did_you_mean
-from discreet.estimate.evidence import Evidence, evidence_of, publication_of
+from discreet.estimate.evidence import Evidence
 from discreet.numbers import exact, probability, whole
+from discreet.ways import way_named
 
 if TYPE_CHECKING:
     from discreet.estimate.lattice import LatticeEstimate
+    from discreet.record.release import Publication
 
 METHODS = ("published", "likelihood", "bayes")
 
@@ -141,12 +144,22 @@ class Estimate:
 def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate:
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))
-    known = publication_of(release)
-    if known.invariants is None:
-        return Estimate(evidence_of(known), number)
-    from discreet.estimate.lattice import LatticeEstimate
+    publication = publication_of(release)
+    found: Estimate | LatticeEstimate = way_named(publication.record.way).evidence(publication, number)
+    return found
 
-    return LatticeEstimate(known.counts, known.categories, tuple(known.invariants["kept"]), known.mechanism, number)
+
+def publication_of(release: Any) -> Publication[Any]:
+    """A release, or the folder it was saved in."""
+    if isinstance(release, (str, Path)):
+        from discreet.io.folder import read_folder
+
+        return read_folder(release)
+    from discreet.release import Release
+
+    if not isinstance(release, Release):
+        raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
+    return release.publication
 
 
 def _between(estimate: float, width: float, least: float, most: float, level: float) -> Answer:

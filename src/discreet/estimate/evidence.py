@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.encode import mechanism_of, noise_of
 from discreet.errors import BadInput
-from discreet.mechanism import LARGEST_MATRIX, Noise, NoiseThenMap
+from discreet.laws import NoiseLaw
+from discreet.mechanism import LARGEST_MATRIX, Form, Mechanism, NoiseThenMap
+
+if TYPE_CHECKING:
+    from discreet.record.release import Publication
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +22,11 @@ class Evidence:
     """Published values and their laws: `law` of the noise added to a true count, or else `transition` T[true, seen]."""
 
     seen: Integers
-    law: Noise | None
+    law: NoiseLaw | None
     transition: Floats | None
     top: int | None  # counts above this one were treated as this one
     cumulative: Floats | None  # noisy numbers of rows with a count of at most 0, 1, ...
-    cumulative_law: Noise | None
+    cumulative_law: NoiseLaw | None
     published: Floats | None  # the published distribution of counts
     categories: Any = field(repr=False)
 
@@ -75,71 +77,24 @@ class Evidence:
         return most_likely(self)
 
 
-@dataclass(frozen=True, eq=False)
-class Publication:
-    """The parts of a release, wherever they come from."""
-
-    counts: Integers
-    measured: Integers | None
-    categories: Any
-    mechanism: dict[str, Any]
-    distribution: dict[str, Any] | None
-    invariants: dict[str, Any] | None
-    max_count: int | None
-
-
-def publication_of(release: Any) -> Publication:
-    """From a release, or from the folder it was saved in."""
-    if isinstance(release, (str, Path)):
-        from discreet.io.folder import read_folder
-
-        folder = read_folder(release)
-        named = {name: folder.document.get(name) for name in ("mechanism", "distribution", "invariants")}
-        top = folder.document["schema"].get("max_count")
-        return Publication(folder.counts, folder.measurements, folder.categories, max_count=top, **named)  # type: ignore[arg-type]
-    from discreet.release import Release
-
-    if not isinstance(release, Release):
-        raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
-    published = release.published
-    return Publication(
-        published.counts,
-        None if release.measured is None else release.measured.rows,
-        release.schema.categories,
-        published.mechanism,
-        published.distribution,
-        published.invariants,
-        release.max_count,
-    )
-
-
-def evidence_of(release: Any) -> Evidence:
-    """What a release without invariants says about its rows."""
-    known = release if isinstance(release, Publication) else publication_of(release)
-    stage_one = known.distribution or {}
-    noisy = stage_one.get("measurements")
-    law, transition = _row_law(known.mechanism, known.measured is not None)
+def rows_evidence(
+    publication: Publication[Any],
+    form: Form,
+    *,
+    cumulative: Integers | None = None,
+    cumulative_law: NoiseLaw | None = None,
+    published: Floats | None = None,
+) -> Evidence:
+    """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
+    measured = publication.measured
+    noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
     return Evidence(
-        seen=known.counts if known.measured is None else known.measured,
-        law=law,
-        transition=transition,
-        top=known.max_count,
-        cumulative=None if noisy is None else np.array(noisy, dtype=float),
-        cumulative_law=None if noisy is None else noise_of(stage_one["noise"]),
-        published=np.array(stage_one["distribution"]) if stage_one else None,
-        categories=known.categories,
+        seen=publication.counts if measured is None else measured,
+        law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,
+        transition=None if noisy else Mechanism("published", form).matrix(),
+        top=publication.record.schema.max_count,
+        cumulative=None if cumulative is None else cumulative.astype(float),
+        cumulative_law=cumulative_law,
+        published=published,
+        categories=publication.categories,
     )
-
-
-def _row_law(mechanism: dict[str, Any], measured: bool) -> tuple[Noise | None, Floats | None]:
-    """How a seen value comes from the true count: the noise, or the whole matrix."""
-    if mechanism.get("form") == "noise-then-map":
-        if measured or mechanism["clamp"] is None:
-            return noise_of(mechanism["noise"]), None
-        if mechanism["name"] == "rank":
-            raise BadInput(
-                "an estimate was asked for",
-                "rows were mapped by their ranks and the measurements were not published",
-                "Publish the release with its measurements",
-            )
-    return None, mechanism_of(mechanism).matrix()

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.estimate.answers import Answer
+from discreet.lattice.invariants import Kept
+from discreet.lattice.laws import LatticeLaw
 
 DRAWS = 2000
 FEWEST_DRAWS = 200
@@ -29,8 +31,8 @@ class LatticeEstimate:
 
     counts: Integers
     categories: Any
-    kept: tuple[Any, ...]
-    mechanism: dict[str, Any]
+    kept: tuple[Kept, ...]
+    law: LatticeLaw | None  # None: conditioned on inequalities, so that it depends on the true counts
     level: float = 0.95
 
     @cached_property
@@ -100,23 +102,15 @@ class LatticeEstimate:
 
     def _pieces(self) -> Any:
         """The samplers of the public noise, from what the release says about it."""
-        from fractions import Fraction
-
-        from discreet.guarantee import Guarantee
-        from discreet.lattice.guarantee import Noise
-        from discreet.lattice.invariants import invariant_matrix, kept_of
+        from discreet.lattice.invariants import invariant_matrix
         from discreet.lattice.sampler import pieces_for
         from discreet.lattice.structure import structure_of
 
-        if self.mechanism["nonnegative"] or self.mechanism["inequalities"] is not None:
+        if self.law is None:
             raise BadInput(
                 "an estimate was asked for",
                 "the noise was conditioned on inequalities, so its law depends on the true counts and is not known",
                 "Use the published counts as they are, or release without inequalities",
             )
         keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
-        kept = [kept_of(what) for what in self.kept]
-        structure = structure_of(invariant_matrix(kept, keys, len(self.counts)))
-        numbers = {name: Fraction(value) for name, value in self.mechanism["parameters"].items()}
-        noise = Noise(numbers.get("odds"), numbers.get("rate"), numbers.get("variance"), Guarantee())
-        return pieces_for(structure, noise, False)
+        return pieces_for(structure_of(invariant_matrix(self.kept, keys, len(self.counts))), self.law, False)

@@ -19,7 +19,12 @@ BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16",
 
 def read_csv(path: Path) -> Any:
     """An Arrow table of text columns."""
-    text = _decoded(_raw(path), path)
+    return csv_frame(_raw(path), path)
+
+
+def csv_frame(raw: bytes, path: Path) -> Any:
+    """The same from what was read; the path is for errors."""
+    text = _decoded(raw, path)
     first = next((line for line in text.splitlines() if line.strip()), None)
     if first is None:
         raise BadInput(f"{path} was to be read", "the file is empty")

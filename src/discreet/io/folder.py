@@ -1,26 +1,35 @@
-"""The release folder: it appears whole or not at all."""
+"""The release folder: it appears whole or not at all, and is read once."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import io
-import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
-from discreet.document import document
 from discreet.errors import BadInput, choose
-from discreet.io.tables import arrow_frame, read_frame
-from discreet.report import render
+from discreet.io.tables import arrow_frame, frame_of
+from discreet.record.codec import Damaged
+from discreet.record.release import (
+    Measurements,
+    Publication,
+    ReleaseRecord,
+    parse,
+    read_record,
+    seal_of,
+    write_record,
+)  # fmt: skip
+from discreet.report import render, rendered_by
 
 if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet")
+RECORD, REPORT = "release.json", "report.html"
 
 
 def save(release: Release, folder: str | Path, format: str | None = None) -> str:
@@ -29,7 +38,7 @@ def save(release: Release, folder: str | Path, format: str | None = None) -> str
     import tempfile
 
     target = free_target(folder)
-    suffix = check_format(format) or ("parquet" if release.schema.kind == "parquet" else "csv")
+    suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
     part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
         digest = _fill(part, release, suffix)
@@ -62,13 +71,26 @@ def free_target(folder: str | Path) -> Path:
 
 
 def _fill(part: Path, release: Release, suffix: str) -> str:
-    write_frame(part / f"table.{suffix}", arrow_frame(release.schema, release.published.counts), suffix)
-    if release.measured is not None:
-        write_frame(part / f"measurements.{suffix}", arrow_frame(release.schema, release.measured.rows), suffix)
-    (part / "report.html").write_text(render(release), encoding="utf-8")
+    """Every file, the record last: it holds the digests of the others."""
+    publication, schema = _named(release.publication, suffix), release.schema
+    (table,) = publication.record.tables
+    write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)
+    for one in table.measurements:
+        assert publication.measured is not None
+        write_frame(part / one.file, arrow_frame(schema, publication.measured), suffix)
+    (part / REPORT).write_text(render(publication), encoding="utf-8")
     digests = {path.name: sha256(path) for path in sorted(part.iterdir())}
-    (part / "release.json").write_text(json.dumps(document(release, digests), indent=1) + "\n", encoding="utf-8")
-    return sha256(part / "release.json")
+    content = write_record(replace(publication.record, digests=digests)).encode()
+    (part / RECORD).write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _named(publication: Publication[Any], suffix: str) -> Publication[Any]:
+    """The record with the names of its files, and of what renders the report."""
+    (table,) = publication.record.tables
+    measured = () if publication.measured is None else (Measurements("cells", f"measurements.{suffix}"),)
+    tables = (replace(table, file=f"table.{suffix}", measurements=measured),)
+    return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
 
 
 def write_frame(path: Path, frame: Any, kind: str) -> None:
@@ -98,49 +120,80 @@ def _write_csv(path: Path, frame: Any, quoting: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Folder:
-    """A release folder as read."""
+    """A release folder as read, once: its record, the digest of every file, the tables in it, and the report."""
 
-    path: Path
-    document: dict[str, Any]
-    columns: tuple[str, ...]
-    categories: Any
-    counts: Integers
-    measurements: Integers | None
+    publication: Publication[Any]
+    columns: tuple[str, ...]  # of the table
+    report: str
 
 
-def read_folder(path: str | Path) -> Folder:
-    """The files of a release, parsed."""
-    path = Path(path)
+@dataclass(frozen=True)
+class Contents:
+    """The files of a folder as bytes, and what they hash to."""
+
+    files: dict[str, bytes]
+    digests: dict[str, str]
+    document: dict[str, Any]  # release.json
+
+    @property
+    def sealed(self) -> bool:
+        return self.document.get("seal") == seal_of(self.document)
+
+
+def read_contents(path: str | Path) -> Contents:
+    """Every file of a folder, read once."""
+    folder = Path(path)
+    if not (folder / RECORD).is_file():
+        raise BadInput(f"the release in {path} was to be read", f"there is no {RECORD} in it")
     try:
-        document = json.loads((path / "release.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"the release in {path} was to be read", f"release.json cannot be read: {error}") from error
-    count = document["schema"]["count"]
-    frame = read_frame(_file(path, "table"))
-    measured = _file(path, "measurements", optional=True)
-    return Folder(
-        path,
-        document,
-        tuple(frame.column_names),
-        frame.drop_columns([count]),
-        _integers(frame, count),
-        None if measured is None else _integers(read_frame(measured), count),
+        files = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+    except OSError as error:
+        raise BadInput(f"the release in {path} was to be read", error.strerror or str(error)) from error
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return Contents(files, digests, parse(files[RECORD]))
+
+
+def folder_of(contents: Contents) -> Folder:
+    """The record and the tables in what was read."""
+    record = read_record(contents.document)
+    (table,) = record.tables
+    frame = frame_of(_content(contents, table.file), table.file)
+    measured = [frame_of(_content(contents, one.file), one.file) for one in table.measurements]
+    publication = Publication(
+        record,
+        frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame,
+        _integers(frame, record),
+        _integers(measured[0], record) if measured else None,
     )
+    report = contents.files.get(REPORT, b"").decode("utf-8", errors="replace")
+    return Folder(publication, tuple(frame.column_names), report)
 
 
-def _file(path: Path, stem: str, optional: bool = False) -> Any:
-    for suffix in FORMATS:
-        if (path / f"{stem}.{suffix}").is_file():
-            return path / f"{stem}.{suffix}"
-    if optional:
-        return None
-    raise BadInput(f"the release in {path} was to be read", f"there is no {stem} file in it")
+def read_folder(path: str | Path) -> Publication[Any]:
+    """A release as its readers have it. Whether it is sound is for `verify` to say."""
+    try:
+        return folder_of(read_contents(path)).publication
+    except Damaged as error:
+        raise BadInput(f"the release in {path} was to be read", str(error)) from error
 
 
-def _integers(frame: Any, count: str) -> Integers:
+def _content(contents: Contents, name: str) -> bytes:
+    if name not in contents.files:
+        raise Damaged(RECORD, f"the file {name} that it names is not there")
+    return contents.files[name]
+
+
+def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:
     import pyarrow as pa
 
-    return frame.column(count).cast(pa.int64()).to_numpy()
+    name = record.schema.count
+    if name not in frame.column_names:
+        raise Damaged(name, "there is no such column in the table")
+    try:
+        values: Integers = frame.column(name).cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise Damaged(name, "a value in it is not a whole number") from error
+    return values
 
 
 def sha256(path: Path) -> str:

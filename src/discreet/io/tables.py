@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.counts import whole_counts
-from discreet.io.csv_text import read_csv
+from discreet.io.csv_text import csv_frame, read_csv
 from discreet.numbers import whole
-from discreet.table import AS_GIVEN, SORTED, Schema, Table
+from discreet.table import Schema, Table
 
 Keys = Sequence[str] | str | None
-Order = NDArray[np.int64] | None
+Order = Integers | None
 
 
 def read_table(
@@ -59,8 +58,8 @@ def table(
 
 def read_schema(
     path: str | Path, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False
-) -> Schema:
-    """The public part of a file, with its counts unread."""
+) -> tuple[Schema, Order]:
+    """The public part of a file, with its counts unread, and where each row stood in it (None: in place)."""
     from discreet.io.microdata import contributions_beside
 
     frame = read_frame(path)
@@ -69,8 +68,8 @@ def read_schema(
     if universe is not None:
         categories = read_universe(universe, names)
     rows = categories.num_rows if names else frame.num_rows
-    schema, _ = _ordered(categories, rows, count, keep_order, file_kind(path))
-    return replace(schema, contributions=contributions_beside(path))
+    schema, order = _ordered(categories, rows, count, keep_order, file_kind(path))
+    return replace(schema, contributions=contributions_beside(path)), order
 
 
 def file_kind(path: str | Path) -> str:
@@ -82,13 +81,23 @@ def read_frame(path: str | Path) -> Any:
     path = Path(path)
     if path.is_dir():
         raise BadInput(f"{path} was to be read", "it is a folder")
-    if file_kind(path) == "csv":
-        return read_csv(path)
+    return read_csv(path) if file_kind(path) == "csv" else _parquet(path, path)
+
+
+def frame_of(content: bytes, name: str) -> Any:
+    """The same, from the bytes of a file of that name."""
+    import pyarrow as pa
+
+    path = Path(name)
+    return csv_frame(content, path) if file_kind(path) == "csv" else _parquet(pa.BufferReader(content), path)
+
+
+def _parquet(source: Any, path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path)
+        return pq.read_table(source)
     except (OSError, pa.ArrowException) as error:
         raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
 
@@ -156,7 +165,7 @@ def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, 
         categories, counts = _filled(categories, counts, read_universe(universe, names), names)
     schema, order = _ordered(categories, len(counts), count, keep_order, kind)
     schema = replace(schema, contributions=whole(contributions, "contributions", 1))
-    return Table(schema, counts if order is None else counts[order])
+    return Table(schema, counts if order is None else counts[order], order)
 
 
 def _key_names(frame: Any, count: str, keys: Keys) -> list[str]:
@@ -256,8 +265,7 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
         else:
             categories = categories.take(order)
     sorted_by_keys = bool(names) and (not keep_order or strictly_ascending(categories))
-    how = SORTED if sorted_by_keys else AS_GIVEN
-    return Schema(tuple(names), count, rows, categories, kind, given_rows=order, order=how), order
+    return Schema(tuple(names), count, rows, categories, kind, order="sorted" if sorted_by_keys else "as-given"), order
 
 
 def _sorting(categories: Any, names: list[str]) -> Any:

@@ -37,18 +37,35 @@ class Inequalities:
             raise ValueError("inequalities are whole numbers, every row of the same length")
         return cls(np.array(value["matrix"], dtype=np.int64), np.array(value["least"], dtype=np.int64))
 
+    def in_order(self, given_rows: Integers) -> Inequalities:
+        """The same about rows in published order; one whose size does not fit is left for the plan to refuse."""
+        fits = self.matrix.shape[1] == len(given_rows)
+        return Inequalities(self.matrix[:, given_rows], self.least) if fits else self
+
+    def check(self, cells: int) -> Inequalities:
+        """Refuse what is not about tables of this many rows."""
+        if self.matrix.shape[1] != cells:
+            size = f"a {self.matrix.shape[0]} x {self.matrix.shape[1]} matrix, {len(self.least)} bounds"
+            raise BadInput("inequalities were asked for", f"{size} and {cells} rows do not fit")
+        return self
+
     def hold(self, table: Integers) -> bool:
         return bool(np.all(self.matrix @ table >= self.least))
 
 
-def inequalities_of(matrix: Any, least: Any, *, cells: int) -> Inequalities:
+def inequalities_of(given: Any) -> Inequalities:
+    """What a user writes: a matrix (dense or sparse) and what its rows must at least sum to."""
+    if isinstance(given, Inequalities):
+        return given
+    try:
+        matrix, least = (given["matrix"], given["least"]) if isinstance(given, Mapping) else given
+    except (TypeError, ValueError, KeyError) as error:
+        raise BadInput("inequalities were asked for", "they are not a matrix and a list of bounds") from error
     rows = np.atleast_2d(np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix))
     bounds = np.atleast_1d(np.asarray(least))
-    if rows.shape != (len(bounds), cells):
-        raise BadInput(
-            "inequalities were asked for",
-            f"a {rows.shape[0]} x {rows.shape[1]} matrix, {len(bounds)} bounds and {cells} rows do not fit",
-        )
+    if rows.ndim != 2 or len(rows) != len(bounds):
+        found = f"{len(rows)} rows of a matrix and {len(bounds)} bounds do not fit"
+        raise BadInput("inequalities were asked for", found)
     if not (np.array_equal(rows, np.round(rows)) and np.array_equal(bounds, np.round(bounds))):
         raise BadInput(
             "inequalities were asked for", "a coefficient or bound is not a whole number", "Multiply them up"

@@ -106,12 +106,13 @@ def sums(matrix: Any, name: str = "matrix") -> Sums:
     return Sums(tuple(tuple(int(entry) for entry in row) for row in rows), name)
 
 
-def parse_keep(text: str) -> Kept:
+def parse_keep(text: str, folder: Path | None = None) -> Kept:
     """What the command line calls `WHAT`: total, margin:A,B, sum:COL=VALUE,.. or a file with a 0/1 matrix."""
-    if text != "total" and not text.startswith(("margin:", "sum:")) and Path(text).is_file():
+    file = Path(text) if folder is None else folder / text
+    if text != "total" and not text.startswith(("margin:", "sum:")) and file.is_file():
         from discreet.io.files import read_matrix
 
-        return sums(read_matrix(text), Path(text).name)
+        return sums(read_matrix(file), file.name)
     return parse_name(text)
 
 

@@ -60,7 +60,9 @@ def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Inv
     said = [_scaling(law, terms), _kept(invariants)]
     determined = structure.determined
     if len(determined):
-        said.append(Remark.of("determined", rows=len(determined), first=_listed(determined[: 2 * SHOWN] + 1)))
+        shown = determined[: 2 * SHOWN] + 1
+        more = len(determined) - len(shown)
+        said.append(Remark.of("determined", rows=len(determined), first=_listed(shown), more=more))
     if not terms.change.one_person:
         said.append(Remark("neighbourhood-destroyed"))
     said.append(Remark("conditioned" if terms.restricted else "negative-counts-forbidden-would-cost"))
@@ -76,8 +78,9 @@ def _scaling(law: LatticeLaw, terms: Terms) -> Remark:
 
 
 def _kept(invariants: Invariants) -> Remark:
-    names = _listed([str(item) for item in invariants.kept[:SHOWN]])
-    return Remark.of("sums-are-kept", sums=len(invariants.labels), kept=len(invariants.kept), first=names)
+    shown = invariants.kept[:SHOWN]
+    more = len(invariants.kept) - len(shown)
+    return Remark.of("sums-are-kept", sums=len(invariants.labels), first=_listed(shown), more=more)
 
 
 def _listed(items: Sequence[object] | np.ndarray) -> str:

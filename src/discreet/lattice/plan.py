@@ -145,7 +145,7 @@ def lattice_sampler(
     sigma: Number | None = None,
     law: str = "l1",
     nonnegative: bool = False,
-    inequalities: tuple[Any, Any] | None = None,
+    inequalities: Inequalities | tuple[Any, Any] | None = None,
     per_unit: bool = False,
     contributions: int = 1,
     allow_diagnosed: bool = False,
@@ -155,7 +155,7 @@ def lattice_sampler(
     epsilon bounds the log-likelihood ratio for the smallest change that survives what is kept (or, `per_unit`, for
     every unit of distance). Nothing but public values is looked at.
     """
-    limits = None if inequalities is None else inequalities_of(*inequalities, cells=invariants.cells)
+    limits = None if inequalities is None else inequalities_of(inequalities).check(invariants.cells)
     structure = structure_of(invariants)
     change = smallest_change(structure)
     terms = Terms(

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from discreet.errors import BadInput, OverBudget, did_you_mean
 from discreet.ledger.address import Address, address_of
-from discreet.ledger.spending import COMPOSITION, Amount, Spending, budget_of, charge
+from discreet.ledger.spending import COMPOSITION, Amount, Spending, amount_of, charge
 from discreet.numbers import Number, text
+from discreet.privacy.loss import Loss, loss_of
+from discreet.record.release import LedgerEntry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -31,7 +33,7 @@ class Entry:
     recorded: str
 
     def as_json(self) -> dict[str, Any]:
-        stated = Amount(self.spending.epsilon_above, self.spending.delta, self.spending.rho)
+        stated = self.spending.amount
         return {
             "dataset": self.dataset,
             "number": self.number,
@@ -100,7 +102,7 @@ class Ledger:
         object.__setattr__(self, "_engine", engine_for(self.address, self.wait))
 
     def create(
-        self, dataset: str, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None
+        self, dataset: str, *, epsilon: Number | Loss | None = None, delta: Number = 0, rho: Number | None = None
     ) -> Statement:
         """Give a data set its budget, once and for all; the ledger itself is made if there is none."""
         from sqlalchemy import insert
@@ -110,7 +112,7 @@ class Ledger:
         asked = f"a budget for {dataset!r} was to be set"
         if not dataset.strip():
             raise BadInput(asked, "the data set needs a name")
-        budget = budget_of(epsilon, delta, rho)
+        budget = amount_of(loss_of(epsilon, rho=rho, delta=delta))
         self._make_file()
         with self._transaction(asked, write=True) as connection:
             _lock_everything(connection)
@@ -138,7 +140,7 @@ class Ledger:
             values = {
                 "dataset": dataset,
                 "number": before.releases + 1,
-                **_columns(Amount(spending.epsilon_above, spending.delta, spending.rho)),
+                **_columns(spending.amount),
                 "digest": spending.digest,
                 "discloses": json.dumps(spending.discloses),
                 "note": spending.note,
@@ -147,12 +149,12 @@ class Ledger:
             connection.execute(insert(spendings).values(**values))
             return _statement(connection, dataset, asked)
 
-    def recorder(self, dataset: str) -> Callable[[Spending], None]:
+    def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
         self.status(dataset)
 
-        def record(spending: Spending) -> None:
-            self.spend(dataset, spending)
+        def record(spending: Spending) -> LedgerEntry:
+            return LedgerEntry(dataset, self.spend(dataset, spending).releases)
 
         return record
 
@@ -251,14 +253,8 @@ def _entries(connection: Connection, budgets: dict[str, Amount], dataset: str | 
         query = query.where(spendings.c.dataset == dataset)
     entries = []
     for row in connection.execute(query):
-        spending = Spending(
-            _number(row.epsilon),
-            Fraction(row.delta),
-            _number(row.rho),
-            row.digest,
-            tuple(json.loads(row.discloses)),
-            row.note,
-        )
+        loss = loss_of(_number(row.epsilon), rho=_number(row.rho), delta=Fraction(row.delta))
+        spending = Spending(loss, row.digest, tuple(json.loads(row.discloses)), row.note)
         entries.append(Entry(row.dataset, row.number, spending, charge(budgets[row.dataset], spending), row.recorded))
     return tuple(entries)
 

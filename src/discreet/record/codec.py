@@ -104,6 +104,8 @@ def encode(value: Any) -> Json:
 
 def decode(kind: Any, value: Json, where: str = "") -> Any:
     """A value of that type, or Damaged."""
+    if kind is Any:
+        return value
     if kind in SPECIALS:
         return _guarded(SPECIALS[kind].read, value, where)
     origin = get_origin(kind)

@@ -103,6 +103,13 @@ class Publication(Generic[Facts]):
     measured: Integers | None = field(repr=False)
 
 
+def software() -> str:
+    """What made the release."""
+    from importlib.metadata import version
+
+    return f"discreet {version('discreet')}"
+
+
 def write_record(record: ReleaseRecord[Any]) -> str:
     """release.json, sealed."""
     head, facts = encode(record), encode(record.facts)
@@ -158,4 +165,3 @@ def read_record(value: dict[str, Json]) -> ReleaseRecord[Any]:
         raise Damaged(f"release.json.{missing[0]}", "is missing")
     record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
     return replace(record, guarantee=replace(record.guarantee, private=record.private))
-

@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.release import Release
+    from discreet.record.release import Publication
+
+TEMPLATE = "report.html.jinja"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
+CLOSE = 0.02  # points of a drawing: another machine may round its last digits in another way
 
 
-def render(release: Release) -> str:
+def render(publication: Publication[Any]) -> str:
     """The HTML of report.html."""
     from jinja2 import Environment, PackageLoader
 
-    from discreet.report.facts import facts
+    from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg
 
-    page = facts(release)
+    page = page_of(publication)
     environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
-    return environment.get_template("report.html.jinja").render(
+    return environment.get_template(TEMPLATE).render(
         page=page,
         distribution=distribution_svg(page.distribution),
         errors=error_svg(page.errors),
     )
+
+
+def rendered_by() -> dict[str, str]:
+    """Everything that decides how a report looks: versions, and a digest of our own words and pages.
+
+    Two records that agree in this have, of equal facts, equal reports; where they differ nothing can be said.
+    """
+    from importlib.metadata import version
+
+    packages = {name: version(name) for name in ("discreet", "jinja2", "matplotlib", "numpy")}
+    return {**packages, "words": _words_digest()}
+
+
+def _words_digest() -> str:
+    """Of the words as they are in memory and the sources that lay them out."""
+    import hashlib
+    from importlib.resources import files
+
+    from discreet.record import words
+
+    tables = sorted((name, value) for name, value in vars(words).items() if name.isupper() and name != "MORE")
+    here = files("discreet.report")
+    sources = [here.joinpath(name).read_bytes() for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")]
+    return hashlib.sha256(repr(tables).encode() + b"".join(sources)).hexdigest()
+
+
+def same_page(one: str, other: str) -> bool:
+    """Equal letter by letter, but for the last digits of numbers in drawings."""
+    if DRAWING.sub("", one) != DRAWING.sub("", other):
+        return False
+    return all(_same_drawing(a, b) for a, b in zip(DRAWING.findall(one), DRAWING.findall(other), strict=True))
+
+
+def _same_drawing(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if NUMBER.sub("", one) != NUMBER.sub("", other):
+        return False
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other))
+    return all(abs(float(a) - float(b)) <= CLOSE for a, b in pairs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.report.facts import Errors
+from discreet.report.errors import Errors
 
 INK, FILL = "#1b3a4b", "#7fb7be"
 MOST_BARS = 200  # beyond, an outline: thousands of bars take minutes to draw and cannot be told apart

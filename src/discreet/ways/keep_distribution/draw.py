@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.distribution.max_count import MaxCount, private_max_count
-
 from discreet.distribution.privatizer import estimated, measure
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap

@@ -29,7 +29,7 @@ class PartFacts:
 
 @dataclass(frozen=True, eq=False)
 class BoughtFacts:
-    """A largest count that was paid for: noisy numbers of rows above 1, 2, 3, 4, 6, 8, ... and the quantile read off."""
+    """A largest count that was paid for: noisy numbers of rows above 1, 2, 3, 4, 6, ..., and the quantile read off."""
 
     quantile: Fraction
     above: Integers

@@ -16,7 +16,13 @@ from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.loss import Concentrated, Loss, Pure
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
-    KeptDistribution, PartFacts, Share, grade_of, neighbours, per_unit, remarks,
+    KeptDistribution,
+    PartFacts,
+    Share,
+    grade_of,
+    neighbours,
+    per_unit,
+    remarks,
 )  # fmt: skip
 from discreet.ways.keep_distribution.spec import CONSTRUCTED, MAPPED
 

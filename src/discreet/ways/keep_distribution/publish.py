@@ -7,15 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.certify.proof import Proof, proof_of
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
-from discreet.certify.proof import Proof, proof_of
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
 from discreet.ways.keep_distribution.facts import (
-    BoughtFacts, DistributionFacts, KeptDistribution, MechanismFacts, PartFacts, remarks,
+    BoughtFacts,
+    DistributionFacts,
+    KeptDistribution,
+    MechanismFacts,
+    PartFacts,
+    remarks,
 )  # fmt: skip
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED

@@ -21,9 +21,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     if problems:
         return problems
     structure = structure_of(invariants := invariants_of(publication))
-    terms = Terms(
-        smallest_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted
-    )
+    terms = Terms(smallest_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted)
     noise = mechanism.noise
     said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
     if promise.unit != neighbours(noise, terms):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.options import option
 from discreet.ways.spec import WaySpec
@@ -24,12 +23,14 @@ class KeepSums(WaySpec):
     name: ClassVar[str] = "keep-sums"
 
     keep: tuple[Kept, ...] = option(
-        (), "what stays exact: total(), margin(..), sum_where(..), sums(..), or total, margin:A,B, sum:COL=VALUE, a file",
+        (), "what stays exact: total, margin:A,B, sum:COL=VALUE or a file with a 0/1 matrix; in Python also total() ...",
         kind=list, metavar="WHAT",
     )  # fmt: skip
     law: str = option("l1", "how the noise falls off on the lattice", values=lambda: LAWS)
     nonnegative: bool = option(False, "no negative counts", kind=bool)
-    inequalities: Any = option(None, "(matrix, least): what the rows of the matrix must at least sum to", flag="")
+    inequalities: Inequalities | None = option(
+        None, "(matrix, least): what the rows of the matrix must at least sum to", flag=""
+    )
     per_unit: bool = option(False, "epsilon for every unit of distance, not for the smallest change", kind=bool)
     allow_diagnosed: bool = option(False, "accept a Markov chain's sample where nothing exact is known", kind=bool)
 
@@ -41,6 +42,8 @@ class KeepSums(WaySpec):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
         choose(self.law, LAWS, "law")
+        if self.inequalities is not None:
+            object.__setattr__(self, "inequalities", inequalities_of(self.inequalities))
         if not self.keep:
             raise BadInput("sums were to be kept", "none is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
 
@@ -51,7 +54,7 @@ class KeepSums(WaySpec):
         return replace(
             self,
             keep=tuple(_sums_in_order(what, given_rows) for what in self.keep),
-            inequalities=_limits_in_order(self.inequalities, given_rows),
+            inequalities=None if self.inequalities is None else self.inequalities.in_order(given_rows),
         )
 
 
@@ -59,11 +62,3 @@ def _sums_in_order(what: Kept, given_rows: Integers) -> Kept:
     if not isinstance(what, Sums) or len(what.rows[0]) != len(given_rows):
         return what
     return Sums(tuple(tuple(row[place] for place in given_rows.tolist()) for row in what.rows), what.name)
-
-
-def _limits_in_order(inequalities: Any, given_rows: Integers) -> Any:
-    if inequalities is None:
-        return None
-    matrix, least = inequalities
-    dense = np.atleast_2d(np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix))
-    return (dense[:, given_rows] if dense.shape[1] == len(given_rows) else dense), least

@@ -21,7 +21,9 @@ def own_mechanism(given: Any) -> Mechanism:
     form = mechanism.form if isinstance(mechanism, Mechanism) else weights_of(mechanism)
     if isinstance(form, NoiseThenMap):
         if not form.noise.rational:
-            raise BadInput("a mechanism of your own was given", "its noise is Gaussian", "Ask for it by name, with its delta")
+            raise BadInput(
+                "a mechanism of your own was given", "its noise is Gaussian", "Ask for it by name, with its delta"
+            )
         form = mechanism.weights
     rows, columns = form.shape
     if rows != columns or rows < 2:

@@ -12,7 +12,15 @@ from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.loss import Approximate, Concentrated, Loss
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import (
-    OWN, MechanismFacts, RowFacts, by_ratio, grade_of, neighbours, proved_form, remarks, unit_loss,
+    OWN,
+    MechanismFacts,
+    RowFacts,
+    by_ratio,
+    grade_of,
+    neighbours,
+    proved_form,
+    remarks,
+    unit_loss,
 )  # fmt: skip
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED
 

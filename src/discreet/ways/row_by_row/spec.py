@@ -35,9 +35,7 @@ class RowByRow(WaySpec):
         "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use",
         values=names, metavar="NAME|FILE",
     )  # fmt: skip
-    max_count: int | None = option(
-        None, "the largest count, larger ones are treated as it", read=count_or_word
-    )
+    max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 
     @classmethod
     def meant_by(cls, options: Mapping[str, Any]) -> bool:

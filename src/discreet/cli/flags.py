@@ -1,0 +1,60 @@
+"""Flags of the command line, made from the options of the values they fill."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from discreet.options import Option, options_of
+
+
+def flags_of(*kinds: type) -> dict[str, tuple[Option, Any]]:
+    """The options of several values together; where two share a name the first says what it is, and both its values."""
+    found: dict[str, tuple[Option, Any]] = {}
+    for kind in kinds:
+        for name, (option, default) in options_of(kind).items():
+            if option.flag != "" and name not in found:
+                found[name] = option, default
+    return found
+
+
+def command(
+    run: Callable[..., Any], before: Iterable[inspect.Parameter], flags: Mapping[str, tuple[Option, Any]],
+    after: Iterable[inspect.Parameter] = (),
+) -> Callable[..., Any]:  # fmt: skip
+    """`run` with a signature that typer can read: its own parameters, and one for every flag."""
+
+    def called(**given: Any) -> Any:
+        return run(**given)
+
+    made = [_parameter(name, option, default) for name, (option, default) in flags.items()]
+    called.__signature__ = inspect.Signature([*before, *made, *after])  # type: ignore[attr-defined]
+    return called
+
+
+def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """One that is no option of a value: an argument, or what all commands share."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
+    """Not given means None, so that only what was said is passed on; the default is shown all the same."""
+    values = f" ({', '.join(option.values())})" if option.values is not None else ""
+    shown = {"show_default": str(default)} if default not in (None, "", ()) else {}
+    about = typer.Option(option.flag_of(name), help=option.help + values, metavar=option.metavar, **shown)
+    kind: Any = list[str] if option.kind is list else option.kind
+    return parameter(name, Annotated[kind | None, about], None)
+
+
+def said(given: Mapping[str, Any], flags: Mapping[str, tuple[Option, Any]]) -> dict[str, Any]:
+    """What was given on the command line, as values."""
+    out = {}
+    for name, (option, _) in flags.items():
+        value = given.get(name)
+        if value is None or value == []:
+            continue
+        out[name] = option.read(value) if option.read is not None and isinstance(value, str) else value
+    return out

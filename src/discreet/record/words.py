@@ -1,0 +1,228 @@
+"""Facts into sentences, for people. The one place for words about a release: no code reads them, and they may change.
+
+Every template is filled from a remark's own numbers, or from the promise it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from discreet.numbers import Epsilon, decimal_above
+from discreet.privacy.guarantee import Guarantee, Neighbours, Remark
+from discreet.privacy.loss import Approximate, Concentrated
+
+SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
+SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
+
+GRADES = {
+    "exact": "proved in exact arithmetic",
+    "enclosed": "proved with rigorous numerical bounds",
+    "computational": "proved, if the keyed generator of its random bits is as strong as it is believed to be",
+    "diagnosed": "checked by simulation, not proved",
+}
+
+CHANGES = {
+    "one-person": "one person more or less in one row",
+    "one-person-several": "one person more or less, who is counted up to {contributions} times",
+    "free-row": "one person more or less in a row that no kept sum contains (distance 1)",
+    "moved": "one person moved between two rows that every kept sum contains both or neither of (distance 2)",
+    "swapped": "the smallest exchange that keeps every kept sum: two persons swap one of their values (distance 4)",
+    "smallest": "the smallest change that keeps every kept sum: {more} more and {fewer} fewer persons in {rows} rows "
+    "(distance {distance})",
+    "smallest-found": "the smallest change that was found that keeps every kept sum: {more} more and {fewer} fewer "
+    "persons in {rows} rows (distance {distance})",
+    "unit-l1": "one unit of l1 distance, with all kept sums the same",
+    "unit-l2": "one unit of l2 distance, with all kept sums the same",
+    "unit-gaussian": "one unit of squared l2 distance, with all kept sums the same",
+    "several": "{change}, for a person counted in up to {contributions} rows",
+}
+
+PROMISES = {
+    "pure": "Any two tables that differ by {unit} lead to any published table with probabilities that differ by a "
+    "factor of {factor} at most ({parameters}).",
+    "approximate": "Take any two tables that differ by {unit}. For any set of published tables, one makes it at most "
+    "{factor} times as likely as the other, plus {delta} ({parameters}).",
+    "concentrated": "Any two tables that differ by {unit} are protected with zero-concentrated differential privacy, "
+    "{parameters}.",
+}
+
+REMARKS = {
+    "rows-are-public": "Which rows the table has is public.",
+    "top-coded": "Counts above {max_count} are treated as {max_count}.",
+    "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
+    "mapped-together": "Rows were mapped together, so they are not independent of each other.",
+    "too-wide-to-map": "Counts are too large for their distribution to be kept; they were left as the noise made them.",
+    "whole-change-costs": "The smallest change that keeps every kept sum costs {factor} times {parameter}: {change}.",
+    "a-move-costs-more": "One person moved between two rows of a kept sum is twice as large a change, and costs "
+    "{double}.",
+    "larger-changes-cost-more": "Larger changes cost more, {growth}.",
+    "sums-are-kept": "{many} published exactly and not protected ({names}); a sum of zero shows that every count in it "
+    "is zero.",
+    "determined": "{many} determined by what is kept and published exactly: row {names}.",
+    "neighbourhood-destroyed": "Neighbourhood destroyed: no table in which one person alone moved, came or went has "
+    "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
+    "conditioned": "Inequalities such as counts not below zero were met by conditioning. The law then depends on the "
+    "table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from them.",
+    "negative-counts-forbidden-would-cost": "Counts may be negative: the noise is unbiased. Forbidding negative counts "
+    "would bias small ones upwards and need twice the noise for the same promise.",
+    "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
+    "delta = {delta}.",
+}
+
+STEPS = {
+    # of a plan
+    "buy-max-count": "Spend {price} on a largest count that nearly all of the {rows} rows stay below.",
+    "leave-uncut": "Leave counts without an upper limit.",
+    "cut-at": "Treat counts above {limit} as {limit}.",
+    "measure-distribution": "Spend {price} on the distribution: {asked}.",
+    "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
+    "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
+    "add-noise": "Spend {price} on noise for each of the {rows} counts.",
+    "refine": "Estimate the distribution again from the noisy counts: free, it looks at nothing secret.",
+    "map-by-rank": "Map the noisy counts onto that distribution, by rank, so that both agree exactly: free, for the "
+    "same reason.",
+    "map-one-by-one": "Map the noisy counts onto that distribution, row by row: free, for the same reason.",
+    "widened": "All noise is widened for people who are counted up to {contributions} times.",
+    "keep": "Keep exactly: {kept}. These sums are published and not protected.",
+    "lattice-noise": "Spend {price} on {law} noise that cannot change them, and repair nothing.",
+    # of a release
+    "bought-max-count": "A twentieth of the budget bought the largest count: {max_count}.",
+    "measured-distribution": "{asked_before} measured with random noise.",
+    "constructed": "The mechanism '{mechanism}' was built to keep that distribution, for each row.",
+    "noise-added": "Random noise was added to the count of every row (the file of measurements).",
+    "refined": "The distribution of counts was estimated from what had been measured; this costs no privacy.",
+    "mapped-by-rank": "The noisy counts were mapped by their ranks onto that distribution; this costs no privacy "
+    "either.",
+    "mapped-one-by-one": "The noisy counts were mapped one by one onto that distribution; this costs no privacy "
+    "either.",
+    "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
+    "sum as it is.",
+    "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added. Nothing was "
+    "repaired.",
+}
+
+ADVICE = {
+    "approximate": "Treat every count as approximate: differences smaller than the typical error mean nothing.",
+    "measurements": "For sums over many rows use the file of measurements: its values may be negative, but their "
+    "errors cancel.",
+    "distribution": "For questions about the distribution (how many rows have no case?) use the published "
+    "distribution.",
+    "estimate": "Software can compute estimates with intervals from this folder: discreet estimate FOLDER.",
+}
+
+ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
+CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
+              "1, 2, ... was")  # fmt: skip
+OTHERWISE = ("noisy answers of the privatizer {privatizer}", "The distribution of counts (privatizer {privatizer}) was")
+
+
+def guarantee(promise: Guarantee) -> str:
+    """The promise in one paragraph."""
+    if not promise.private:
+        return SEEDED
+    return " ".join([core(promise), *(remark(one, promise) for one in promise.remarks)])
+
+
+def core(promise: Guarantee) -> str:
+    """The promise in one sentence."""
+    factor = "" if promise.epsilon is None else decimal_above(promise.epsilon.bounds()[1], 4)
+    return PROMISES[promise.kind].format(
+        unit=unit(promise.unit), factor=factor, delta=decimal_above(promise.delta, 15), parameters=promise.loss
+    )
+
+
+def unit(at: Neighbours) -> str:
+    """Who the neighbours are."""
+    if at.change.code == "one-person":
+        which = "one-person" if at.contributions == 1 else "one-person-several"
+        return CHANGES[which].format(contributions=at.contributions)
+    words = change(at)
+    if at.per_unit:
+        words = CHANGES["unit-gaussian" if isinstance(at.rate, Concentrated) else f"unit-{at.norm}"]
+    if at.contributions > 1:
+        return CHANGES["several"].format(change=words, contributions=at.contributions)
+    return words
+
+
+def change(at: Neighbours) -> str:
+    """The smallest change that survives what is kept."""
+    code = "smallest-found" if at.change.code == "smallest" and not at.change.proved else at.change.code
+    return CHANGES[code].format(**vars(at.change))
+
+
+def remark(one: Remark, promise: Guarantee) -> str:
+    numbers = dict(one.numbers)
+    return REMARKS[one.code].format(**numbers, **MORE.get(one.code, _nothing)(numbers, promise))
+
+
+def step(one: Remark) -> str:
+    """A step of a plan or of a release."""
+    numbers = dict(one.numbers)
+    if one.code == "cut-at":
+        numbers["limit"] = "that largest count" if numbers["max_count"] == "auto" else numbers["max_count"]
+    if "privatizer" in numbers:
+        asked = CUMULATIVE if numbers["privatizer"] == "cumulative" else OTHERWISE
+        numbers["asked"], numbers["asked_before"] = (words.format(**numbers) for words in asked)
+    return STEPS[one.code].format(**numbers)
+
+
+def steps(all_of_them: Iterable[Remark]) -> list[str]:
+    return [step(one) for one in all_of_them]
+
+
+def odds(promise: Guarantee) -> str | None:
+    """What a pure epsilon means for a reader; a delta or a rho has no such bound."""
+    if promise.epsilon is None or isinstance(promise.loss, Approximate):
+        return None
+    return ODDS.format(factor=factor_of(promise.epsilon))
+
+
+def factor_of(epsilon: Epsilon) -> str:
+    """e^epsilon, rounded up."""
+    above = epsilon.bounds()[1]
+    return decimal_above(above, 2 if above < 100 else 0)
+
+
+Numbers = dict[str, int | str]
+
+
+def _nothing(numbers: Numbers, promise: Guarantee) -> Numbers:
+    return {}
+
+
+def _whole_change(numbers: Numbers, promise: Guarantee) -> Numbers:
+    at, gaussian = promise.unit.change, numbers["law"] == "gaussian"
+    size = f"the square root of {at.square}" if numbers["law"] == "l2" else str(at.square if gaussian else at.distance)
+    return {"factor": size, "parameter": "rho" if gaussian else "epsilon", "change": change(promise.unit)}
+
+
+def _double(numbers: Numbers, promise: Guarantee) -> Numbers:
+    cost = {"l1": "twice the epsilon", "l2": "1.42 times the epsilon", "gaussian": "twice the rho"}
+    return {"double": cost[str(numbers["law"])]}
+
+
+def _growth(numbers: Numbers, promise: Guarantee) -> Numbers:
+    squared = "in rho with the square of the distance"
+    return {"growth": squared if numbers["law"] == "gaussian" else "in proportion to the distance"}
+
+
+def _kept(numbers: Numbers, promise: Guarantee) -> Numbers:
+    many = int(numbers["sums"])
+    names = str(numbers["first"]) + (", ..." if numbers["more"] else "")
+    return {"many": "1 sum is" if many == 1 else f"{many:,} sums are", "names": names}
+
+
+def _determined(numbers: Numbers, promise: Guarantee) -> Numbers:
+    many = int(numbers["rows"])
+    names = str(numbers["first"]) + (", ..." if numbers["more"] else "")
+    return {"many": "1 row is" if many == 1 else f"{many} rows are", "names": names}
+
+
+MORE: dict[str, Callable[[Numbers, Guarantee], Numbers]] = {
+    "whole-change-costs": _whole_change,
+    "a-move-costs-more": _double,
+    "larger-changes-cost-more": _growth,
+    "sums-are-kept": _kept,
+    "determined": _determined,
+}

@@ -1,0 +1,326 @@
+"""A release as a file: everything that was asked for, in TOML, to be read, kept and run again.
+
+Sections: [table], [privacy], one named after the way ([keep-distribution], [row-by-row], [keep-sums]), [ledger],
+[output] and [about]. Paths are relative to the file. Running a file twice makes two releases, and charges twice.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BadInput, did_you_mean
+from discreet.lattice.invariants import parse_keep
+from discreet.options import option
+from discreet.privacy.loss import Loss, loss_of
+from discreet.record.codec import Damaged, decode_fields, encode, names_of
+from discreet.record.release import About
+from discreet.record.values import loss_json
+from discreet.ways import PACKAGES, way_named
+from discreet.ways.spec import WaySpec
+
+if TYPE_CHECKING:
+    from discreet.release import Release
+    from discreet.table import Table
+
+PRIVACY = ("epsilon", "alpha", "rho", "delta")
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """Where the counts are, and what about them is public."""
+
+    file: str
+    count: str = option("", "the column that holds the counts", metavar="COL")
+    keys: tuple[str, ...] | str | None = option(
+        None, "public key columns, separated by commas, or 'all'", read=lambda word: named(word), metavar="A,B|all"
+    )
+    universe: str | None = option(None, "file with the public set of rows; missing ones count zero", metavar="FILE")
+    keep_order: bool = option(False, "the order of the rows is public", kind=bool)
+    contributions: int = option(1, "in how many rows one person may be counted", kind=int)
+
+    def read(self) -> Table:
+        from discreet.io.tables import read_table
+
+        return read_table(
+            self.file, self.count, self.keys, self.universe, keep_order=self.keep_order,
+            contributions=self.contributions,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LedgerSpec:
+    """Where the spending is recorded. A password belongs into an environment variable, never into a file."""
+
+    dataset: str = option("", "name of the data set in the ledger", metavar="NAME")
+    url: str | None = option(None, "file or URL of the ledger", flag="--ledger", metavar="URL")
+    variable: str | None = option(None, "environment variable that holds the URL of the ledger", flag="")
+
+    @property
+    def address(self) -> str:
+        if self.variable is None:
+            return self.url or ""
+        if self.variable not in os.environ:
+            found = f"the environment variable {self.variable} is not set"
+            raise BadInput("a ledger was to be opened", found, "Set it to the URL of the ledger")
+        return os.environ[self.variable]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the release goes."""
+
+    folder: str | None = option(None, "folder to write", flag="--out", metavar="DIR")
+    format: str | None = option(None, "of the table: csv or parquet; that of the input if not given")
+    measurements: bool = option(
+        True, "publish the noisy values before any mapping too", kind=bool, flag="--measurements/--no-measurements"
+    )
+
+
+@dataclass(frozen=True)
+class ReleaseSpec:
+    """A whole release as a value: what `discreet run` runs."""
+
+    table: TableSpec
+    privacy: Loss
+    way: WaySpec
+    ledger: LedgerSpec | None = None
+    output: Output = Output()
+    about: About = About()
+
+    def write(self, path: str | Path) -> None:
+        """Write it as TOML, whole or not at all; paths become relative to the file where they can."""
+        import tomli_w
+
+        from discreet.io.files import write_text
+
+        target = Path(path)
+        write_text(target, tomli_w.dumps(_sections(self, target.absolute().parent)))
+
+
+def named(word: str) -> tuple[str, ...] | str:
+    """'a,b' -> ('a', 'b'); 'all' stays as it is."""
+    return word if word == "all" else tuple(part.strip() for part in word.split(",") if part.strip())
+
+
+def read_spec(path: str | Path) -> ReleaseSpec:
+    """A release from a TOML file. All problems are told at once; nothing is read from the table."""
+    file = Path(path)
+    try:
+        with file.open("rb") as content:
+            document = tomllib.load(content, parse_float=Decimal)
+    except OSError as error:
+        raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} was to be read as TOML", str(error)) from error
+    return _Reading(file).spec(document)
+
+
+def run(
+    spec: ReleaseSpec | str | Path, out: str | Path | None = None, *, seed: int | None = None
+) -> tuple[Release, str]:
+    """Make the release that a file, or a value, asks for; returns it and the digest of its release.json.
+
+    Running the same file twice makes two releases of the same data, and charges the ledger twice.
+    """
+    from discreet.io.folder import check_format, free_target
+    from discreet.release import release
+
+    asked = spec if isinstance(spec, ReleaseSpec) else read_spec(spec)
+    folder = out if out is not None else asked.output.folder
+    if folder is None:
+        raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR, or [output] folder")
+    free_target(folder)
+    check_format(asked.output.format)
+    entry = asked.ledger
+    made = release(
+        asked.table.read(), asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
+        ledger=None if entry is None else entry.address, dataset=None if entry is None else entry.dataset, seed=seed,
+    )  # fmt: skip
+    return made, made.save(folder, asked.output.format)
+
+
+class _Reading:
+    """One file being read: its folder, and the problems found so far."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.base = file, file.absolute().parent
+        self.problems: list[str] = []
+
+    def spec(self, document: Mapping[str, Any]) -> ReleaseSpec:
+        known = ("table", "privacy", *PACKAGES, "ledger", "output", "about")
+        for name in document:
+            if name not in known:
+                self.problems.append(f"there is no section [{name}]. {did_you_mean(name, known)}")
+            elif not isinstance(document[name], dict):
+                self.problems.append(f"{name!r} is not a section")
+        sections = {name: dict(value) for name, value in document.items() if isinstance(value, dict) and name in known}
+        table = self._value(TableSpec, sections.get("table"), "table", ("file", "count"))
+        privacy = self._privacy(sections.get("privacy"))
+        way = self._way({name: value for name, value in sections.items() if name in PACKAGES})
+        ledger = (
+            self._value(LedgerSpec, sections.get("ledger"), "ledger", ("dataset",)) if "ledger" in sections else None
+        )
+        self._check_ledger(ledger)
+        output = self._value(Output, sections.get("output", {}), "output")
+        about = self._value(About, sections.get("about", {}), "about")
+        if self.problems:
+            found = "; ".join(self.problems)
+            raise BadInput(f"a release was to be read from {self.file}", found, problems=tuple(self.problems))
+        assert table is not None and privacy is not None and way is not None
+        return ReleaseSpec(
+            replace(table, file=self._path(table.file), universe=self._maybe_path(table.universe)),
+            privacy,
+            way,
+            ledger if ledger is None else replace(ledger, url=self._ledger_path(ledger.url)),
+            replace(output, folder=self._maybe_path(output.folder)),
+            about,
+        )
+
+    def _value(self, kind: Any, given: dict[str, Any] | None, section: str, needed: tuple[str, ...] = ()) -> Any:
+        """A section as a value; every misspelt or missing key is told."""
+        values = {} if given is None else given
+        names = names_of(kind)
+        wrong = [name for name in values if name not in names]
+        missing = [name for name in needed if not values.get(name)]
+        self.problems += [f"[{section}] has no key {name!r}. {did_you_mean(name, names)}" for name in wrong]
+        self.problems += [f"[{section}] lacks {name!r}" for name in missing]
+        if wrong or missing:
+            return None
+        try:
+            return decode_fields(kind, values, f"[{section}]")
+        except Damaged as problem:
+            self.problems.append(f"{problem.where.replace('].', '] ')}: {problem.why}")
+            return None
+
+    def _privacy(self, given: dict[str, Any] | None) -> Loss | None:
+        if given is None:
+            self.problems.append("there is no section [privacy]. Write one with epsilon, alpha or rho")
+            return None
+        wrong = [name for name in given if name not in PRIVACY]
+        self.problems += [f"[privacy] has no key {name!r}. {did_you_mean(name, PRIVACY)}" for name in wrong]
+        try:
+            known = {name: value for name, value in given.items() if name in PRIVACY}
+            return loss_of(known.pop("epsilon", None), **known)
+        except BadInput as error:
+            self.problems.append(f"[privacy]: {error}")
+            return None
+
+    def _way(self, given: dict[str, dict[str, Any]]) -> WaySpec | None:
+        if len(given) > 1:
+            self.problems.append(f"only one way can be gone, not {' and '.join(f'[{name}]' for name in given)}")
+            return None
+        name, values = next(iter(given.items()), ("keep-distribution", {}))
+        kind = way_named(name).spec
+        try:
+            values = self._with_files(values)
+        except BadInput as error:
+            self.problems.append(f"[{name}]: {error}")
+            return None
+        way: WaySpec | None = self._value(kind, values, name)
+        return way
+
+    def _with_files(self, values: dict[str, Any]) -> dict[str, Any]:
+        """What names files, found from where the file is."""
+        out = dict(values)
+        if "keep" in out:
+            words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
+            kept = [encode(parse_keep(word, self.base)) if isinstance(word, str) else word for word in words]
+            out["keep"] = kept
+        mechanism = out.get("mechanism")
+        if isinstance(mechanism, str) and (self.base / mechanism).is_file():
+            out["mechanism"] = str(self.base / mechanism)
+        return out
+
+    def _ledger(self, given: dict[str, Any] | None) -> LedgerSpec | None:
+        if given is None:
+            return None
+        ledger: LedgerSpec | None = self._value(LedgerSpec, given, "ledger", ("dataset",))
+        if ledger is None:
+            return None
+        if (ledger.url is None) == (ledger.variable is None):
+            self.problems.append("[ledger] needs 'url', or 'variable' with the name of an environment variable")
+        if ledger.url is not None:
+            from discreet.ledger.address import mask
+
+            if mask(ledger.url) != ledger.url:
+                advice = "Put the URL into an environment variable, and its name into 'variable'"
+                self.problems.append(f"[ledger] url holds a password, which does not belong into a file. {advice}")
+        return ledger
+
+    def _path(self, name: str) -> str:
+        return str(self.base / Path(name).expanduser())
+
+    def _maybe_path(self, name: str | None) -> str | None:
+        return None if name is None else self._path(name)
+
+    def _ledger_path(self, url: str | None) -> str | None:
+        return url if url is None or "://" in url else self._path(url)
+
+
+def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, Any]]:
+    """The file as plain values: only what differs from the defaults."""
+    table = replace(
+        spec.table, file=_relative(spec.table.file, base) or "", universe=_relative(spec.table.universe, base)
+    )
+    output = replace(spec.output, folder=_relative(spec.output.folder, base))
+    privacy = {name: value for name, value in loss_json(spec.privacy).items() if value not in (None, "0")}
+    if "alpha" in privacy:
+        del privacy["epsilon"]
+    sections: dict[str, Any] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
+    if spec.ledger is not None:
+        sections["ledger"] = replace(spec.ledger, url=_ledger_url(spec.ledger.url, base))
+    sections |= {"output": output, "about": spec.about}
+    plain = {name: value if isinstance(value, dict) else dict(_given(value)) for name, value in sections.items()}
+    return {name: value for name, value in plain.items() if value or name == spec.way.name}
+
+
+def _given(value: Any) -> Iterator[tuple[str, Any]]:
+    for item in fields(value):
+        held = getattr(value, item.name)
+        if held is not None and held != item.default:
+            yield item.name, encode(held)
+
+
+def _writable(way: WaySpec, base: Path) -> dict[str, Any]:
+    mechanism = getattr(way, "mechanism", None)
+    if mechanism is not None and not isinstance(mechanism, str):
+        found = "a mechanism of your own cannot be written into it"
+        raise BadInput("a release was to be written as a file", found, "Save it to a file, and name that file")
+    values = dict(_given(way))
+    if getattr(way, "file", False):
+        values["mechanism"] = _relative(mechanism, base)
+    if values.get("inequalities") is not None:
+        matrix, least = way.inequalities  # type: ignore[attr-defined]
+        values["inequalities"] = {"matrix": _listed(matrix), "least": _listed(least)}
+    return values
+
+
+def _listed(array: Any) -> Any:
+    dense = array.toarray() if hasattr(array, "toarray") else array
+    return (
+        dense.tolist() if hasattr(dense, "tolist") else [list(row) if hasattr(row, "__len__") else row for row in dense]
+    )
+
+
+def _relative(name: str | None, base: Path) -> str | None:
+    if name is None:
+        return None
+    path = Path(name).expanduser().absolute()
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+
+
+def _ledger_url(url: str | None, base: Path) -> str | None:
+    if url is None or "://" not in url:
+        return _relative(url, base)
+    from discreet.ledger.address import mask
+
+    if mask(url) != url:
+        found = "the URL of the ledger holds a password"
+        raise BadInput("a release was to be written as a file", found, "Give LedgerSpec(variable=...) instead")
+    return url

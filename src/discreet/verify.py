@@ -1,0 +1,182 @@
+"""Re-check a release folder, without the data: read once, prove again, replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput, DiscreetError
+from discreet.io.folder import RECORD, Contents, Folder, folder_of, read_contents
+from discreet.io.tables import may_be_ascending
+from discreet.record.codec import Damaged
+from discreet.ways import way_named
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked, what did not apply, and every problem found, in sentences."""
+
+    problems: tuple[str, ...]
+    checked: tuple[str, ...]
+    not_applicable: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "valid": self.valid,
+            "problems": list(self.problems),
+            "checked": list(self.checked),
+            "not_applicable": list(self.not_applicable),
+        }
+
+
+class NotApplicable(Exception):
+    """A check that this release gives no occasion for."""
+
+
+def verify(folder: str | Path, digest: str | None = None) -> Verification:
+    """Re-check a release: files, format, the proof of privacy, and every step after the noise.
+
+    Every inconsistent edit is found. A forger who rewrites everything consistently is caught only by `digest`, the
+    sha256 of release.json received by another way. Nothing can prove that the noise was honestly drawn.
+    """
+    path = Path(folder)
+    if not (path / RECORD).is_file():
+        raise BadInput(f"the release in {folder} was to be verified", f"there is no {RECORD} in it")
+    try:
+        contents = read_contents(path)
+    except Damaged as error:
+        return Verification((f"{error}.",), (f"{RECORD} can be read",))
+    account = _Account()
+    if digest:
+        account.add("the digest of release.json", lambda: _digest(contents, digest))
+    account.add("the seal of release.json", lambda: _seal(contents))
+    account.add("the digests of all files", lambda: _digests(path, contents))
+    if not account.problems:
+        read = account.read(contents)
+        for what, run in CHECKS.items() if read is not None else ():
+            account.add(what, lambda run=run: run(read))  # type: ignore[misc]
+    return account.closed()
+
+
+class _Account:
+    """What was looked at so far."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.checked: list[str] = []
+        self.not_applicable: list[str] = []
+
+    def add(self, what: str, run: Callable[[], list[str]]) -> None:
+        """A check that stumbles over a damaged value has found a problem."""
+        try:
+            self.problems += run()
+        except NotApplicable:
+            self.not_applicable.append(what)
+            return
+        except (Damaged, DiscreetError) as error:
+            self.problems.append(f"{what}: {error}")
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+            self.problems.append(f"{what}: release.json is damaged ({type(error).__name__}: {error}).")
+        self.checked.append(what)
+
+    def read(self, contents: Contents) -> Folder | None:
+        found: list[Folder] = []
+
+        def run() -> list[str]:
+            found.append(folder_of(contents))
+            return []
+
+        self.add("release.json has every field, and the files can be read", run)
+        return found[0] if found else None
+
+    def closed(self) -> Verification:
+        return Verification(tuple(self.problems), tuple(self.checked), tuple(self.not_applicable))
+
+
+def _digest(contents: Contents, digest: str) -> list[str]:
+    found = contents.digests[RECORD]
+    return [] if found == digest.lower() else [f"release.json has the digest {found}, not the one given."]
+
+
+def _seal(contents: Contents) -> list[str]:
+    return [] if contents.sealed else ["release.json was changed: its seal does not fit."]
+
+
+def _digests(path: Path, contents: Contents) -> list[str]:
+    return list(_wrong_files(path, contents))
+
+
+def _wrong_files(path: Path, contents: Contents) -> Iterator[str]:
+    expected = contents.document.get("digests")
+    if not isinstance(expected, dict):
+        yield "release.json has no digests of the other files."
+        return
+    present = {file.name for file in path.iterdir()} - {RECORD}
+    for name in sorted(set(expected) - present):
+        yield f"The file {name} is missing."
+    for name in sorted(present - set(expected)):
+        yield f"The file {name} is not part of the release."
+    for name in sorted(present & set(expected)):
+        if contents.digests.get(name) != expected[name]:
+            yield f"The file {name} was changed: its digest is not the one in release.json."
+
+
+def _check_table(folder: Folder) -> list[str]:
+    publication = folder.publication
+    schema, counts, measured = publication.record.schema, publication.counts, publication.measured
+    problems = []
+    if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
+        problems.append("The columns of the table are not those of the schema.")
+    if len(counts) != schema.rows:
+        problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
+    if measured is not None and len(measured) != len(counts):
+        problems.append("The measurements have not as many rows as the table.")
+    if schema.contributions < 1:
+        problems.append("The contributions of one person are fewer than one.")
+    top = schema.max_count
+    if top is not None and len(counts) and (counts.min() < 0 or counts.max() > top):
+        problems.append(f"The table holds counts outside 0..{top}.")
+    return [*problems, *_check_order(folder)]
+
+
+def _check_order(folder: Folder) -> list[str]:
+    categories = folder.publication.categories
+    ascending = bool(categories.num_columns) and may_be_ascending(categories)
+    if folder.publication.record.schema.order == "sorted":
+        return [] if ascending else ["The rows of the table are not sorted by their keys, or two have the same."]
+    return ["The rows are sorted by their keys, but their order is said to be another."] if ascending else []
+
+
+def _check_privacy(folder: Folder) -> list[str]:
+    return way_named(folder.publication.record.way).prove(folder.publication)
+
+
+def _check_replay(folder: Folder) -> list[str]:
+    return way_named(folder.publication.record.way).replay(folder.publication)
+
+
+def _check_report(folder: Folder) -> list[str]:
+    """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
+    from discreet.report import render, rendered_by, same_page
+
+    publication = folder.publication
+    if publication.record.rendered != rendered_by():
+        raise NotApplicable
+    return [] if same_page(render(publication), folder.report) else ["The report does not follow from release.json."]
+
+
+CHECKS: dict[str, Callable[[Folder], list[str]]] = {
+    "the table has the rows and columns it claims": _check_table,
+    "the mechanism is as private as it claims, proved again in exact arithmetic": _check_privacy,
+    "the table follows from the published measurements": _check_replay,
+    "the report is the one that follows from the record": _check_report,
+}
