@@ -24,7 +24,7 @@ from discreet.evaluate.pipelines import (
 )
 from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet.evaluate.simulate import Estimate, simulate
-from discreet.sample.laws import Geometric
+from discreet.laws import Geometric
 
 
 def test_the_interval_is_students() -> None:

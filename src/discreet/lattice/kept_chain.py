@@ -11,7 +11,8 @@ from discreet.lattice.chains import ChainSampler, chain_sampler
 from discreet.lattice.guarantee import Asked, calibrate, smallest_change
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix
 from discreet.lattice.structure import structure_of
-from discreet.numbers import Number, epsilon_of, positive, probability, whole
+from discreet.numbers import Number, whole
+from discreet.privacy import loss_of
 
 DIMENSIONS = ("row", "column", "layer")
 
@@ -45,10 +46,11 @@ def kept_chain(
 ) -> ChainSampler:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
+    loss = loss_of(epsilon, alpha=alpha, rho=rho, delta=delta)
     asked = Asked(
-        epsilon=None if rho is not None else epsilon_of(epsilon, alpha),
-        delta=probability(delta, "delta"),
-        rho=None if rho is None else positive(rho, "rho"),
+        epsilon=loss.epsilon,
+        delta=loss.delta,
+        rho=loss.rho,
         law=law,
         per_unit=per_unit,
         restricted=nonnegative,
