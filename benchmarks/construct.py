@@ -13,9 +13,9 @@ from discreet.build.construct import construct
 from discreet.build.fixed_point import fixed_point_program
 from discreet.build.transport import transport, transport_cost
 from discreet.costs import cost_matrix
+from discreet.laws import Geometric
 from discreet.numbers import epsilon_of
 from discreet.program import LinearProgram
-from discreet.sample.laws import Geometric
 
 SIZE = 200
 

@@ -15,8 +15,8 @@ from discreet.distribution import private_distribution, privatizers, refine
 from discreet.distribution.privatizer import Idealised
 from discreet.evaluate.metrics import w1
 from discreet.evaluate.shapes import SHAPES, rows_of
-from discreet.sample.laws import Gaussian, Geometric
-from discreet_lab.baselines.pipelines import noise_of
+from discreet.laws import Gaussian, Geometric, draw_noise
+from discreet.sample.bits import simulated
 
 ROWS = 3136
 REPEATS = 10
@@ -65,8 +65,8 @@ def speed() -> list[dict[str, Any]]:
             (Geometric(Fraction(2)), Geometric(Fraction(6, 5))),
             (Gaussian(Fraction(4)), Gaussian(Fraction(40))),
         ):
-            prefix = np.cumsum(true)[:-1] + noise_of(first, size - 1, rng)
-            seen = np.bincount(np.clip(counts + noise_of(noise, rows, rng), 0, size - 1), minlength=size)
+            prefix = np.cumsum(true)[:-1] + draw_noise(first, size - 1, simulated(rng))
+            seen = np.bincount(np.clip(counts + draw_noise(noise, rows, simulated(rng)), 0, size - 1), minlength=size)
             began = time.perf_counter()
             refined = refine(seen, noise, prefix, first)
             out.append(

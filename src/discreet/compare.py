@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.numbers import Epsilon, Number, epsilon_of, whole
+from discreet.numbers import Epsilon, Number, whole
+from discreet.privacy import loss_of, pure_only
 
 if TYPE_CHECKING:
     from discreet.build.design import Design
@@ -96,9 +97,11 @@ def compare(
 ) -> Comparison:
     """The explicit mechanisms, and between them the best one that is weakly honest and monotone both ways."""
     from discreet.build.design import design
+    from discreet.build.explicit import pure_names
 
-    last, allowed = whole(max_count, "max_count", 1), epsilon_of(epsilon, alpha)
-    rows = [Compared(name, design(last, allowed, prior=prior, mechanism=name)) for name in EXPLICIT]
+    last, allowed = whole(max_count, "max_count", 1), pure_only(loss_of(epsilon, alpha=alpha), "a comparison").epsilon
+    names = dict.fromkeys((*EXPLICIT, *pure_names()))
+    rows = [Compared(name, design(last, allowed, prior=prior, mechanism=name)) for name in names]
     if last <= LARGEST:
         honest = design(last, allowed, require=WEAKLY_HONEST)
         rows.insert(1, Compared("weakly-honest", honest.under(prior)))

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, Number, epsilon_of
-from discreet.sample.laws import LARGEST_ODDS, Gaussian, Geometric, Staircase
+from discreet.laws import NoiseLaw
+from discreet.laws.law import LARGEST_ODDS
+from discreet.numbers import Epsilon, Number
+from discreet.privacy import loss_of, pure_only
 
-Noise = Geometric | Gaussian | Staircase
+Noise = NoiseLaw  # until the last caller has moved
 
 LARGEST_MATRIX = 2001
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
@@ -110,7 +112,7 @@ class PublicMap:
 class NoiseThenMap:
     """Exact integer noise, then clamping, then a public map. Privacy rests on the noise alone."""
 
-    noise: Noise
+    noise: NoiseLaw
     clamp: tuple[int, int] | None = None
     map: PublicMap | None = None
 
@@ -218,7 +220,7 @@ class Mechanism:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
         from discreet.certify.prove import privacy_profile
 
-        return privacy_profile(self, epsilon_of(epsilon, alpha))
+        return privacy_profile(self, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
 
     def properties(self) -> dict[str, Any]:
         """The seven structural properties: None where one holds, a witness where it fails."""
@@ -231,7 +233,8 @@ class Mechanism:
         """None if the mechanism is the geometric one followed by a map; otherwise a witness."""
         from discreet.certify.prove import underivable
 
-        return underivable(self.weights.rows, epsilon_of(epsilon, alpha).odds())
+        asked = pure_only(loss_of(epsilon, alpha=alpha), "the test for the geometric mechanism")
+        return underivable(self.weights.rows, asked.epsilon.odds())
 
 
 def of_weights(name: str, rows: Sequence[Sequence[int]], **parameters: Any) -> Mechanism:
@@ -252,19 +255,16 @@ def exact_weights(form: Form) -> Weights:
         )
     if isinstance(form, Exponents):
         return _weights_of_powers(form)
-    if isinstance(form.noise, Gaussian):
-        raise BadInput(
-            "integer weights of a discrete Gaussian were asked for", "its probabilities are irrational", "Use `matrix`"
-        )
+    if not form.noise.rational:
+        asked = f"integer weights of {form.noise.name} noise were asked for"
+        raise BadInput(asked, "its probabilities are irrational", "Use `matrix`")
     return _weights_of_noise(form)
 
 
 def _bits_of_a_weight(form: Exponents | NoiseThenMap) -> int:
     if isinstance(form, Exponents):
         return int(form.powers.max() + 1) * form.odds.numerator.bit_length()
-    if isinstance(form.noise, Gaussian):
-        return 0
-    return (form.shape[0] + 1) * form.noise.odds.numerator.bit_length()
+    return form.noise.chance_below(-form.shape[0]).denominator.bit_length() if form.noise.rational else 0
 
 
 def _weights_of_powers(form: Exponents) -> Weights:
@@ -276,7 +276,6 @@ def _weights_of_powers(form: Exponents) -> Weights:
 
 def _weights_of_noise(form: NoiseThenMap) -> Weights:
     size, _ = form.shape
-    assert not isinstance(form.noise, Gaussian)
     below = [form.noise.chance_below(k) for k in range(-size, size + 1)]
     common = lcm(*(chance.denominator for chance in below))
     upto = [int(chance * common) for chance in below]

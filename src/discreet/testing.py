@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.build.explicit import PURE, explicit
+from discreet.build.explicit import explicit, pure_names
 from discreet.certify import Certificate, certify
 from discreet.errors import MissingExtra
 from discreet.mechanism import Mechanism, Weights, of_weights
@@ -37,7 +37,7 @@ def epsilons(least: Number = "1/100", most: Number = 5) -> SearchStrategy[Epsilo
 def mechanisms(most: int = 12) -> SearchStrategy[tuple[Mechanism, Epsilon]]:
     """An explicit mechanism with a max_count up to `most`, and the epsilon it was made for."""
     st = _strategies()
-    parts = st.tuples(st.sampled_from(sorted(PURE)), st.integers(1, most), epsilons())
+    parts = st.tuples(st.sampled_from(sorted(pure_names())), st.integers(1, most), epsilons())
     return parts.map(lambda part: (explicit(part[0], part[1], part[2]), part[2]))
 
 

@@ -16,14 +16,14 @@ from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.certify import certify
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput, SolverFailed
+from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import NoiseThenMap
-from discreet.sample.laws import Gaussian, Geometric
 
 from .laws import binomial, distributions, skewed
 from .slow import plain_program
 
 FIXED = [name for name in METHODS if name != "unfixed"]
-EXPLICIT = [name for name in explicit.NAMES if name not in ("signed-geometric", "discrete-gaussian")]
+EXPLICIT = [name for name in explicit.names() if name not in ("signed-geometric", "discrete-gaussian")]
 
 
 @pytest.mark.parametrize("method", [*METHODS, *EXPLICIT])
@@ -135,7 +135,7 @@ def test_bad_questions_are_refused() -> None:
         construct(z, 1, target=[0.2, 0.3, 0.5])
     with pytest.raises(BadInput, match="only transport knows how"):
         construct(z, rho=1, method="heuristic-max")
-    with pytest.raises(BadInput, match="exactly one of epsilon and alpha"):
+    with pytest.raises(BadInput, match="none was given. Give exactly one of epsilon, alpha and rho"):
         construct(z)
     with pytest.raises(BadInput, match="no cost of that name"):
         construct(z, 1, cost="absolut")

@@ -12,7 +12,7 @@ from discreet.build.certificate import transport_bound
 from discreet.build.transport import MAP_BITS, cells, monotone_map, noisy_law, output_law, transport, transport_cost
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput
-from discreet.sample.laws import Gaussian, Geometric
+from discreet.laws import Gaussian, Geometric
 
 from .laws import SHAPES, distributions, skewed
 from .slow import noise_matrix, north_west_corner, plain_program

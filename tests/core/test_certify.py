@@ -18,9 +18,9 @@ from discreet.certify.prove import underivable
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
 from discreet.guarantee import gaussian_delta, gaussian_epsilon, zcdp_epsilon
+from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
 from discreet.numbers import Epsilon, log_bounds
-from discreet.sample.laws import Gaussian, Geometric
 from discreet.testing import assert_private, epsilons, mechanisms, weight_matrices
 
 

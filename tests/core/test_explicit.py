@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.build.explicit import NAMES, PURE, explicit
+from discreet.build.explicit import explicit, names, pure_names
 from discreet.certify import certify
 from discreet.errors import BadInput
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon
 from discreet.testing import assert_private, epsilons, mechanisms
 
-ALL_BUT_UNIFORM = [name for name in PURE if name != "uniform"]
+ALL_BUT_UNIFORM = [name for name in pure_names() if name != "uniform"]
 
 
 def largest_ratio(mechanism: Mechanism) -> Fraction:
@@ -128,7 +128,7 @@ def test_signed_noise_has_no_matrix() -> None:
     assert certify(signed, 1).holds and not certify(signed, "0.999").holds
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "signed-geometric"])
+@pytest.mark.parametrize("name", [name for name in names() if name != "signed-geometric"])
 def test_a_max_count_is_needed(name: str) -> None:
     with pytest.raises(BadInput, match="needs a max_count"):
         explicit(name, None, 1)
@@ -152,5 +152,5 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
 
 
 def test_a_gaussian_needs_delta_or_rho() -> None:
-    with pytest.raises(BadInput, match="delta between 0 and 1, or rho"):
+    with pytest.raises(BadInput, match="needs a delta above 0, or rho"):
         explicit("discrete-gaussian", 5, 1)

@@ -13,8 +13,8 @@ import pytest
 import discreet as dc
 from discreet.certify import certify
 from discreet.errors import BadInput
+from discreet.laws import Gaussian
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.sample.laws import Gaussian
 
 TABLE = dc.table(pa.table({"k": ["a", "b"], "n": [5, 0]}), "n")
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from discreet.build.explicit import explicit
 from discreet.encode import mechanism_json, mechanism_of
 from discreet.errors import BadInput
+from discreet.laws import Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap, PublicMap, Weights, of_weights
 from discreet.numbers import Epsilon
 from discreet.requirements import STRUCTURAL
 from discreet.sample.bits import secure
-from discreet.sample.laws import Geometric
 from discreet.sample.rows import draw_rows
 from discreet.testing import law_p_value, mechanisms, weight_matrices
 

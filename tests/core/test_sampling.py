@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
+from discreet.laws import Gaussian, Geometric, Staircase, draw_noise
+from discreet.laws.rows import PowerRow, Row
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
-from discreet.sample.laws import Gaussian, Geometric, PowerRow, Row, Staircase
-from discreet.sample.noise import add_gaussian, add_geometric, add_law, gaussian, geometric
 from discreet.sample.public import public_words, spread_words
 from discreet.testing import assert_sampler_law, law_p_value
 
@@ -159,11 +159,11 @@ def test_a_law_that_is_none_is_refused(odds: Fraction) -> None:
 def test_noise_that_may_not_fit_is_refused() -> None:
     zeros = np.zeros(3, dtype=np.int64)
     with pytest.raises(BadInput, match="64 bits"):
-        add_geometric(zeros, 1 + Fraction(1, 1 << 60), secure())
+        Geometric(1 + Fraction(1, 1 << 60)).add(zeros, secure())
     with pytest.raises(BadInput, match="64 bits"):
-        add_gaussian(zeros, Fraction(1 << 120), secure())
+        Gaussian(Fraction(1 << 120)).add(zeros, secure())
     with pytest.raises(BadInput, match="too wide"):
-        add_law(zeros, Staircase(1 + Fraction(1, 10**6), Fraction(1, 3)), secure())
+        Staircase(1 + Fraction(1, 10**6), Fraction(1, 3)).add(zeros, secure())
 
 
 # Laws through the production source of bits. Each must also be told from a law that is wrong by a few per cent.
@@ -182,13 +182,13 @@ def gaussian_mass(variance: float) -> Callable[[int], float]:
 @pytest.mark.parametrize("odds", [Fraction(27, 10), Fraction(11, 10), Fraction(101, 100)])
 def test_narrow_geometric_noise_has_its_law(odds: Fraction) -> None:
     right, wrong = geometric_mass(float(odds)), geometric_mass(1 + 1.05 * (float(odds) - 1))
-    assert_sampler_law(lambda size: geometric(odds, size, secure()), right, size=300_000, wrong=wrong)
+    assert_sampler_law(lambda size: draw_noise(Geometric(odds), size, secure()), right, size=300_000, wrong=wrong)
 
 
 def test_wide_geometric_noise_has_its_law() -> None:
     odds = 1 + Fraction(1, 20_000)  # too wide for a table: drawn digit by digit
     assert Geometric(odds).centre[1] > 3000
-    drawn = geometric(odds, 200_000, secure())
+    drawn = draw_noise(Geometric(odds), 200_000, secure())
     step = 1000
 
     def cells(scale: float) -> Callable[[int], float]:
@@ -209,7 +209,7 @@ def test_wide_geometric_noise_has_its_law() -> None:
 @pytest.mark.parametrize("variance", [Fraction(1, 2), Fraction(9), Fraction(400)])
 def test_narrow_gaussian_noise_has_its_law(variance: Fraction) -> None:
     right, wrong = gaussian_mass(float(variance)), gaussian_mass(1.05 * float(variance))
-    assert_sampler_law(lambda size: gaussian(variance, size, secure()), right, size=300_000, wrong=wrong)
+    assert_sampler_law(lambda size: draw_noise(Gaussian(variance), size, secure()), right, size=300_000, wrong=wrong)
 
 
 def test_wide_gaussian_noise_has_its_law() -> None:
@@ -217,7 +217,7 @@ def test_wide_gaussian_noise_has_its_law() -> None:
 
     variance = Fraction(10**6)
     assert Gaussian(variance).centre[1] > 3000
-    drawn = gaussian(variance, 40_000, secure())
+    drawn = draw_noise(Gaussian(variance), 40_000, secure())
     cells = drawn // 100
 
     def share(deviation: float) -> Callable[[int], float]:
@@ -239,7 +239,7 @@ def test_staircase_noise_has_its_law() -> None:
 
     zeros = np.zeros(300_000, dtype=np.int64)
     assert_sampler_law(
-        lambda size: add_law(zeros[:size], law, secure()), mass(law.gamma), size=300_000, wrong=mass(Fraction(1, 3))
+        lambda size: law.add(zeros[:size], secure()), mass(law.gamma), size=300_000, wrong=mass(Fraction(1, 3))
     )
 
 

@@ -17,9 +17,9 @@ from discreet.distribution import private_distribution, privatizers
 from discreet.distribution.methods import cyclic_gaussian, hierarchical
 from discreet.distribution.privatizer import Idealised
 from discreet.errors import BadInput
+from discreet.laws import Gaussian, Geometric
 from discreet.numbers import Epsilon, epsilon_of
 from discreet.sample.bits import seeded
-from discreet.sample.laws import Gaussian, Geometric
 
 NAMES = list(privatizers())
 PROVEN = [name for name in NAMES if not isinstance(privatizers()[name], Idealised)]
@@ -186,9 +186,8 @@ def test_cyclic_gaussian_noise_has_that_deviation() -> None:
 def test_rho_uses_gaussian_noise_and_widens_for_people_in_many_rows() -> None:
     assert private_distribution([3, 4, 5], rho="1/8").noise == Gaussian(Fraction(4))
     assert private_distribution([3, 4, 5], rho="1/8", contributions=3).noise == Gaussian(Fraction(36))
-    with pytest.raises(BadInput, match="sensitivity 1"):
-        private_distribution([3, 4, 5], rho=1, method="laplace")
-    with pytest.raises(BadInput, match="both rho and epsilon"):
+    assert private_distribution([3, 4, 5], rho="1/8", method="laplace").noise == Gaussian(Fraction(8))
+    with pytest.raises(BadInput, match="epsilon and rho were given together"):
         private_distribution([3, 4, 5], 1, rho=1)
 
 

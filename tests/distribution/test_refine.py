@@ -16,7 +16,8 @@ from discreet.distribution.refine import FLOOR, _covariance, _newton_step, _reac
 from discreet.errors import BadInput
 from discreet.evaluate.metrics import w1
 from discreet.evaluate.shapes import SHAPES, rows_of
-from discreet.sample.laws import Gaussian, Geometric, Staircase
+from discreet.laws import Gaussian, Geometric, Staircase, draw_noise
+from discreet.sample.bits import simulated
 
 ratios = st.floats(0.01, 0.99)
 sizes = st.integers(2, 12)
@@ -144,8 +145,8 @@ def test_refinement_beats_both_of_its_sources(shape: str, rate: float) -> None:
     true = np.bincount(counts, minlength=top + 1)
     first, second = Geometric(Fraction(math.exp(rate / 5))), Geometric(Fraction(math.exp(rate)))
     for _ in range(30):
-        prefix = np.cumsum(true)[:-1] + drawn(first, top, rng)
-        seen = np.bincount(np.clip(counts + drawn(second, 3000, rng), 0, top), minlength=top + 1)
+        prefix = np.cumsum(true)[:-1] + draw_noise(first, top, simulated(rng))
+        seen = np.bincount(np.clip(counts + draw_noise(second, 3000, simulated(rng)), 0, top), minlength=top + 1)
         alone = median(np.diff(prefix.astype(float), prepend=0.0, append=3000.0), 3000)
         errors.append((w1(refine(seen, second, prefix, first), true), w1(alone, true), w1(seen, true)))
     refined, measured, noisy = np.mean(errors, axis=0)

@@ -19,13 +19,13 @@ from discreet.errors import BadInput
 from discreet.estimate import Estimate, estimate
 from discreet.estimate.deconvolve import expectation_maximisation, posterior_mean
 from discreet.estimate.evidence import Evidence, evidence_of
-from discreet.estimate.intervals import half_width, sum_half_width, variance_of
+from discreet.estimate.intervals import half_width, sum_half_width
 from discreet.estimate.posterior import posteriors, row_estimates
 from discreet.estimate.prefix import _combined, _inverse_diagonal, prefix_of
 from discreet.io.tables import table
+from discreet.laws import Gaussian, Geometric, Staircase
 from discreet.mechanism import NoiseThenMap
 from discreet.release import Release, release
-from discreet.sample.laws import Gaussian, Geometric, Staircase
 
 ROWS, TOP = 400, 12
 odds = st.fractions(min_value=Fraction(11, 10), max_value=8, max_denominator=20)
@@ -128,7 +128,7 @@ def test_combination_is_generalised_least_squares(seed: int, size: int) -> None:
     rng, law = np.random.default_rng(seed), Geometric(Fraction(3, 2))
     beside = -rng.random(size - 1)
     variance = np.abs(np.r_[beside, 0]) + np.abs(np.r_[0, beside]) + rng.random(size) + 0.1
-    covariance, noise = np.diag(variance) + np.diag(beside, 1) + np.diag(beside, -1), variance_of(law)
+    covariance, noise = np.diag(variance) + np.diag(beside, 1) + np.diag(beside, -1), law.spread
     rows, measured = rng.normal(size=size), rng.normal(size=size)
     precision = np.linalg.inv(covariance) + np.eye(size) / noise
     best = np.linalg.solve(precision, np.linalg.solve(covariance, rows) + measured / noise)
@@ -174,8 +174,8 @@ def test_half_width_with_a_normal_rest() -> None:
 
 def test_variance_of_the_laws() -> None:
     # two-sided geometric noise of ratio a has variance 2a/(1-a)^2
-    assert variance_of(Geometric(Fraction(2))) == pytest.approx(2 * 0.5 / 0.25)
-    assert variance_of(Gaussian(Fraction(50))) == pytest.approx(50, rel=1e-9)
+    assert Geometric(Fraction(2)).spread == pytest.approx(2 * 0.5 / 0.25)
+    assert Gaussian(Fraction(50)).spread == pytest.approx(50, rel=1e-9)
 
 
 def test_expectation_maximisation_climbs() -> None:

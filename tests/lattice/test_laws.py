@@ -20,8 +20,8 @@ from discreet.lattice.klein import _shifted, mass
 from discreet.lattice.laminar import GeometricGroup, PairSum, block_noise
 from discreet.lattice.two_way import HalfSum, inner_points
 from discreet.lattice.weights import weights_of
+from discreet.laws import Gaussian, Geometric
 from discreet.sample.bits import seeded
-from discreet.sample.laws import Gaussian, Geometric
 
 ODDS = st.fractions(min_value=Fraction(11, 10), max_value=8, max_denominator=20)
 

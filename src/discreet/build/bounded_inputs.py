@@ -13,7 +13,8 @@ from discreet.build.formulation import Exact, Formulation, LinearRow
 from discreet.build.rounding import integer_weights
 from discreet.errors import SolverFailed
 from discreet.mechanism import Mechanism, of_weights
-from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
+from discreet.numbers import Epsilon, Number, probability, text, whole
+from discreet.privacy import loss_of, pure_only
 from discreet.requirements import Cell
 
 SCALE = 1000.0
@@ -50,7 +51,8 @@ def bounded_mechanism(
 
     Every count is published truly with probability `truth`, and right on average, except 0, which cannot be.
     """
-    return _solved(max_count, epsilon_of(epsilon, alpha), truth, support, 0, "hockey-stick")
+    asked = pure_only(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    return _solved(max_count, asked.epsilon, truth, support, 0, "hockey-stick")
 
 
 def published_bounded_mechanism(
@@ -65,7 +67,8 @@ def published_bounded_mechanism(
 
     For comparison only: it leaves the counts 0 and 1 unprotected from each other.
     """
-    return _solved(max_count, epsilon_of(epsilon, alpha), truth, support, 1, "single-outputs")
+    asked = pure_only(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    return _solved(max_count, asked.epsilon, truth, support, 1, "single-outputs")
 
 
 def _solved(

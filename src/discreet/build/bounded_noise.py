@@ -17,7 +17,9 @@ import numpy as np
 from discreet.build.duals import proven_bound
 from discreet.build.formulation import Exact, Formulation, LinearRow
 from discreet.errors import BadInput, SolverFailed
-from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, probability, text, whole
+from discreet.laws import Gaussian
+from discreet.numbers import Epsilon, Number, decimal_above, probability, text, whole
+from discreet.privacy import loss_of, pure_only
 
 BITS = 60
 DIGITS = 15
@@ -55,9 +57,7 @@ class BoundedNoise:
     @cached_property
     def delta_gaussian(self) -> Fraction:
         """The delta, at the same epsilon, of the discrete Gaussian with the variance of `pmf` as its parameter."""
-        from discreet.guarantee import gaussian_delta
-
-        return gaussian_delta(self.variance, self.epsilon)
+        return Gaussian(self.variance).delta(self.epsilon)
 
     def as_json(self) -> dict[str, Any]:
         """The fields the command line prints; every delta is rounded up."""
@@ -77,7 +77,8 @@ def bounded_noise(
     epsilon: Number | Epsilon | None = None, *, truth: Number, support: int, alpha: Number | None = None
 ) -> BoundedNoise:
     """Integer noise with P(error = 0) = truth and no error beyond `support`, for counts that are at least `support`."""
-    allowed, chance = epsilon_of(epsilon, alpha), probability(truth, "truth", open_ends=True)
+    allowed = pure_only(loss_of(epsilon, alpha=alpha), "bounded noise").epsilon
+    chance = probability(truth, "truth", open_ends=True)
     reach = whole(support, "support", 1)
     if reach > LARGEST_SUPPORT:
         raise BadInput(f"support = {reach} was asked for", f"the largest that is solved for is {LARGEST_SUPPORT}")

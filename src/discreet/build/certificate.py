@@ -8,8 +8,8 @@ from discreet.arrays import Floats
 from discreet.build.decay import two_sided
 from discreet.build.pricing import lower_bound
 from discreet.build.transport import output_law
+from discreet.laws.law import constant_odds
 from discreet.mechanism import NoiseThenMap
-from discreet.sample.laws import Geometric
 
 
 def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:
@@ -17,8 +17,7 @@ def transport_bound(form: NoiseThenMap, z: Floats, costs: Floats) -> float:
 
     That law is the target of the map, up to the rounding of the map. For convex costs transport meets the bound.
     """
-    assert isinstance(form.noise, Geometric)
-    ratio = float(1 / form.noise.odds)
+    ratio = _ratio(form)
     potentials = noisy_potentials(form, z, costs)
     duals = row_duals(potentials, z, ratio)
     return lower_bound(costs, z, -np.log(ratio), duals, potentials, output_law(form, z))
@@ -30,12 +29,18 @@ def noisy_potentials(form: NoiseThenMap, z: Floats, costs: Floats) -> Floats:
     Where the noisy value l gives way to l + 1 both feed one output, so their potentials differ by as much as their
     costs of that output do.
     """
-    assert form.map is not None and isinstance(form.noise, Geometric)
+    assert form.map is not None
     corners = np.arange(1, len(z), dtype=np.uint64) << np.uint64(form.map.bits)
     shared = form.map.outputs[np.searchsorted(form.map.keys, corners, side="right")]
-    posterior = posteriors(z, float(1 / form.noise.odds))
+    posterior = posteriors(z, _ratio(form))
     rises = np.einsum("li,il->l", posterior[1:] - posterior[:-1], costs[:, shared])
     return np.concatenate([[0.0], np.cumsum(rises)])
+
+
+def _ratio(form: NoiseThenMap) -> float:
+    odds = constant_odds(form.noise)
+    assert odds is not None, "the bound is known for geometric noise only"
+    return float(1 / odds)
 
 
 def row_duals(potentials: Floats, z: Floats, ratio: float) -> Floats:

@@ -23,9 +23,11 @@ from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transpor
 from discreet.build.unfixed import unfixed, unfixed_bound
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput, SolverFailed, choose
+from discreet.laws import Geometric, NoiseLaw, law_parameters, standard_noise
+from discreet.laws.law import constant_odds
 from discreet.mechanism import Mechanism
-from discreet.numbers import Epsilon, Number, epsilon_of, exact, text
-from discreet.sample.laws import Gaussian, Geometric
+from discreet.numbers import Epsilon, Number
+from discreet.privacy import Loss, loss_of
 
 LARGEST_PROGRAM = 200
 WORST_GAP = 0.01  # of a program's answer
@@ -76,15 +78,15 @@ class Task:
     method: str
     z: Floats
     target: Floats
-    noise: Geometric | Gaussian
-    epsilon: Epsilon | None
+    noise: NoiseLaw
     cost: Any
 
     @property
     def odds(self) -> Fraction:
-        if not isinstance(self.noise, Geometric):
+        odds = constant_odds(self.noise)
+        if odds is None:
             raise BadInput(f"the method {self.method!r} was asked for with Gaussian noise", "only transport knows how")
-        return self.noise.odds
+        return odds
 
     @cached_property
     def costs(self) -> Floats:
@@ -99,7 +101,7 @@ class Task:
 
 def construct(
     z: Any,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     alpha: Number | None = None,
     method: str = "transport",
     cost: str | Any = "absolute",
@@ -113,7 +115,8 @@ def construct(
     With rho, or epsilon and delta, the noise of `transport` and `discrete-gaussian` is discrete Gaussian. `target`
     (transport only) is another law to be published in place of z.
     """
-    choose(method, (*METHODS, *explicit.NAMES), "method")
+    known = explicit.names()
+    choose(method, (*METHODS, *known), "method")
     size = np.asarray(z, dtype=float).size
     if size < 2:
         raise BadInput("a distribution of counts was given", f"it has {size} entries, at least 2 are needed")
@@ -121,19 +124,14 @@ def construct(
     if target is not None and method != "transport":
         raise BadInput(f"another target was asked for with the method {method!r}", "only transport takes one")
     wanted = distribution if target is None else prior_of(target, size, "the target")
-    if method in explicit.NAMES:
-        return _explicit(method, distribution, cost, epsilon, alpha, delta, rho)
-    if rho is not None or exact(delta, "delta") > 0:
-        noise: Geometric | Gaussian = Gaussian(explicit.noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
-        return METHODS[method](Task(method, distribution, wanted, noise, None, cost))
-    parameter = epsilon_of(epsilon, alpha)
-    return METHODS[method](Task(method, distribution, wanted, Geometric(parameter.odds()), parameter, cost))
+    loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
+    if method in known:
+        return _explicit(method, distribution, cost, loss)
+    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost))
 
 
-def _explicit(
-    name: str, z: Floats, cost: Any, epsilon: Any, alpha: Number | None, delta: Number, rho: Number | None
-) -> Construction:
-    mechanism = explicit.explicit(name, len(z) - 1, epsilon, alpha=alpha, delta=delta, rho=rho)
+def _explicit(name: str, z: Floats, cost: Any, loss: Loss) -> Construction:
+    mechanism = explicit.explicit(name, len(z) - 1, loss)
     if mechanism.max_count is None:
         raise BadInput(f"the method {name!r} was asked for", "it has no matrix, so no cost on a distribution")
     return Construction(
@@ -150,7 +148,7 @@ def _transport(task: Task) -> Construction:
     form = transport(task.z, task.noise, task.target)
     cost = transport_cost(form, task.z, task.cost)
     bound, notes = None, ["noise, then a public map: privacy rests on the noise alone"]
-    if not isinstance(task.noise, Geometric):
+    if constant_odds(task.noise) is None:
         notes.append("the best map of this noise; no bound over all mechanisms of its kind is known")
     elif len(task.z) <= LARGEST_DENSE:
         bound = transport_bound(form, task.z, task.costs)
@@ -159,7 +157,7 @@ def _transport(task: Task) -> Construction:
     if not (isinstance(task.cost, str) and task.cost.partition(":")[0] in CONVEX):
         notes.append("transport is the optimum for convex costs only: for this cost see the gap")
     residual = float(np.abs(output_law(form, task.z) - task.target).max())
-    return _result(task, Mechanism("transport", form, _parameters(task)), cost, bound, residual, notes)
+    return _result(task, Mechanism("transport", form, law_parameters(task.noise)), cost, bound, residual, notes)
 
 
 def _unfixed(task: Task) -> Construction:
@@ -170,7 +168,7 @@ def _unfixed(task: Task) -> Construction:
     notes = ["noise, then a public map: privacy rests on the noise alone", "the distribution is not kept"]
     return _result(
         task,
-        Mechanism("unfixed", form, _parameters(task)),
+        Mechanism("unfixed", form, law_parameters(task.noise)),
         cost,
         unfixed_bound(task.z, noise, task.costs),
         residual,
@@ -223,7 +221,7 @@ def _weighed(task: Task, matrix: Floats, bound: float, notes: list[str]) -> Cons
     written = weights.matrix()
     cost = float((task.z[:, None] * task.costs * written).sum())
     residual = float(np.abs(task.z @ written - task.z).max())
-    return _result(task, Mechanism(task.method, weights, _parameters(task)), cost, bound, residual, notes)
+    return _result(task, Mechanism(task.method, weights, law_parameters(task.noise)), cost, bound, residual, notes)
 
 
 def _result(
@@ -232,14 +230,6 @@ def _result(
     """A bound above the cost is one of rounding: the cost is then the bound."""
     return Construction(
         mechanism, task.method, cost, None if bound is None else min(bound, cost), residual, tuple(notes)
-    )
-
-
-def _parameters(task: Task) -> dict[str, Any]:
-    return (
-        {"odds": text(task.noise.odds)}
-        if isinstance(task.noise, Geometric)
-        else {"variance": text(task.noise.variance)}
     )
 
 

@@ -18,7 +18,9 @@ from discreet.costs import cost_matrix
 from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
-from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
+from discreet.numbers import Epsilon, Number, text, whole
+from discreet.privacy import Approximate, Loss, Pure, loss_of
+from discreet.privacy.loss import odds_only
 from discreet.requirements import STRUCTURAL, Requirement, Witness, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
@@ -118,7 +120,7 @@ class Way:
 
 def design(
     max_count: int,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     alpha: Number | None = None,
     delta: Number = 0,
     objective: Any = "wrong",
@@ -136,16 +138,14 @@ def design(
     linear program even where the answer is known.
     """
     choose(method, METHODS, "method")
-    size, allowed = whole(max_count, "max_count", 1) + 1, epsilon_of(epsilon, alpha)
-    slack = probability(delta, "delta")
-    if slack == 1:
-        raise BadInput(f"delta = {delta} was asked for", "that would allow everything to be revealed")
+    size, loss = whole(max_count, "max_count", 1) + 1, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "design")
+    allowed, slack = loss.epsilon, loss.delta
     shares = _prior(prior, size)
     asked = tuple(dict.fromkeys(parse_requirement(item, shares) for item in _listed(require)))
     name = objective if isinstance(objective, str) else "matrix"
     problem = Problem(size, allowed.odds(), slack, cost_matrix(objective, size), shares, minimax, asked)
     if mechanism is not None:
-        return _named(problem, allowed, mechanism, name)
+        return _named(problem, loss, mechanism, name)
     known = known_optimum(problem, allowed, name) if method == "auto" else None
     if known is not None:
         return _sealed(problem, allowed, known.mechanism, Way("closed-form", known.reason, known.bound), name)
@@ -191,11 +191,11 @@ def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> 
     return _sealed(problem, epsilon, mechanism, Way("program", reasons[method], best.bound), objective)
 
 
-def _named(problem: Problem, epsilon: Epsilon, name: str, objective: str) -> Design:
+def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
     if name == "signed-geometric":
         raise BadInput(f"the mechanism {name!r} was asked for", "it has no largest count, so it has no matrix")
-    result = explicit(name, problem.size - 1, epsilon, delta=problem.delta)
-    return _sealed(problem, epsilon, result, Way("named", "the mechanism was asked for by name", None), objective)
+    result = explicit(name, problem.size - 1, loss)
+    return _sealed(problem, loss.epsilon, result, Way("named", "the mechanism was asked for by name", None), objective)
 
 
 def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, objective: str) -> Design:

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import BadInput, choose
-from discreet.guarantee import gaussian_variance
+from discreet.laws import Gaussian, Geometric, NoiseLaw, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
-from discreet.numbers import Epsilon, Number, epsilon_of, positive, probability, text, whole
-from discreet.sample.laws import Gaussian, Geometric, Staircase
+from discreet.numbers import Epsilon, Number, text, whole
+from discreet.privacy import Loss, loss_of, pure_only
 
 
 def uniform(max_count: int) -> Mechanism:
@@ -29,14 +29,14 @@ def randomized_response(max_count: int, epsilon: Epsilon) -> Mechanism:
     return of_weights("randomized-response", rows.tolist(), odds=text(odds))
 
 
-def geometric(max_count: int, epsilon: Epsilon) -> Mechanism:
-    """Two-sided geometric noise, clamped to 0..max_count."""
-    return _clamped("geometric", Geometric(epsilon.odds()), max_count)
+def clamped(noise: NoiseLaw, max_count: int) -> Mechanism:
+    """Noise of any law, clamped to 0..max_count."""
+    return Mechanism(noise.name, NoiseThenMap(noise, clamp=(0, max_count)))
 
 
-def signed_geometric(epsilon: Epsilon) -> Mechanism:
+def signed_geometric(loss: Loss) -> Mechanism:
     """Two-sided geometric noise and nothing else: unbiased, for counts of any size; negative counts are possible."""
-    return Mechanism("signed-geometric", NoiseThenMap(Geometric(epsilon.odds())))
+    return Mechanism(SIGNED, NoiseThenMap(Geometric.calibrated(loss)))
 
 
 def explicit_fair(max_count: int, epsilon: Epsilon) -> Mechanism:
@@ -64,46 +64,38 @@ def exponential(max_count: int, epsilon: Epsilon) -> Mechanism:
     return of_weights("exponential", rows)
 
 
-def staircase(max_count: int, epsilon: Epsilon) -> Mechanism:
-    """Staircase noise with the step share 1/(1+e^(epsilon/2)), rounded and clamped."""
-    half = epsilon.times(Fraction(1, 2)).odds()
-    return _clamped("staircase", Staircase(epsilon.odds(), 1 / (1 + half)), max_count)
-
-
-def discrete_gaussian(max_count: int, variance: Fraction) -> Mechanism:
-    """Discrete Gaussian noise, clamped."""
-    return _clamped("discrete-gaussian", Gaussian(variance), max_count)
-
-
-def _clamped(name: str, noise: Geometric | Gaussian | Staircase, max_count: int) -> Mechanism:
-    return Mechanism(name, NoiseThenMap(noise, clamp=(0, max_count)))
-
-
-PURE: dict[str, Callable[[int, Epsilon], Mechanism]] = {
+MATRICES: dict[str, Callable[[int, Epsilon], Mechanism]] = {
     "uniform": lambda max_count, _: uniform(max_count),
     "randomized-response": randomized_response,
-    "geometric": geometric,
     "explicit-fair": explicit_fair,
     "exponential": exponential,
-    "staircase": staircase,
 }
-MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
-NAMES = (*PURE, "discrete-gaussian", "signed-geometric")
+SIGNED = "signed-geometric"
+
+
+def names() -> tuple[str, ...]:
+    """Every mechanism there is: the matrices, the registered laws of noise, and noise without a largest count."""
+    return (*MATRICES, *laws(), SIGNED)
+
+
+def pure_names() -> tuple[str, ...]:
+    """Those with a matrix that an epsilon alone asks for."""
+    return (*MATRICES, *(name for name, law in laws().items() if law.pure))
 
 
 def explicit(
     name: str,
     max_count: int | None,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     *,
     alpha: Number | None = None,
     delta: Number = 0,
     rho: Number | None = None,
 ) -> Mechanism:
     """The mechanism of that name. discrete-gaussian takes epsilon with delta, or rho; signed-geometric no max_count."""
-    choose(name, NAMES, "mechanism")
-    if name == "signed-geometric":
-        return signed_geometric(epsilon_of(epsilon, alpha))
+    choose(name, names(), "mechanism")
+    if name == SIGNED:
+        return signed_geometric(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho))
     if max_count is None:
         raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Or use signed-geometric")
     size = whole(max_count, "max_count", 1)
@@ -113,15 +105,19 @@ def explicit(
             f"it is a matrix, and formed up to max_count {LARGEST_MATRIX - 1} only",
             "Use geometric, or a smaller max_count",
         )
-    if name == "discrete-gaussian":
-        return discrete_gaussian(size, noise_variance(epsilon, alpha=alpha, delta=delta, rho=rho))
-    return PURE[name](size, epsilon_of(epsilon, alpha))
+    loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
+    if name in MATRICES:
+        return MATRICES[name](size, pure_only(loss, f"the mechanism {name!r}").epsilon)
+    return clamped(law_named(name).calibrated(loss), size)
 
 
-def noise_variance(
-    epsilon: Number | Epsilon | None, *, alpha: Number | None = None, delta: Number = 0, rho: Number | None = None
-) -> Fraction:
-    """The variance of the discrete Gaussian noise that rho, or epsilon with delta, asks for (sensitivity 1)."""
-    if rho is not None:
-        return 1 / (2 * positive(rho, "rho"))
-    return gaussian_variance(epsilon_of(epsilon, alpha), probability(delta, "delta"))
+# until the last caller has moved
+def noise_variance(epsilon: Number | Epsilon | None, *, delta: Number = 0) -> Fraction:
+    return Gaussian.calibrated(loss_of(epsilon, delta=delta)).variance
+
+
+# until the last caller has moved
+def __getattr__(name: str) -> tuple[str, ...]:
+    if name == "NAMES":
+        return names()
+    raise AttributeError(f"discreet.build.explicit has no {name!r}")

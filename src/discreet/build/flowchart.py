@@ -11,15 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.build.explicit import explicit_fair, geometric, randomized_response, uniform
+from discreet.build.explicit import clamped, explicit_fair, randomized_response, uniform
 from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, power_weights, structural_properties
+from discreet.laws import Geometric
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon
 from discreet.requirements import STRUCTURAL
 from discreet.requirements.fixed_point import FixedPoint
 from discreet.requirements.target import Target
-from discreet.sample.laws import Geometric
 
 LARGEST_MAPPED = 101
 FLOAT_DOUBT = Fraction(1, 10**10)  # far above what rounding can do to a cost that is a sum of products
@@ -97,7 +97,7 @@ def _least_wrong(size: int, epsilon: Epsilon, price: Fraction) -> Known:
         reason = "for a single person, randomized response is the best there is"
         return Known(randomized_response(1, epsilon), reason, bound)
     reason = "the truncated geometric mechanism is the least often wrong of all, and meets what is required"
-    return Known(geometric(size - 1, epsilon), reason, bound)
+    return Known(clamped(Geometric(epsilon.odds()), size - 1), reason, bound)
 
 
 def _mapped_geometric(problem: Problem, epsilon: Epsilon) -> Known:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.laws.law import constant_odds
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap
 from discreet.requirements import STRUCTURAL, properties
-from discreet.sample.laws import Geometric
 
 ALMOST = 2.0**40  # probabilities that no integers can hold are compared at this resolution
 
@@ -21,8 +21,9 @@ def structural_properties(mechanism: Mechanism) -> dict[str, bool]:
     form = mechanism.form
     if isinstance(form, Exponents):
         return _of_powers(form)
-    if isinstance(form, NoiseThenMap) and isinstance(form.noise, Geometric) and form.map is None:
-        return _of_geometric(form.noise, form.shape[0] - 1)
+    odds = constant_odds(form.noise) if isinstance(form, NoiseThenMap) and form.map is None else None
+    if odds is not None:
+        return _of_geometric(odds, form.shape[0] - 1)
     found = properties(*integer_rows(mechanism))
     return {name: witness is None for name, witness in found.items()}
 
@@ -55,9 +56,9 @@ def power_weights(odds: Fraction, powers: Sequence[int]) -> tuple[list[int], int
     return weights, sum(weights[k] for k in powers)
 
 
-def _of_geometric(noise: Geometric, max_count: int) -> dict[str, bool]:
+def _of_geometric(odds: Fraction, max_count: int) -> dict[str, bool]:
     """With a = 1/odds: fair for one person only; column properties if a <= 1/2; weakly honest if m >= 2a/(1-a)."""
-    p, q = noise.odds.numerator, noise.odds.denominator
+    p, q = odds.numerator, odds.denominator
     alone = max_count == 1
     holds = dict.fromkeys(STRUCTURAL, True)
     columns = alone or 2 * q <= p

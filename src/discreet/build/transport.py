@@ -14,10 +14,10 @@ from discreet.arrays import Floats, Integers
 from discreet.build.decay import moments, two_sided
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput
+from discreet.laws import NoiseLaw
+from discreet.laws.law import constant_odds
 from discreet.mechanism import NoiseThenMap, PublicMap
-from discreet.sample.laws import Gaussian, Geometric, Staircase
 
-Noise = Geometric | Gaussian | Staircase
 Cells = tuple[Integers, Integers, Floats]
 
 MAP_BITS = 40
@@ -25,16 +25,17 @@ LARGEST_RANGE = 1 << (64 - MAP_BITS)
 LARGEST_DENSE = 2001
 
 
-def noisy_law(z: Floats, noise: Noise, clamp: tuple[int, int] | None = None) -> Floats:
+def noisy_law(z: Floats, noise: NoiseLaw, clamp: tuple[int, int] | None = None) -> Floats:
     """The law of a count drawn from z (on 0, 1, ...) plus noise, clamped to a range that holds all counts."""
     low, high = (0, len(z) - 1) if clamp is None else clamp
     if low > 0 or high < len(z) - 1:
         raise BadInput(f"noisy counts were to be clamped to {low}..{high}", f"counts run over 0..{len(z) - 1}")
     padded = np.concatenate([np.zeros(-low), z, np.zeros(high - len(z) + 1)])
-    if isinstance(noise, Geometric):
-        ratio = float(1 / noise.odds)
+    odds = constant_odds(noise)
+    if odds is not None:
+        ratio = float(1 / odds)
         law = two_sided(padded, ratio) / (1 + ratio)
-        law[1:-1] *= float(1 - 1 / noise.odds)
+        law[1:-1] *= float(1 - 1 / odds)
         return law
     masses = np.trim_zeros(noise.masses(len(padded)), "b")
     reach = len(masses) - 1
@@ -80,7 +81,7 @@ def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers,
     return places, np.clip(parts, 0.0, 1.0)
 
 
-def transport(z: Floats, noise: Noise, target: Floats | None = None) -> NoiseThenMap:
+def transport(z: Floats, noise: NoiseLaw, target: Floats | None = None) -> NoiseThenMap:
     """Noise, clamped to the range of z, then the monotone map of its law onto the target (z itself if not given)."""
     wanted = z if target is None else target
     return NoiseThenMap(noise, (0, len(z) - 1), monotone_map(noisy_law(z, noise), wanted))
@@ -112,12 +113,12 @@ def output_law(form: NoiseThenMap, z: Floats) -> Floats:
 
 def transport_cost(form: NoiseThenMap, z: Floats, cost: str | Any) -> float:
     """Expected cost when counts follow z; in linear time for the named convex costs, up to n = 2001 for any other."""
-    size, noise = len(z), form.noise
+    size, odds = len(z), constant_odds(form.noise)
     value, output, share = cells(form, size)
-    if isinstance(noise, Geometric) and isinstance(cost, str) and cost.partition(":")[0] in CONVEX:
-        law_scale = np.full(size, float((noise.odds - 1) / (noise.odds + 1)))
-        law_scale[[0, -1]] = float(noise.odds / (noise.odds + 1))
-        return float((law_scale[value] * share) @ _cell_sums(z, float(1 / noise.odds), cost, value, output))
+    if odds is not None and isinstance(cost, str) and cost.partition(":")[0] in CONVEX:
+        law_scale = np.full(size, float((odds - 1) / (odds + 1)))
+        law_scale[[0, -1]] = float(odds / (odds + 1))
+        return float((law_scale[value] * share) @ _cell_sums(z, float(1 / odds), cost, value, output))
     if size > LARGEST_DENSE:
         raise BadInput(
             f"the cost {cost!r} of a mechanism on {size} counts was asked for", f"it is known up to {LARGEST_DENSE}"

@@ -10,8 +10,8 @@ from discreet.arrays import Floats
 from discreet.build.decay import two_sided, undo_two_sided
 from discreet.build.pricing import best_ratios
 from discreet.build.transport import MAP_BITS
+from discreet.laws import Geometric
 from discreet.mechanism import NoiseThenMap, PublicMap
-from discreet.sample.laws import Geometric
 
 
 def unfixed(z: Floats, noise: Geometric, costs: Floats) -> NoiseThenMap:

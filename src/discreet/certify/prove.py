@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from discreet.certify.rows import ExactRows, exact_rows
-from discreet.guarantee import SMALLEST_DELTA, Grade, gaussian_delta, gaussian_epsilon
+from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
-from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, log_bounds, probability, text
-from discreet.sample.laws import Gaussian, Geometric
+from discreet.numbers import Epsilon, Number, decimal_above, log_bounds, text
+from discreet.privacy import Grade, Loss, loss_of
+from discreet.privacy.convert import SMALLEST_DELTA
+from discreet.privacy.loss import odds_only
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)
@@ -81,10 +83,14 @@ class Certificate:
 
 
 def certify(
-    mechanism: Mechanism | Any, epsilon: Number | Epsilon | None = None, delta: Number = 0, alpha: Number | None = None
+    mechanism: Mechanism | Any,
+    epsilon: Number | Epsilon | Loss | None = None,
+    delta: Number = 0,
+    alpha: Number | None = None,
 ) -> Certificate:
     """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    asked, allowed_delta = epsilon_of(epsilon, alpha), probability(delta, "delta")
+    claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify")
+    asked, allowed_delta = claim.epsilon, claim.delta
     if isinstance(mechanism, Mechanism):
         if isinstance(mechanism.form, NoiseThenMap):
             return _certify_noise(mechanism.form, asked, allowed_delta)
@@ -107,7 +113,7 @@ def smallest_odds(mechanism: Mechanism) -> Fraction | None:
     rows = _small_rows(form)
     if rows is not None:
         return _worst_ratio(rows).ratio
-    return None if isinstance(form.noise, Gaussian) else _noise_odds(form)
+    return form.noise.worst_odds
 
 
 def privacy_profile(mechanism: Mechanism, epsilon: Epsilon) -> Fraction:
@@ -117,9 +123,7 @@ def privacy_profile(mechanism: Mechanism, epsilon: Epsilon) -> Fraction:
     if rows is not None:
         return max((_excess(pair, epsilon) for pair in _pairs(rows)), default=Fraction(0))
     assert isinstance(form, NoiseThenMap)
-    if isinstance(form.noise, Gaussian):
-        return gaussian_delta(form.noise.variance, epsilon)
-    return _two_sided_delta(form.noise.chance_below, epsilon)
+    return form.noise.delta(epsilon)
 
 
 def _rows_of(form: Weights) -> ExactRows:
@@ -249,57 +253,34 @@ def _certify_powers(form: Exponents, epsilon: Epsilon) -> Certificate:
     return Certificate(False, epsilon, Fraction(0), odds, Witness(*pair, j, odds, epsilon.bounds()[0]), "refuted")
 
 
-def _noise_odds(form: NoiseThenMap) -> Fraction:
-    """The largest ratio of neighbouring masses of the noise; clamping and mapping cannot raise it."""
-    assert not isinstance(form.noise, Gaussian)
-    if isinstance(form.noise, Geometric):
-        return form.noise.odds
-    centre, factor = form.noise.steps
-    first = factor / form.noise.odds
-    return max(form.noise.odds, centre / first, first / centre)
-
-
 def _small_rows(form: NoiseThenMap) -> ExactRows | None:
     """The rows after clamping and mapping, where they have an exact form of moderate size."""
-    if isinstance(form.noise, Gaussian) or form.clamp is None or form.shape[0] > SMALL:
+    if not form.noise.rational or form.clamp is None or form.shape[0] > SMALL:
         return None
     return _rows_of(exact_weights(form))
 
 
 def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Certificate:
     """By the noise alone; where that does not do, what clamping and mapping leave of it may."""
-    if isinstance(form.noise, Gaussian):
-        return _certify_gaussian(form.noise, epsilon, delta)
-    odds = _noise_odds(form)
-    if epsilon.allows(odds):
-        return Certificate(True, epsilon, delta, odds, None, "exact")
+    noise = form.noise
+    if noise.worst_odds is not None and epsilon.allows(noise.worst_odds):
+        return Certificate(True, epsilon, delta, noise.worst_odds, None, "exact")
     rows = _small_rows(form)
     if rows is not None:
         return _certify_rows(rows, epsilon, delta)
-    if delta and _two_sided_delta(form.noise.chance_below, epsilon) <= delta:
-        return Certificate(True, epsilon, delta, odds, None, "exact")
-    witness = Witness(0, 1, 0, odds, epsilon.bounds()[0])
+    needed, odds = noise.delta(epsilon), _noise_odds(noise, delta)
+    if needed <= delta:
+        return Certificate(True, epsilon, delta, odds, None, noise.grade)
+    lacking = needed if delta or noise.worst_odds is None else None
+    witness = Witness(0, 1, 0, noise.worst_odds, epsilon.bounds()[0], lacking)
     return Certificate(False, epsilon, delta, odds, witness, "refuted")
 
 
-def _certify_gaussian(noise: Gaussian, epsilon: Epsilon, delta: Fraction) -> Certificate:
-    needed = gaussian_delta(noise.variance, epsilon)
-    known = SMALLEST_DELTA <= delta < 1
-    odds = Epsilon(value=gaussian_epsilon(noise.variance, delta)).bounds()[1] if known else None
-    if needed <= delta:
-        return Certificate(True, epsilon, delta, odds, None, "enclosed")
-    return Certificate(False, epsilon, delta, odds, Witness(0, 1, 0, None, epsilon.bounds()[0], needed), "refuted")
-
-
-def _two_sided_delta(chance_below: Any, epsilon: Epsilon, reach: int = 4) -> Fraction:
-    """delta(epsilon) of two-sided noise whose masses fall geometrically away from the centre.
-
-    The outputs that tell x from x + 1 are those up to x: P(X <= 0) - e^epsilon P(X <= -1), or none at all.
-    """
-    best = Fraction(0)
-    for k in range(-reach, reach + 1):
-        best = max(best, chance_below(k) - epsilon.bounds(96)[0] * chance_below(k - 1))
-    return best
+def _noise_odds(noise: NoiseLaw, delta: Fraction) -> Fraction | None:
+    """Odds at which the noise is private: its worst ones, or where there are none those at which this delta will do."""
+    if noise.worst_odds is not None:
+        return noise.worst_odds
+    return Epsilon(value=least_epsilon(noise, delta)).bounds()[1] if SMALLEST_DELTA <= delta < 1 else None
 
 
 def underivable(rows: Rows, odds: Fraction) -> Witness | None:

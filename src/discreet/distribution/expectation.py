@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.distribution.loss import Noise, curvature
+from discreet.laws import NoiseLaw
 
 ITERATIONS = 60  # few: stopping early is what keeps the estimate smooth
 NEGLIGIBLE = 1e-15
@@ -15,7 +15,7 @@ TOWARDS_EDGE = 0.9
 
 
 def expectation_steps(
-    histogram: Floats, noise: Noise, prefix: Floats | None, measured: Noise | None, start: Floats
+    histogram: Floats, noise: NoiseLaw, prefix: Floats | None, measured: NoiseLaw | None, start: Floats
 ) -> Floats:
     """Early-stopped maximum likelihood of the noisy histogram and the stage-one prefix counts."""
     rows, kernel, share = histogram.sum(), noise_kernel(noise, len(histogram)), start
@@ -29,7 +29,7 @@ def expectation_steps(
     return share / share.sum()
 
 
-def noise_kernel(noise: Noise, bins: int) -> Floats:
+def noise_kernel(noise: NoiseLaw, bins: int) -> Floats:
     """P(-reach..reach); mass farther out, which is clamped to an end in any case, is put at the ends of the kernel."""
     tails = noise.tails(bins)
     reach = int(np.flatnonzero(tails > NEGLIGIBLE)[-1])
@@ -58,7 +58,7 @@ def unblur(weights: Floats, kernel: Floats) -> Floats:
     return np.maximum(oaconvolve(padded, kernel)[len(kernel) - 1 : len(padded)], 0)
 
 
-def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise, rows: float) -> Floats:
+def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: NoiseLaw, rows: float) -> Floats:
     """Newton steps, tridiagonal in the prefix, to maximise sum of bins * log(share) minus the measurement's loss."""
     from scipy.linalg import solve_banded
 
@@ -67,7 +67,7 @@ def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: Noise
         share = np.maximum(share, SMALLEST_BIN)
         share = share / share.sum()
         current = np.cumsum(share)[:-1]
-        pull = curvature(rows * current - prefix, measured) * rows**2
+        pull = measured.curvature(rows * current - prefix) * rows**2
         slope, curve = weights / share, weights / share**2
         gradient = slope[:-1] - slope[1:] - pull * (current - prefix / rows)
         band = np.zeros((3, len(current)))

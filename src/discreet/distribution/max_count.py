@@ -15,10 +15,10 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, Number, epsilon_of, probability, text, whole
+from discreet.laws import Geometric, draw_noise, law_json
+from discreet.numbers import Epsilon, Number, probability, text, whole
+from discreet.privacy import Pure, loss_of, pure_only
 from discreet.sample.bits import Bits, source
-from discreet.sample.laws import Geometric
-from discreet.sample.noise import geometric
 
 SHARE = Fraction(1, 20)
 QUANTILE = Fraction(995, 1000)
@@ -41,7 +41,7 @@ class MaxCount:
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),
             "quantile": text(self.quantile),
-            "noise": {"law": "geometric", "odds": text(self.noise.odds)},
+            "noise": law_json(self.noise),
             "above": [int(number) for number in self.above],
         }
 
@@ -53,7 +53,7 @@ def share_for_max_count(epsilon: Epsilon) -> tuple[Epsilon, Epsilon]:
 
 def private_max_count(
     counts: Any,
-    epsilon: Number | Epsilon,
+    epsilon: Number | Epsilon | Pure,
     quantile: Number = QUANTILE,
     *,
     contributions: int = 1,
@@ -61,17 +61,17 @@ def private_max_count(
     bits: Bits | None = None,
 ) -> MaxCount:
     """The smallest border with at most a share 1 - quantile of the rows above it, judged by noisy numbers of rows."""
-    budget, level = epsilon_of(epsilon), probability(quantile, "the quantile", open_ends=True)
+    loss = pure_only(loss_of(epsilon), "a bought largest count")
+    level = probability(quantile, "the quantile", open_ends=True)
     people = whole(contributions, "the contribution bound", least=1)
     values = np.asarray(getattr(counts, "counts", counts), dtype=np.int64)
     if values.ndim != 1 or len(values) == 0:
         raise BadInput("a largest count was to be bought", "there are no rows")
-    odds = budget.times(Fraction(1, people)).odds()
-    refuse_few_rows(len(values), odds, budget)
+    noise = Geometric.calibrated(loss, people)
+    refuse_few_rows(len(values), noise.odds, loss.epsilon)
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
-    above = exact_above + geometric(odds, len(BORDERS), source(seed) if bits is None else bits)
-    noise = Geometric(odds)
-    return MaxCount(_first_border(above, len(values), level, noise), budget, level, above, noise)
+    above = exact_above + draw_noise(noise, len(BORDERS), source(seed) if bits is None else bits)
+    return MaxCount(_first_border(above, len(values), level, noise), loss.epsilon, level, above, noise)
 
 
 def refuse_few_rows(rows: int, odds: Fraction, budget: Epsilon) -> None:

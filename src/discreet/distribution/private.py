@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.max_count import MaxCount, private_max_count, share_for_max_count
-from discreet.distribution.privatizer import Idealised, privatizer
+from discreet.distribution.privatizer import Idealised, measure, privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.errors import BadInput, choose
-from discreet.guarantee import Grade
-from discreet.numbers import Epsilon, Number, epsilon_of, positive, probability, whole
+from discreet.laws import NoiseLaw
+from discreet.numbers import Epsilon, Number, whole
+from discreet.privacy import Approximate, Concentrated, Grade, Loss, Pure, loss_of
 from discreet.sample.bits import Bits, source
-from discreet.sample.laws import Gaussian, Geometric
-from discreet.sample.noise import gaussian, geometric
 
 LARGEST_RANGE = 10_000_000
 
@@ -32,18 +31,29 @@ class PrivateDistribution:
 
     distribution: Floats
     measurements: NDArray[Any] = field(repr=False)
-    noise: Geometric | Gaussian | None  # the law of the noise in every measurement; None where it is continuous
+    noise: NoiseLaw | None  # the law of the noise in every measurement; None where it is continuous
     method: str
     projection: str
     max_count: int
     rows: int
-    epsilon: Epsilon | None  # everything spent here; None where rho is
-    rho: Fraction | None
-    delta: Fraction
+    loss: Loss  # everything spent here
     contributions: int
     bought_max_count: MaxCount | None
     grade: Grade
     private: bool
+
+    @property
+    def epsilon(self) -> Epsilon | None:
+        """None where rho was spent."""
+        return self.loss.epsilon
+
+    @property
+    def rho(self) -> Fraction | None:
+        return self.loss.rho
+
+    @property
+    def delta(self) -> Fraction:
+        return self.loss.delta
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -61,19 +71,9 @@ class PrivateDistribution:
         }
 
 
-@dataclass(frozen=True)
-class _Budget:
-    """Epsilon (with a delta for the idealised) or rho, and in how many rows one person may be counted."""
-
-    epsilon: Epsilon | None
-    rho: Fraction | None
-    delta: Fraction
-    contributions: int
-
-
 def private_distribution(
     table_or_histogram: Any,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     alpha: Number | None = None,
     method: str = "cumulative",
     max_count: int | str | None = None,
@@ -88,6 +88,7 @@ def private_distribution(
 ) -> PrivateDistribution:
     """The distribution of counts under differential privacy: one person more or less in one row changes little.
 
+    Noise is geometric for epsilon, and discrete Gaussian for rho or for epsilon with a delta.
     A table needs `max_count` (larger counts are treated as max_count), or "auto": a twentieth of epsilon buys one.
     `contributions`: in how many rows one person may be counted; what the table itself says cannot be lowered.
     A histogram, how many rows have each count 0, 1, ..., is taken to end at a public max_count.
@@ -95,11 +96,11 @@ def private_distribution(
     chosen, words = privatizer(method), source(seed) if bits is None else bits
     project = choose(projection, PROJECTIONS, "projection") if projection is not None else chosen.PROJECTION
     counts, histogram, declared = _read(table_or_histogram)
-    people = whole(1 if contributions is None else contributions, "the contribution bound", least=1)
-    budget = _budget(epsilon, alpha, rho, delta, max(declared, people))
-    bought, left = (None, budget) if max_count != "auto" else _buy_max_count(counts, budget, words)
+    people = max(declared, whole(1 if contributions is None else contributions, "the contribution bound", least=1))
+    loss = loss_of(epsilon, alpha=alpha, rho=rho, delta=delta)
+    bought, left = (None, loss) if max_count != "auto" else _buy_max_count(counts, loss, people, words)
     bins = _binned(counts, histogram, max_count if bought is None else bought.max_count)
-    noisy, noise = _measure(method, bins, left, words, allow_idealised)
+    noisy, noise = _measure(method, bins, left, people, words, allow_idealised)
     rows = int(bins.sum())
     return PrivateDistribution(
         distribution=PROJECTIONS[project](chosen.estimate(noisy, rows, len(bins)), float(rows)),
@@ -109,32 +110,20 @@ def private_distribution(
         projection=project,
         max_count=len(bins) - 1,
         rows=rows,
-        epsilon=budget.epsilon,
-        rho=budget.rho,
-        delta=budget.delta if noise is None else Fraction(0),
-        contributions=budget.contributions,
+        loss=loss,
+        contributions=people,
         bought_max_count=bought,
-        grade="exact" if noise is not None else "diagnosed",
+        grade="diagnosed" if noise is None else noise.grade if isinstance(loss, Approximate) else "exact",
         private=words.private,
     )
 
 
-def _budget(
-    epsilon: Number | Epsilon | None, alpha: Number | None, rho: Number | None, delta: Number, people: int
-) -> _Budget:
-    if rho is None:
-        return _Budget(epsilon_of(epsilon, alpha), None, probability(delta, "delta"), people)
-    if epsilon is not None or alpha is not None:
-        raise BadInput("a privacy parameter was needed", "both rho and epsilon were given", "Give one of them")
-    return _Budget(None, positive(rho, "rho"), Fraction(0), people)
-
-
-def _buy_max_count(counts: Integers | None, budget: _Budget, bits: Bits) -> tuple[MaxCount, _Budget]:
-    if budget.epsilon is None or counts is None:
+def _buy_max_count(counts: Integers | None, loss: Loss, people: int, bits: Bits) -> tuple[MaxCount, Loss]:
+    if isinstance(loss, Concentrated) or counts is None:
         raise BadInput('max_count = "auto" was asked for', "it needs a table of counts, and epsilon", "Give max_count")
-    share, left = share_for_max_count(budget.epsilon)
-    bought = private_max_count(counts, share, contributions=budget.contributions, bits=bits)
-    return bought, replace(budget, epsilon=left)
+    share, left = share_for_max_count(loss.epsilon)
+    bought = private_max_count(counts, share, contributions=people, bits=bits)
+    return bought, Approximate(left, loss.delta) if loss.delta else Pure(left)
 
 
 def _read(data: Any) -> tuple[Integers | None, Integers | None, int]:
@@ -187,25 +176,17 @@ def _binned(counts: Integers | None, histogram: Integers | None, max_count: int 
 
 
 def _measure(
-    method: str, bins: Integers, budget: _Budget, bits: Bits, allow_idealised: bool
-) -> tuple[NDArray[Any], Geometric | Gaussian | None]:
+    method: str, bins: Integers, loss: Loss, contributions: int, bits: Bits, allow_idealised: bool
+) -> tuple[NDArray[Any], NoiseLaw | None]:
     """Noisy answers and the law of their noise."""
     chosen = privatizer(method)
-    answers, sensitivity = chosen.answers(bins), chosen.sensitivity(len(bins))
-    if isinstance(chosen, Idealised):
-        if not allow_idealised or budget.epsilon is None or budget.contributions > 1:
-            raise BadInput(
-                f"the privatizer {method!r} was asked for",
-                "its continuous noise is unproven in floating point; it takes epsilon and delta, and one row a person",
-                "Use another one, or insist with allow_idealised=True",
-            )
-        return answers + chosen.noise(len(answers), budget.epsilon, budget.delta, bits), None
-    if budget.rho is not None:
-        if sensitivity != 1:
-            raise BadInput(f"{method!r} was asked for with rho", "it has not sensitivity 1", "Use 'cumulative'")
-        # all of a person's rows may have the same count, and then move the same answer
-        variance = Fraction(budget.contributions**2) / (2 * budget.rho)
-        return answers + gaussian(variance, len(answers), bits), Gaussian(variance)
-    assert budget.epsilon is not None
-    odds = budget.epsilon.times(Fraction(1, sensitivity * budget.contributions)).odds()
-    return answers + geometric(odds, len(answers), bits), Geometric(odds)
+    if not isinstance(chosen, Idealised):
+        return measure(method, bins, loss, contributions, bits)
+    if not allow_idealised or loss.epsilon is None or contributions > 1:
+        raise BadInput(
+            f"the privatizer {method!r} was asked for",
+            "its continuous noise is unproven in floating point; it takes epsilon and delta, and one row a person",
+            "Use another one, or insist with allow_idealised=True",
+        )
+    answers = chosen.answers(bins)
+    return answers + chosen.noise(len(answers), loss.epsilon, loss.delta, bits), None

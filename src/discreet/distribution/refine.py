@@ -18,10 +18,9 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.build.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
-from discreet.distribution.loss import Noise, curvature
 from discreet.distribution.projections import isotonic
 from discreet.errors import BadInput
-from discreet.sample.laws import Geometric
+from discreet.laws import NoiseLaw
 
 SMOOTHING = 0.1
 ROUNDS = 2  # the covariance depends on the distribution: estimate, reweigh, estimate again
@@ -35,7 +34,7 @@ BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far ou
 
 
 def refine(
-    noisy: Any, noise: Noise, cumulative: Any = None, measured: Noise | None = None, smoothing: float = SMOOTHING
+    noisy: Any, noise: NoiseLaw, cumulative: Any = None, measured: NoiseLaw | None = None, smoothing: float = SMOOTHING
 ) -> Floats:
     """The distribution of counts from the histogram of noisy counts and, if there was one, the stage-one measurement.
 
@@ -50,8 +49,8 @@ def refine(
         pilot = histogram / histogram.sum()
     else:
         pilot = isotonic(np.diff(prefix, prepend=0.0, append=histogram.sum()), histogram.sum())
-    if isinstance(noise, Geometric):
-        return _least_squares(histogram, 1 / float(noise.odds), prefix, measured, pilot, smoothing)
+    if noise.decay is not None:
+        return _least_squares(histogram, noise.decay, prefix, measured, pilot, smoothing)
     return expectation_steps(histogram, noise, prefix, measured, _inside(pilot, BARELY_MIXED_IN))
 
 
@@ -62,7 +61,7 @@ def _histogram(noisy: Any) -> Floats:
     return histogram
 
 
-def _prefix(cumulative: Any, measured: Noise | None, bins: int) -> Floats | None:
+def _prefix(cumulative: Any, measured: NoiseLaw | None, bins: int) -> Floats | None:
     if (cumulative is None) != (measured is None):
         raise BadInput("a distribution was to be refined", "a stage-one measurement comes with the law of its noise")
     if cumulative is None:
@@ -78,7 +77,7 @@ def _inside(distribution: Floats, mixed_in: float = MIXED_IN) -> Floats:
 
 
 def _least_squares(
-    histogram: Floats, ratio: float, prefix: Floats | None, measured: Noise | None, pilot: Floats, smoothing: float
+    histogram: Floats, ratio: float, prefix: Floats | None, measured: NoiseLaw | None, pilot: Floats, smoothing: float
 ) -> Floats:
     rows = histogram.sum()
     reach = _reach(len(histogram), ratio)
@@ -105,7 +104,7 @@ def _newton_step(
     variance: Floats,
     neighbour: Floats,
     prefix: Floats | None,
-    measured: Noise | None,
+    measured: NoiseLaw | None,
     barrier: float,
 ) -> Floats:
     """The step d in the prefix counts solves (I + S B) d = (P - F) + S g, where B is the Hessian of barrier and
@@ -117,7 +116,7 @@ def _newton_step(
     gradient = barrier * (1 / bins[:-1] - 1 / bins[1:])
     diagonal, beside = weight[:-1] + weight[1:], -weight[1:-1]
     if prefix is not None and measured is not None:
-        pull = curvature(current - prefix, measured)
+        pull = measured.curvature(current - prefix)
         gradient = gradient - pull * (current - prefix)
         diagonal = diagonal + pull
     right = unbiased - current + _tridiagonal(variance, neighbour, gradient)

@@ -6,27 +6,28 @@ import math
 from fractions import Fraction
 
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, Number, epsilon_of, exact
+from discreet.numbers import Epsilon, Number, exact
+from discreet.privacy import Pure, loss_of, pure_only
 
 SMALLEST_SHARE = Fraction(1, 200)
 
 
-def default_split(epsilon: Number | Epsilon, refined: bool = True) -> Fraction:
+def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:
     """The share of epsilon for stage one, chosen by the study in docs/frontier.md.
 
     Seven tenths of the published share; and since with refinement the noisy counts themselves tell the distribution at
     large epsilon, less and less beyond 2, down to nothing. Without refinement the published share.
     """
-    budget = epsilon_of(epsilon)
+    budget = _asked(epsilon)
     if not refined:
         return kl_split(budget)
     share = _thousandths(0.7 * _published(float(budget)) / (1 + (float(budget) / 2.6) ** 6))
     return share if share >= SMALLEST_SHARE else Fraction(0)
 
 
-def kl_split(epsilon: Number | Epsilon) -> Fraction:
+def kl_split(epsilon: Number | Epsilon | Pure) -> Fraction:
     """Kohli and Laskowski's rule of thumb, fitted for the cyclic Laplace privatizer."""
-    return _thousandths(_published(float(epsilon_of(epsilon))))
+    return _thousandths(_published(float(_asked(epsilon))))
 
 
 def rho_split() -> Fraction:
@@ -46,6 +47,10 @@ def checked_split(split: Number, refined: bool) -> Fraction:
             "Refine, or raise the split",
         )
     return share
+
+
+def _asked(epsilon: Number | Epsilon | Pure) -> Epsilon:
+    return pure_only(loss_of(epsilon), "a split of epsilon").epsilon
 
 
 def _published(epsilon: float) -> float:

@@ -60,9 +60,8 @@ def _prior_weights(evidence: Evidence) -> Floats:
     if evidence.cumulative is None or evidence.cumulative_law is None:
         return base
     from discreet.distribution.projections import isotonic
-    from discreet.estimate.intervals import variance_of
 
     rows = float(evidence.rows)
     share = isotonic(np.diff(evidence.cumulative, prepend=0.0, append=rows), rows)
     spread = float(np.mean(np.cumsum(share) * (1 - np.cumsum(share))))
-    return base + share * min(rows, rows**2 * spread / variance_of(evidence.cumulative_law))
+    return base + share * min(rows, rows**2 * spread / evidence.cumulative_law.spread)

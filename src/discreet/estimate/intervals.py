@@ -7,19 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.mechanism import Noise
+from discreet.laws import NoiseLaw
 
 NEGLIGIBLE = 1e-10
 
 
-def variance_of(law: Noise) -> float:
-    """The variance of an integer noise."""
-    masses = _masses(law)
-    reach = np.arange(len(masses))
-    return float(2 * (masses * reach**2).sum())
-
-
-def half_width(level: float, law: Noise | None, weight: float, variance: float) -> float:
+def half_width(level: float, law: NoiseLaw | None, weight: float, variance: float) -> float:
     """The least x with P(|weight * L + G| <= x) >= level, L of the given law and G normal with that variance."""
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
@@ -41,9 +34,9 @@ def half_width(level: float, law: Noise | None, weight: float, variance: float) 
     return float(width if excess(width) >= 0 else width + 2e-6)
 
 
-def sum_half_width(level: float, law: Noise, terms: int) -> float:
+def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
     """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many."""
-    variance = variance_of(law)
+    variance = law.spread
     if terms > MANY_TERMS:
         return half_width(level, None, 0.0, terms * variance)
     half = _masses(law)
@@ -60,7 +53,7 @@ MANY_TERMS = 40
 
 
 @lru_cache(maxsize=64)
-def _masses(law: Noise) -> Floats:
+def _masses(law: NoiseLaw) -> Floats:
     """P(0), P(1), ... as far as it matters."""
     reach = 16
     while law.tails(reach)[-1] > NEGLIGIBLE:

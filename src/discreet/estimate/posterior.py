@@ -49,25 +49,9 @@ def posteriors(evidence: Evidence, values: Integers) -> Floats:
             raise BadInput("a posterior was asked for", "that value cannot have been published")
         weights = np.log(np.maximum(evidence.transition[:, values].T, 1e-300))
     else:
-        weights = _log_noise(evidence, values)
+        assert evidence.law is not None
+        weights = evidence.law.log_mass(values[:, None] - np.arange(float(evidence.size))[None, :])
     with np.errstate(divide="ignore"):
         weights = weights + np.log(evidence.prior)[None, :]
     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-def _log_noise(evidence: Evidence, values: Integers) -> Floats:
-    """log P(noise = value - count), up to a constant for each value, which cancels."""
-    from discreet.sample.laws import Gaussian, Geometric
-
-    distance = np.abs(values[:, None] - np.arange(evidence.size)[None, :])
-    law = evidence.law
-    if isinstance(law, Geometric):
-        return -np.log(float(law.odds)) * (distance - distance.min(axis=1, keepdims=True))
-    if isinstance(law, Gaussian):
-        squares = distance.astype(float) ** 2
-        return -(squares - squares.min(axis=1, keepdims=True)) / (2 * float(law.variance))
-    assert law is not None
-    first, other = (float(step) for step in law.steps)
-    slope = -np.log(float(law.odds)) * distance + np.log(other)
-    return np.where(distance == 0, np.log(first), slope)

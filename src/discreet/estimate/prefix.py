@@ -16,9 +16,8 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.estimate.evidence import Evidence
-from discreet.estimate.intervals import half_width, variance_of
-from discreet.mechanism import Noise
-from discreet.sample.laws import Geometric
+from discreet.estimate.intervals import half_width
+from discreet.laws import NoiseLaw
 
 FLOOR = 0.1  # of every variance: where the prior sees no rows there may still be some
 
@@ -35,14 +34,14 @@ class Prefix:
     weight: Floats
     rest: Floats
     bias: Floats
-    law: Noise | None
+    law: NoiseLaw | None
 
     def half_width(self, t: int, level: float) -> float:
         return half_width(level, self.law, float(self.weight[t]), float(self.rest[t])) + float(self.bias[t])
 
     def half_widths(self, level: float, distance: Floats) -> Floats:
         """The half width of every F_t; only bounded where it is surely shorter than the distance that matters."""
-        noise = 0.0 if self.law is None else variance_of(self.law)
+        noise = 0.0 if self.law is None else self.law.spread
         bound = (np.sqrt((self.weight**2 * noise + self.rest) / (1 - level)) + self.bias)[:-1]  # Chebyshev
         near = np.flatnonzero(distance <= bound)
         bound[near] = [self.half_width(int(t), level) for t in near]
@@ -50,8 +49,8 @@ class Prefix:
 
 
 def prefix_of(evidence: Evidence) -> Prefix:
-    if isinstance(evidence.law, Geometric):
-        return _geometric(evidence, 1 / float(evidence.law.odds))
+    if evidence.law is not None and evidence.law.decay is not None:
+        return _geometric(evidence, evidence.law.decay)
     from discreet.estimate.regularised import regularised
 
     return regularised(evidence)
@@ -76,10 +75,10 @@ def _geometric(evidence: Evidence, ratio: float) -> Prefix:
     return _combined(unbiased, variance, beside, evidence.cumulative, evidence.cumulative_law)
 
 
-def _combined(unbiased: Floats, variance: Floats, beside: Floats, measured: Floats, law: Noise) -> Prefix:
+def _combined(unbiased: Floats, variance: Floats, beside: Floats, measured: Floats, law: NoiseLaw) -> Prefix:
     from scipy.linalg import solveh_banded
 
-    noise = variance_of(law)
+    noise = law.spread
     band = np.zeros((2, len(variance)))
     band[0, 1:], band[1] = beside, variance + noise
     gap = solveh_banded(band, measured - unbiased)

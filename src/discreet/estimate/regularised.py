@@ -6,9 +6,8 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.estimate.evidence import Evidence
-from discreet.estimate.intervals import variance_of
 from discreet.estimate.prefix import FLOOR, Prefix
-from discreet.mechanism import Noise
+from discreet.laws import NoiseLaw
 
 LARGEST_INVERSE = 400  # counts; beyond it a damped inverse costs more than it tells
 DAMPINGS = np.geomspace(1e-9, 1e1, 11)
@@ -39,7 +38,7 @@ def regularised(evidence: Evidence) -> Prefix:
     estimate, variance, bias = best
     if evidence.cumulative is None or evidence.cumulative_law is None:
         return Prefix(estimate, np.zeros(size), variance, bias, None)
-    noise = variance_of(evidence.cumulative_law)
+    noise = evidence.cumulative_law.spread
     measured = np.append(evidence.cumulative, evidence.cumulative.sum())
     noises = np.append(np.full(size - 1, noise), noise * (size - 1))
     share = (variance + bias**2) / (variance + bias**2 + noises)
@@ -49,13 +48,13 @@ def regularised(evidence: Evidence) -> Prefix:
     return Prefix(combined, single, np.maximum(rest, 0), (1 - share) * bias, evidence.cumulative_law)
 
 
-def _as_measured(evidence: Evidence, law: Noise) -> Prefix:
+def _as_measured(evidence: Evidence, law: NoiseLaw) -> Prefix:
     """Over a wide range: the measured distribution alone, and for the sum of all the noisy values of the rows."""
     assert evidence.cumulative is not None and evidence.cumulative_law is not None
     steps = evidence.size - 1
     whole = evidence.rows * steps - float(evidence.seen.sum())
     alone, none = np.append(np.ones(steps), 0.0), np.zeros(steps)
-    rest = np.append(none, evidence.rows * variance_of(law))
+    rest = np.append(none, evidence.rows * law.spread)
     return Prefix(np.append(evidence.cumulative, whole), alone, rest, np.append(none, 0.0), evidence.cumulative_law)
 
 

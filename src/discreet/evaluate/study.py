@@ -21,6 +21,8 @@ from discreet.costs import cost_matrix
 from discreet.errors import BadInput, choose
 from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.evaluate.pool import outcomes
+from discreet.lattice.laws import LAWS
+from discreet.laws import laws
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, probability, text, whole
 from discreet.table import Table
 
@@ -28,7 +30,6 @@ WARNING = (
     "Private side: these figures come from the true counts. Choosing a method by looking at them leaks something that "
     "no epsilon accounts for; choose on public or reference data of the same shape."
 )
-LAWS = ("l1", "l2", "gaussian")  # with what is kept; without, a mechanism by name
 DISTANCES = ("w1", "ks", "total_variation")
 MOST_BIASES = 100
 
@@ -192,11 +193,11 @@ def _treated(job: Job, table: Table, setting: Setting) -> Integers:
 
 def exact_errors(job: Job, truth: Integers, setting: Setting) -> dict[tuple[str, int | None], float]:
     """Expected costs and biases of a mechanism whose matrix is known before any draw; nothing for the others."""
-    from discreet.build.explicit import NAMES, explicit
+    from discreet.build.explicit import explicit, names
 
-    if setting.max_count is None or job.method not in NAMES or job.method == "signed-geometric":
+    if setting.max_count is None or job.method not in names() or job.method == "signed-geometric":
         return {}
-    made = explicit(job.method, setting.max_count, job.epsilon, delta=setting.delta)
+    made = explicit(job.method, setting.max_count, job.epsilon, delta=_delta(job, setting))
     matrix, share = made.matrix(), np.bincount(truth, minlength=setting.max_count + 1) / len(truth)
     found: dict[tuple[str, int | None], float] = {}
     for cost in setting.costs:
@@ -207,14 +208,20 @@ def exact_errors(job: Job, truth: Integers, setting: Setting) -> dict[tuple[str,
     return found
 
 
+def _delta(job: Job, setting: Setting) -> Number:
+    """Only Gaussian noise needs one; other noise refuses it."""
+    law = laws().get(job.method)
+    return setting.delta if job.method == "gaussian" or (law is not None and not law.pure) else 0
+
+
 def _one_release(
     job: Job, table: Table, truth: Integers, setting: Setting, repeat: int
 ) -> dict[tuple[str, int | None], float]:
     from discreet.release import release
 
-    options: dict[str, Any] = {"mechanism": job.method, "delta": setting.delta}
+    options: dict[str, Any] = {"mechanism": job.method, "delta": _delta(job, setting)}
     if job.method in LAWS:
-        options = {"law": job.method, "keep": setting.keep, "delta": setting.delta}
+        options = {"law": job.method, "keep": setting.keep, "delta": _delta(job, setting)}
     elif job.method != "signed-geometric":
         options["max_count"] = setting.max_count
     start = time.perf_counter()

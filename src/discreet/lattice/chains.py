@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, MissingExtra, choose
+from discreet.lattice.laws import LAWS
 from discreet.lattice.markov import Moves, moves_for
 from discreet.sample.bits import Bits, source
 
-LAWS = ("l1", "l2", "gaussian")
 UNBOUNDED = -(1 << 40)
 LONGEST_DECAY = 200_000
 WORDS_AT_ONCE = 1 << 20

@@ -22,10 +22,10 @@ from discreet.arrays import Floats, Integers
 from discreet.lattice.chances import accept_values, integer_bounds, uniform_below
 from discreet.lattice.compositions import compositions, within
 from discreet.lattice.laminar import peak_chance
+from discreet.laws import one_sided_geometric
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS
-from discreet.sample.noise import one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb

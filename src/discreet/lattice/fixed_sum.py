@@ -12,10 +12,9 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.lattice.chances import LARGEST, settle
 from discreet.lattice.weights import PRECISION, Weights, add, nothing, weights_of
+from discreet.laws import Gaussian
 from discreet.sample.bits import Bits
-from discreet.sample.draw import WORD_BITS, Law, draw
-from discreet.sample.laws import Gaussian
-from discreet.sample.noise import gaussian
+from discreet.sample.draw import WORD_BITS, Law
 
 MOST_TRIALS_EACH = 64
 MOST_CELLS_AT_ONCE = 1 << 20
@@ -45,11 +44,18 @@ class Summand(Protocol):
         """Draws with these sums."""
 
 
+class CellLaw(Law, Protocol):
+    """A law on the integers that draws itself."""
+
+    def add(self, counts: Integers, bits: Bits) -> Integers:
+        """counts plus independent draws."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell of a law on the integers."""
 
-    law: Law
+    law: CellLaw
     width: int = 1
     dimensions: int = 1
 
@@ -57,17 +63,13 @@ class Cell:
         return weights_of(self.law, precision)
 
     def draw(self, size: int, bits: Bits) -> Integers:
-        return _draws(self.law, size, bits).reshape(size, 1)
+        return self.law.add(np.zeros(size, dtype=np.int64), bits).reshape(size, 1)
 
     def totals(self, cells: Integers) -> Integers:
         return cells
 
     def given(self, totals: Integers, bits: Bits) -> Integers:
         return totals
-
-
-def _draws(law: Law, size: int, bits: Bits) -> Integers:
-    return gaussian(law.variance, size, bits) if isinstance(law, Gaussian) else draw(law, size, bits)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.lattice.chances import integer_bounds, settle
+from discreet.laws.digit import one_sided_geometric
+from discreet.laws.law import scaled
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, invert
-from discreet.sample.laws import scaled
-from discreet.sample.noise import one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb

@@ -18,10 +18,10 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.lattice.chances import Inverse, accept_values, integer_bounds, inverse, settle
 from discreet.lattice.compositions import compositions
+from discreet.laws import Geometric, draw_noise, one_sided_geometric
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS
-from discreet.sample.noise import geometric, one_sided_geometric
 
 if TYPE_CHECKING:
     from flint import arb
@@ -156,7 +156,7 @@ class GeometricGroup:
 
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise: a row per draw."""
-        return geometric(self.odds, draws * self.cells, bits).reshape(draws, self.cells)
+        return draw_noise(Geometric(self.odds), draws * self.cells, bits).reshape(draws, self.cells)
 
     def chance(self, total: int, bits: int) -> tuple[int, int]:
         """Bounds on 2^bits P(sum = total) / P(sum = 0)."""

@@ -24,9 +24,9 @@ from discreet.lattice.compositions import compositions
 from discreet.lattice.cut_off import Fall, fall_means
 from discreet.lattice.laminar import peak_chance
 from discreet.lattice.merging import MOST_TRIALS, solve_for
+from discreet.laws import Geometric, draw_noise, one_sided_geometric
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
-from discreet.sample.noise import geometric, one_sided_geometric
 
 MOST_CELLS_AT_ONCE = 1 << 19
 STEPS = 60
@@ -38,10 +38,10 @@ _peak_chance = lru_cache(maxsize=1 << 16)(peak_chance)
 
 def restricted_free(odds: Fraction, counts: Integers, bits: Bits) -> Integers:
     """Noise of cells that no kept sum touches."""
-    noise = geometric(odds, len(counts), bits)
+    noise = draw_noise(Geometric(odds), len(counts), bits)
     low = np.flatnonzero(noise + counts < 0)
     while len(low):
-        noise[low] = geometric(odds, len(low), bits)
+        noise[low] = draw_noise(Geometric(odds), len(low), bits)
         low = low[noise[low] + counts[low] < 0]
     return noise
 

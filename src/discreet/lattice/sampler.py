@@ -29,8 +29,8 @@ from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
 from discreet.lattice.two_way import WIDEST, Narrow
+from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
-from discreet.sample.noise import gaussian, geometric
 
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
@@ -70,9 +70,9 @@ class FreePiece:
             assert counts is not None and self.noise.odds is not None
             return restricted_free(self.noise.odds, np.tile(counts, draws), bits).reshape(draws, -1)
         if self.noise.odds is not None:
-            return geometric(self.noise.odds, size, bits).reshape(draws, -1)
+            return draw_noise(Geometric(self.noise.odds), size, bits).reshape(draws, -1)
         assert self.noise.variance is not None
-        return gaussian(self.noise.variance, size, bits).reshape(draws, -1)
+        return draw_noise(Gaussian(self.noise.variance), size, bits).reshape(draws, -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from discreet.lattice.chances import accept_values, integer_bounds, row_sums, un
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, Cell, FixedSum
 from discreet.lattice.laminar import GeometricGroup, sum_weight
 from discreet.sample.bits import Bits
+from discreet.sample.draw import add_noise
 
 if TYPE_CHECKING:
     from flint import arb
@@ -50,6 +51,9 @@ class HalfSum:
         low, high = bounds[steps] if steps < len(bounds) else (bounds[-1][0], 1 << bits) if steps >= 0 else (0, 0)
         one = 1 << bits
         return ((one + low) // 2, (one + high + 1) // 2) if k >= 0 else ((one - high) // 2, (one - low + 1) // 2)
+
+    def add(self, counts: Integers, bits: Bits) -> Integers:
+        return add_noise(counts, self, bits)
 
 
 @lru_cache(maxsize=64)

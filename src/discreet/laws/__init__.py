@@ -1,13 +1,24 @@
-"""stub"""
+"""Noise laws, one file each. A new one is a file with a frozen dataclass under `@register`; nothing else changes."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from discreet.laws.digit import one_sided_geometric
+from discreet.laws.gaussian import Gaussian
+from discreet.laws.geometric import Geometric
+from discreet.laws.law import NoiseLaw, draw_noise, least_epsilon
+from discreet.laws.registry import law_json, law_named, law_of_json, law_parameters, laws, register
+from discreet.laws.staircase import Staircase
+from discreet.privacy import Loss, Pure
 
-from discreet.encode import noise_json as law_json  # noqa
-from discreet.encode import noise_of as law_of_json
-from discreet.sample.laws import Gaussian, Geometric, Staircase  # noqa
+__all__ = [
+    "Gaussian", "Geometric", "NoiseLaw", "Staircase", "draw_noise", "law_json", "law_named", "law_of_json",
+    "law_parameters", "laws", "least_epsilon", "one_sided_geometric", "register", "standard_noise",
+]  # fmt: skip
 
 
-class NoiseLaw(Protocol):
-    def below(self, k: int, bits: int) -> tuple[int, int]: ...
+def standard_noise(loss: Loss, distance: int = 1, square: int = 1) -> NoiseLaw:
+    """The usual noise for a loss, when answers change by `distance` in all and by `square` in squared length.
+
+    Geometric for pure privacy, where the distance counts; discrete Gaussian for the rest, where the square does.
+    """
+    return Geometric.calibrated(loss, distance) if isinstance(loss, Pure) else Gaussian.of_square(loss, square)

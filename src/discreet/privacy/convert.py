@@ -44,35 +44,6 @@ def _epsilon_at(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction:
     return rho * order + (log_inverse_delta - log_order) / (order - 1) + log_share
 
 
-def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Fraction:
-    """The least delta of discrete Gaussian noise at epsilon for a change by `shift`, rounded up."""
-    from discreet.sample.laws import Gaussian
-
-    law, bits = Gaussian(variance), 160
-    # P(k) > e^epsilon P(k + shift) exactly for k above this border: the sum over that tail is the largest of all sums
-    border = epsilon.rational() * variance / shift - Fraction(shift, 2)
-    middle = border.numerator // border.denominator + 1
-
-    def excess(first: int) -> Fraction:
-        near, far = law.below(first - 1, bits), law.below(first + shift - 1, bits)
-        scale = 1 << bits
-        return Fraction(scale - near[0], scale) - epsilon.bounds(bits)[0] * Fraction(scale - far[1], scale)
-
-    return max(Fraction(0), *(excess(first) for first in (middle - 1, middle, middle + 1)))
-
-
-def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
-    """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
-    require_delta(delta)
-    low, high = Fraction(0), Fraction(1)
-    while gaussian_delta(variance, Epsilon(value=high)) > delta:
-        low, high = high, 2 * high
-    while high - low > high / 10**6:
-        middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_delta(variance, Epsilon(value=middle)) > delta else (low, middle)
-    return high
-
-
 def require_delta(delta: Fraction) -> None:
     """Refuse Gaussian noise for a delta that it cannot have, or that no enclosure could tell from zero."""
     if not 0 < delta < 1:
@@ -83,13 +54,20 @@ def require_delta(delta: Fraction) -> None:
         )
 
 
+# until the last caller has moved
+def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Fraction:
+    from discreet.laws import Gaussian
+
+    return Gaussian(variance).delta(epsilon, shift)
+
+
+def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
+    from discreet.laws import Gaussian, least_epsilon
+
+    return least_epsilon(Gaussian(variance), delta)
+
+
 def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
-    """The smallest variance, to one part in a thousand, whose discrete Gaussian noise is (epsilon, delta)-private."""
-    require_delta(delta)
-    low, high = Fraction(1, 100), Fraction(1)
-    while gaussian_delta(high, epsilon) > delta:
-        low, high = high, 2 * high
-    while high > low * Fraction(1001, 1000):
-        middle = Fraction(round((low + high) / 2 * 10**6), 10**6)
-        low, high = (middle, high) if gaussian_delta(middle, epsilon) > delta else (low, middle)
-    return high
+    from discreet.laws.gaussian import least_variance
+
+    return least_variance(epsilon, delta)

@@ -58,5 +58,10 @@ def seeded(seed: int) -> Bits:
     return Bits(seed, np.random.default_rng(seed))
 
 
+def simulated(rng: np.random.Generator) -> Bits:
+    """Words from a simulation's own generator: nothing drawn from it is private."""
+    return Bits(0, rng)
+
+
 def source(seed: int | None = None) -> Bits:
     return secure() if seed is None else seeded(whole(seed, "the seed", 0))

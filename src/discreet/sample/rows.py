@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.laws.rows import PowerRow, Row
 from discreet.mechanism import Exponents, Weights
 from discreet.sample.bits import Bits
 from discreet.sample.draw import draw
-from discreet.sample.laws import PowerRow, Row
 
 
 def draw_rows(form: Weights | Exponents, counts: Integers, bits: Bits) -> Integers:

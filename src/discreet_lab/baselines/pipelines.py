@@ -10,13 +10,13 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.build.rank import rank_map
 from discreet.distribution.expectation import blur, noise_kernel
-from discreet.distribution.loss import Noise
 from discreet.distribution.projections import clip, integer_bins, median
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import BadInput, choose
-from discreet.sample.laws import Gaussian, Geometric
 from discreet_lab.baselines.simulate import Pipeline
+from discreet.laws import Geometric, NoiseLaw, draw_noise
+from discreet.sample.bits import simulated
 
 MAPS = ("spread", "rank", "observed", "expected")
 
@@ -41,7 +41,7 @@ def two_stage(
 
 
 def two_stage_of(
-    first: Noise | None, second: Noise, max_count: int, refined: bool, onto: str, smoothing: float = SMOOTHING
+    first: NoiseLaw | None, second: NoiseLaw, max_count: int, refined: bool, onto: str, smoothing: float = SMOOTHING
 ) -> Pipeline:
     """A two-stage release with given laws of noise on the cumulative histogram (None: unmeasured) and on the counts."""
     choose(onto, MAPS, "map")
@@ -50,8 +50,8 @@ def two_stage_of(
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
         prefix = np.cumsum(np.bincount(counts, minlength=max_count + 1))[:-1]
-        measured = None if first is None else prefix + noise_of(first, max_count, rng)
-        noisy = np.clip(counts + noise_of(second, len(counts), rng), 0, max_count)
+        measured = None if first is None else prefix + draw_noise(first, max_count, simulated(rng))
+        noisy = np.clip(counts + draw_noise(second, len(counts), simulated(rng)), 0, max_count)
         seen = np.bincount(noisy, minlength=max_count + 1)
         if refined or measured is None:
             target = refine(seen, second, measured, first, smoothing)
@@ -135,12 +135,6 @@ def _cyclic_laplace(counts: Integers, epsilon: float, max_count: int, rng: np.ra
 def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
     chance = -math.expm1(-epsilon)
     return rng.geometric(chance, size) - rng.geometric(chance, size)
-
-
-def noise_of(noise: Noise, size: int, rng: np.random.Generator) -> Integers:
-    if isinstance(noise, Gaussian):
-        return np.rint(rng.normal(0, math.sqrt(noise.variance), size)).astype(np.int64)
-    return geometric_noise(math.log(noise.odds), size, rng)
 
 
 def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:

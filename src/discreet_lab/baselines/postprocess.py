@@ -24,11 +24,11 @@ def noisy_projection(matrix: Any, counts: Integers, rate: Epsilon, bits: Bits, m
 
     `l1-integer` rounds the non-negative l2 projection to whole counts, as the census' TopDown algorithm does.
     """
-    from discreet.sample.noise import geometric
+    from discreet.laws import Geometric
 
     choose(method, METHODS, "method")
     table = np.asarray(counts, dtype=np.int64)
-    noisy = table + geometric(rate.odds(), len(table), bits)
+    noisy = Geometric(rate.odds()).add(table, bits)
     sums = matrix @ table
     if method == "l2":
         return project(matrix, noisy, sums)

@@ -17,8 +17,8 @@ import numpy as np
 
 from discreet.arrays import Integers, Objects
 from discreet.errors import BadInput, MissingExtra, NotProven, choose
+from discreet.lattice.laws import LAWS
 
-LAWS = ("l1", "l2", "gaussian")
 PROPOSAL_RATES = tuple(round(0.1 * step, 1) for step in range(2, 13))
 
 

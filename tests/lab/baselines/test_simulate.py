@@ -23,7 +23,9 @@ from discreet_lab.baselines.pipelines import (
     two_stage_of,
     unfixed,
 )
+from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet_lab.baselines.simulate import Estimate, simulate
+from discreet.laws import Geometric
 
 
 def test_the_interval_is_students() -> None:

@@ -25,5 +25,9 @@ def sensitivity(bins: int) -> int:
     return 1
 
 
+def squared(bins: int) -> int:
+    return 1
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     return np.diff(noisy.astype(float), prepend=0.0, append=float(rows))

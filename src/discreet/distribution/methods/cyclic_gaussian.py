@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.distribution.methods.cyclic_laplace import answers, estimate, sensitivity
+from discreet.distribution.methods.cyclic_laplace import answers, estimate, sensitivity, squared
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
 
-__all__ = ["PROJECTION", "SUMMARY", "answers", "estimate", "noise", "sensitivity", "standard_deviation"]
+__all__ = ["PROJECTION", "SUMMARY", "answers", "estimate", "noise", "sensitivity", "squared", "standard_deviation"]
 
 
 SUMMARY = "continuous Gaussian noise passed between neighbouring bins (idealised)"

@@ -25,6 +25,10 @@ def sensitivity(bins: int) -> int:
     return 1
 
 
+def squared(bins: int) -> int:
+    return 1
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     prefix = noisy.astype(float)
     return np.diff(prefix, append=rows + prefix[0])

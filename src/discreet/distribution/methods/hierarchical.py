@@ -32,6 +32,10 @@ def sensitivity(bins: int) -> int:
     return 2 * _levels(bins)
 
 
+def squared(bins: int) -> int:
+    return 2 * _levels(bins)
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     sizes = [BRANCHES**k for k in range(_levels(bins), 0, -1)]
     levels = np.split(noisy.astype(float), np.cumsum(sizes)[:-1])

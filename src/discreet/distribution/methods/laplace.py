@@ -20,5 +20,9 @@ def sensitivity(bins: int) -> int:
     return 2
 
 
+def squared(bins: int) -> int:
+    return 2
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     return noisy.astype(float)

@@ -32,6 +32,11 @@ def sensitivity(bins: int) -> int:
     return 2 * (_padded(bins).bit_length() - 1)
 
 
+def squared(bins: int) -> int:
+    """Four where the bins part, and two on every level below."""
+    return 2 * (_padded(bins).bit_length() - 1) + 2
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     level, end = np.array([float(rows)]), len(noisy)
     while len(level) < _padded(bins):

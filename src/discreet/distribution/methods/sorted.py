@@ -24,6 +24,10 @@ def sensitivity(bins: int) -> int:
     return 1
 
 
+def squared(bins: int) -> int:
+    return 1
+
+
 def estimate(noisy: NDArray[Any], rows: int, bins: int) -> Floats:
     from scipy.optimize import isotonic_regression
 
