@@ -163,10 +163,7 @@ class _Reading:
         table = self._value(TableSpec, sections.get("table"), "table", ("file", "count"))
         privacy = self._privacy(sections.get("privacy"))
         way = self._way({name: value for name, value in sections.items() if name in PACKAGES})
-        ledger = (
-            self._value(LedgerSpec, sections.get("ledger"), "ledger", ("dataset",)) if "ledger" in sections else None
-        )
-        self._check_ledger(ledger)
+        ledger = self._ledger(sections.get("ledger"))
         output = self._value(Output, sections.get("output", {}), "output")
         about = self._value(About, sections.get("about", {}), "about")
         if self.problems:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.guarantee import gaussian_delta, gaussian_epsilon, zcdp_epsilon
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,6 @@ from discreet.certify import certify
 from discreet.certify.prove import underivable
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
-from discreet.guarantee import gaussian_delta, gaussian_epsilon, zcdp_epsilon
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
 from discreet.numbers import Epsilon, log_bounds

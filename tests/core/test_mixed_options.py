@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import discreet.routes.explicit as explicit_route
 import pytest
 
 import discreet as dc
-import discreet.routes.explicit as explicit_route
 from discreet.certify import certify
 from discreet.errors import BadInput, NotProven
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
+from discreet.document import SEED_WARNING
 from jsonschema import Draft202012Validator
 
 import discreet as dc
 import discreet.io.folder as folder_module
-from discreet.document import SEED_WARNING
 from discreet.errors import BadInput
 from discreet.io.folder import sha256
 from discreet.testing import law_p_value

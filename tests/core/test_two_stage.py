@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from discreet.encode import map_of, noise_of
+from discreet.guarantee import zcdp_epsilon
+from discreet.routes import Request
+from discreet.routes.two_stage import plan_two_stage, rank_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.encode import map_of, noise_of
-from discreet.guarantee import zcdp_epsilon
 from discreet.laws import Gaussian, Geometric
 from discreet.numbers import epsilon_of
-from discreet.routes import Request
-from discreet.routes.two_stage import plan_two_stage, rank_rows
 from discreet.table import Schema
 from discreet.testing import epsilons
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as pa_csv
 import pytest
+from discreet.document import seal_of
+from discreet.guarantee import Guarantee
 
 import discreet as dc
-from discreet.document import seal_of
 from discreet.errors import BadInput
-from discreet.guarantee import Guarantee
 from discreet.io.folder import sha256
 
 from .releases import make

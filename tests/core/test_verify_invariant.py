@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-
-import discreet as dc
 from discreet.document import seal_of
 from discreet.guarantee import Guarantee
+
+import discreet as dc
 from discreet.lattice.invariants import kept_json, kept_of
 
 from .test_verify import leaves, others, write

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from discreet.guarantee import gaussian_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -15,7 +16,6 @@ from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_m
 from discreet.build.bounded_noise import bounded_noise, crossovers, exact_delta, single_bounds, single_delta
 from discreet.certify import certify
 from discreet.errors import BadInput
-from discreet.guarantee import gaussian_delta
 
 
 def least_single(odds, truth, support):

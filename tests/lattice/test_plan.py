@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from discreet.guarantee import rho_for, zcdp_epsilon
 
 from discreet.errors import BadInput, Infeasible, NotProven
-from discreet.guarantee import rho_for, zcdp_epsilon
 from discreet.lattice.kept_chain import keys_of_shape
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.sample.bits import seeded

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from discreet.guarantee import zcdp_epsilon
 
 import discreet as dc
-from discreet.guarantee import zcdp_epsilon
 from discreet.ledger import ledger
 
 TABLE = dc.table(pa.table({"row": list("aabbcc"), "column": list("xyxyxy"), "n": [3, 1, 4, 1, 5, 9]}), "n")

@@ -15,12 +15,12 @@ from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, structural_properties
 from discreet.certify import Certificate, certify
 from discreet.costs import cost_matrix
-from discreet.encode import mechanism_json
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.loss import odds_only
+from discreet.record.values import form_json
 from discreet.requirements import STRUCTURAL, Requirement, Witness, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
@@ -101,7 +101,7 @@ class Design:
             "matrix": self.mechanism.matrix().tolist(),
             "weights": None if weights is None else [[str(weight) for weight in row] for row in weights.rows],
             "denominator": None if weights is None else str(weights.total),
-            "form": mechanism_json(self.mechanism) if weights is None else None,
+            "form": {"name": self.mechanism.name, **form_json(self.mechanism.form)} if weights is None else None,
             "objective": asdict(self.objective),
             "cost": self.cost,
             "properties": self.properties,

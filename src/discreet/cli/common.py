@@ -15,7 +15,7 @@ Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy paramete
 Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
 Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon")]
 Delta = Annotated[
-    str, typer.Option("--delta", help="what any set of outcomes may be likelier by, beyond e^epsilon times")
+    str, typer.Option("--delta", help="how much likelier, beyond e^epsilon times, any set of outcomes may be")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, Seed, emit, largest_count, names, say
+from discreet.cli.common import Alpha, Count, Epsilon, Json, Keys, Rho, Seed, emit, names, say
 
 if TYPE_CHECKING:
     from discreet.distribution import PrivateDistribution
@@ -31,13 +31,14 @@ def run(
 ) -> None:
     from discreet.distribution import private_distribution
     from discreet.io.tables import read_table
+    from discreet.ways.keep_distribution.spec import count_or_word
 
     private = private_distribution(
         read_table(table, count=count, keys=names(keys), contributions=contributions),
         epsilon,
         alpha,
         method,
-        largest_count(max_count),
+        max_count if max_count is None else count_or_word(max_count),
         rho=rho,
         delta=delta,
         projection=projection,

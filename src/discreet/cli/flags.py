@@ -43,8 +43,8 @@ def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty
 def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
     """Not given means None, so that only what was said is passed on; the default is shown all the same."""
     values = f" ({', '.join(option.values())})" if option.values is not None else ""
-    shown = {"show_default": str(default)} if default not in (None, "", ()) else {}
-    about = typer.Option(option.flag_of(name), help=option.help + values, metavar=option.metavar, **shown)
+    shown = str(default) if default not in (None, "", ()) else True
+    about = typer.Option(option.flag_of(name), help=option.help + values, metavar=option.metavar, show_default=shown)
     kind: Any = list[str] if option.kind is list else option.kind
     return parameter(name, Annotated[kind | None, about], None)
 

@@ -6,7 +6,6 @@ One person moves one row across one of these borders at most, so all of them tog
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -71,7 +70,7 @@ def private_max_count(
     refuse_few_rows(len(values), noise.odds, loss.epsilon)
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
     above = exact_above + draw_noise(noise, len(BORDERS), source(seed) if bits is None else bits)
-    return MaxCount(_first_border(above, len(values), level, noise), loss.epsilon, level, above, noise)
+    return MaxCount(border_of(above, len(values), level, noise.odds), loss.epsilon, level, above, noise)
 
 
 def refuse_few_rows(rows: int, odds: Fraction, budget: Epsilon) -> None:
@@ -84,17 +83,11 @@ def refuse_few_rows(rows: int, odds: Fraction, budget: Epsilon) -> None:
         )
 
 
-def border_of(bought: Mapping[str, Any], rows: int) -> int:
-    """The largest count that follows from published measurements."""
-    noise = Geometric(Fraction(bought["noise"]["odds"]))
-    return _first_border(np.array(bought["above"]), rows, Fraction(bought["quantile"]), noise)
-
-
-def _first_border(above: Integers, rows: int, quantile: Fraction, noise: Geometric) -> int:
+def border_of(above: Integers, rows: int, quantile: Fraction, odds: Fraction) -> int:
     """The first border whose number of rows, made to fall in order, is within the noise of the share left out."""
     from scipy.optimize import isotonic_regression
 
     falling = isotonic_regression(above.astype(float), increasing=False).x
-    allowed = float((1 - quantile) * rows) + 1 / float(noise.odds - 1)
+    allowed = float((1 - quantile) * rows) + 1 / float(odds - 1)
     within = np.flatnonzero(falling <= allowed)
     return BORDERS[int(within[0]) if len(within) else -1]

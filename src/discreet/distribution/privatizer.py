@@ -14,7 +14,7 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
 from discreet.laws import NoiseLaw, standard_noise
 from discreet.numbers import Epsilon
-from discreet.privacy import Loss
+from discreet.privacy import Concentrated, Loss, Pure
 from discreet.sample.bits import Bits
 
 
@@ -87,6 +87,32 @@ def measure(name: str, histogram: Integers, loss: Loss, contributions: int, bits
         loss, distance=method.sensitivity(bins) * contributions, square=method.squared(bins) * contributions**2
     )
     return law.add(method.answers(histogram), bits), law
+
+
+def exact_privatizers() -> tuple[str, ...]:
+    """The names of those that a release can use."""
+    return tuple(name for name, method in privatizers().items() if is_exact(method))
+
+
+def pays_for(name: str, bins: int, noise: NoiseLaw, loss: Pure | Concentrated, contributions: int) -> bool:
+    """Whether noise of that law in every answer costs no more than `loss` when one person's rows change."""
+    method = privatizer(name)
+    price = noise.price()
+    if not is_exact(method):
+        return False
+    if isinstance(loss, Concentrated):
+        square = method.squared(bins) * contributions**2
+        return isinstance(price, Concentrated) and price.rho * square <= loss.rho
+    distance = method.sensitivity(bins) * contributions
+    return noise.worst_odds is not None and loss.epsilon.times(Fraction(1, distance)).allows(noise.worst_odds)
+
+
+def estimated(name: str, noisy: NDArray[Any], rows: int, bins: int) -> Floats:
+    """The distribution that noisy answers speak for."""
+    from discreet.distribution.projections import PROJECTIONS
+
+    method = privatizer(name)
+    return PROJECTIONS[method.PROJECTION](method.estimate(noisy, rows, bins), float(rows))
 
 
 @lru_cache(maxsize=1)

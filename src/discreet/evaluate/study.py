@@ -225,7 +225,7 @@ def _one_release(
     elif job.method != "signed-geometric":
         options["max_count"] = setting.max_count
     start = time.perf_counter()
-    out = release(table, job.epsilon, seed=_seed(setting.seed, repeat), **options).published.counts
+    out = release(table, job.epsilon, seed=_seed(setting.seed, repeat), **options).counts
     found: dict[tuple[str, int | None], float] = {("seconds", None): time.perf_counter() - start}
     error = out - truth
     for cost in setting.costs:
@@ -303,13 +303,13 @@ def _setting(
 
 
 def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
-    from discreet.release import MECHANISMS
+    from discreet.ways.spec import mechanism_names
 
     names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     if not names:
         raise BadInput("methods were to be evaluated", "none was named")
     for name in names:
-        choose(name, (*MECHANISMS, *LAWS), "method")
+        choose(name, (*mechanism_names(), *LAWS), "method")
         if name in LAWS and not setting.keep:
             raise BadInput(
                 f"the law {name!r} was to be evaluated", "nothing to keep is named", "Give keep (--keep total)"

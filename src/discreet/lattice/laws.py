@@ -138,12 +138,13 @@ class LatticeGaussian:
 
 
 LatticeLaw: TypeAlias = L1 | L2 | LatticeGaussian
-LAWS: dict[str, type[L1] | type[L2] | type[LatticeGaussian]] = {kind.name: kind for kind in (L1, L2, LatticeGaussian)}
+LAWS = ("l1", "l2", "gaussian")  # compiled code knows them by their place
+KINDS: dict[str, type[L1] | type[L2] | type[LatticeGaussian]] = dict(zip(LAWS, (L1, L2, LatticeGaussian)))
 
 
 def calibrated(name: str, loss: Loss, terms: Terms) -> LatticeLaw:
     """Noise of that law that meets what was asked, every rounding towards privacy."""
-    return LAWS[choose(name, LAWS, "law")].calibrated(loss, terms)
+    return KINDS[choose(name, LAWS, "law")].calibrated(loss, terms)
 
 
 def parameter(law: LatticeLaw) -> tuple[str, Fraction]:

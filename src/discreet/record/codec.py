@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -23,6 +23,7 @@ from discreet.numbers import Number, exact, text
 
 Json = Any
 LONGEST_NUMBER = 100_000  # characters of an exact number: no honest one is longer, and Python's own limit is near
+UNIONS = (Union, types.UnionType)
 ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float64}
 
 
@@ -55,8 +56,8 @@ class Damaged(ValueError):
         super().__init__(f"{where}: {why}" if where else why)
 
 
-@lru_cache(maxsize=256)
-def hints_of(kind: type) -> dict[str, tuple[Any, Field[Any]]]:
+@cache
+def hints_of(kind: Any) -> dict[str, tuple[Any, Field[Any]]]:
     """The fields of a dataclass with their types resolved."""
     hints = get_type_hints(kind)
     return {item.name: (hints[item.name], item) for item in fields(kind) if not item.metadata.get("elsewhere")}
@@ -70,7 +71,8 @@ def flat(item: Field[Any]) -> bool:
 @lru_cache(maxsize=256)
 def _writer(kind: Any) -> Callable[[Any], Json] | None:
     """How a kind that is known by its hint alone is written."""
-    return next((SPECIALS[one].write for one in (kind, *get_args(kind)) if one in SPECIALS), None)
+    kinds = get_args(kind) if get_origin(kind) in UNIONS else (kind,)
+    return next((SPECIALS[one].write for one in kinds if one in SPECIALS), None)
 
 
 def encode(value: Any) -> Json:
@@ -92,7 +94,7 @@ def encode(value: Any) -> Json:
     if isinstance(value, (tuple, list)):
         return [encode(item) for item in value]
     out: dict[str, Json] = {}
-    for name, (hint, item) in hints_of(type(value)).items():
+    for name, (hint, item) in hints_of(value.__class__).items():
         part, write = getattr(value, name), _writer(hint)
         inner = encode(part) if write is None or part is None else write(part)
         if flat(item):
@@ -109,7 +111,7 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
     if kind in SPECIALS:
         return _guarded(SPECIALS[kind].read, value, where)
     origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
+    if origin in UNIONS:
         return _one_of(get_args(kind), value, where)
     if origin is Literal:
         if value not in get_args(kind) or not any(type(value) is type(one) for one in get_args(kind)):

@@ -20,7 +20,7 @@ from discreet.table import Schema
 if TYPE_CHECKING:
     from discreet.certify.proof import Proof
     from discreet.record.release import Publication
-    from discreet.report.facts import Errors
+    from discreet.report.errors import Errors
     from discreet.sample.bits import Bits
 
 Spec = TypeVar("Spec")

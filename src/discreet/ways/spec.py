@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet.options import known_only, options_of
+from discreet.options import Option, known_only, options_of
 
 
 @dataclass(frozen=True)
@@ -69,3 +69,13 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
         "it draws every row by itself and keeps no distribution",
         "Use mechanism 'transport'",
     )
+
+
+def mechanism_names() -> tuple[str, ...]:
+    """Every mechanism that `release` knows by name."""
+    kinds = reversed(ways_by_keyword())
+    return tuple(name for kind in kinds for name in _values(options_of(kind).get("mechanism")))
+
+
+def _values(known: tuple[Option, Any] | None) -> tuple[str, ...]:
+    return () if known is None or known[0].values is None else known[0].values()

@@ -14,9 +14,9 @@ from discreet.distribution.projections import clip, integer_bins, median
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import BadInput, choose
-from discreet_lab.baselines.simulate import Pipeline
 from discreet.laws import Geometric, NoiseLaw, draw_noise
 from discreet.sample.bits import simulated
+from discreet_lab.baselines.simulate import Pipeline
 
 MAPS = ("spread", "rank", "observed", "expected")
 

@@ -19,8 +19,8 @@ from discreet.distribution.privatizer import privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.distribution.split import kl_split
 from discreet.evaluate.metrics import w1
-from discreet_lab.baselines.pipelines import two_stage
 from discreet.laws import Geometric
+from discreet_lab.baselines.pipelines import two_stage
 
 Constructor = Callable[[Floats, float], Floats]
 EPSILONS = (0.1, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.0)

@@ -76,7 +76,7 @@ def _transport(z: list[Fraction]) -> float:
     import numpy as np
 
     from discreet.build.transport import transport, transport_cost
-    from discreet.sample.laws import Geometric
+    from discreet.laws import Geometric
 
     law: Any = np.array([float(share) for share in z])
     return transport_cost(transport(law, Geometric(ODDS)), law, "absolute")

@@ -11,7 +11,7 @@ from scipy import stats
 from discreet.errors import BadInput
 from discreet.evaluate.metrics import w1
 from discreet.evaluate.shapes import SHAPES, rows_of
-from discreet.sample.laws import Geometric
+from discreet.laws import Geometric
 from discreet_lab.baselines.pipelines import (
     MAPS,
     by_matrix,
@@ -23,9 +23,7 @@ from discreet_lab.baselines.pipelines import (
     two_stage_of,
     unfixed,
 )
-from discreet.evaluate.shapes import SHAPES, rows_of
 from discreet_lab.baselines.simulate import Estimate, simulate
-from discreet.laws import Geometric
 
 
 def test_the_interval_is_students() -> None:

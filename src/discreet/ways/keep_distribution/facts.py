@@ -33,7 +33,7 @@ class BoughtFacts:
 
     quantile: Fraction
     above: Integers
-    noise: NoiseLaw
+    odds: Fraction  # of the geometric noise in each number
 
 
 @dataclass(frozen=True, eq=False)

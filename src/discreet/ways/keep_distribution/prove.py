@@ -9,16 +9,17 @@ import numpy as np
 from discreet.certify.proof import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for
 from discreet.errors import NotProven
-from discreet.laws import NoiseLaw
+from discreet.laws import Geometric, NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.compose import rho_of
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.loss import Concentrated, Loss, Pure
+from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
     KeptDistribution,
     PartFacts,
     Share,
+    Step,
     grade_of,
     neighbours,
     per_unit,
@@ -32,10 +33,10 @@ CLOSE = 1e-6  # of a sum of shares to one: floats
 def prove(publication: Publication[KeptDistribution]) -> list[str]:
     """Every part is as private as its share of the budget, and the shares do not exceed the whole."""
     mechanism = publication.record.facts.mechanism
-    shares = {part.what: part.loss for part in mechanism.parts}
-    if len(shares) != len(mechanism.parts):
+    shares = {part.what: part.loss for part in mechanism.parts if not isinstance(part.loss, Approximate)}
+    if len({part.what for part in mechanism.parts}) != len(mechanism.parts):
         return ["A share of the budget is listed twice."]
-    if "counts" not in shares or not all(isinstance(loss, (Pure, Concentrated)) for loss in shares.values()):
+    if "counts" not in shares or len(shares) != len(mechanism.parts):
         return ["The shares of the budget are none that such a release has."]
     return [
         *_promise(publication, list(shares.values())),
@@ -94,7 +95,7 @@ def _whole(loss: Loss, parts: tuple[PartFacts, ...]) -> list[str]:
     return [] if zcdp_epsilon(rho, loss.delta) <= loss.epsilon.rational() else too_much
 
 
-def _stages(publication: Publication[KeptDistribution], shares: dict[str, Share]) -> list[str]:
+def _stages(publication: Publication[KeptDistribution], shares: dict[Step, Share]) -> list[str]:
     """What was measured beside the rows had noise enough, and every share was spent on something."""
     record = publication.record
     people, problems = record.schema.contributions, []
@@ -108,7 +109,7 @@ def _stages(publication: Publication[KeptDistribution], shares: dict[str, Share]
         bins = len(published.distribution)
         if not pays_for(published.method, bins, noise, shares["distribution"], people):
             problems.append("The noise in the measurement of the distribution is smaller than its share needs.")
-    if bought is not None and not _pays(bought.noise, shares["max_count"], people):
+    if bought is not None and not _pays(Geometric(bought.odds), shares["max_count"], people):
         problems.append("The noise in the measurement of the max_count is smaller than its share of the budget needs.")
     return problems
 

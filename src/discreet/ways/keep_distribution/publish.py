@@ -86,7 +86,7 @@ def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form
     shares = {"max_count": plan.max_count, "distribution": plan.distribution, "counts": plan.counts}
     parts = tuple(PartFacts(what, loss) for what, loss in shares.items() if loss is not None)  # type: ignore[arg-type]
     paid = measured.bought
-    bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise)
+    bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
     refined = plan.spec.refined and plan.noise is not None
     return MechanismFacts(name, form, measured.public_seed, refined, parts, bought)
 

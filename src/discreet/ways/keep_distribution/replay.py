@@ -26,7 +26,7 @@ def _max_count(publication: Publication[KeptDistribution]) -> list[str]:
     record, measured = publication.record, publication.measured
     mechanism, top = record.facts.mechanism, record.schema.max_count
     bought = mechanism.bought_max_count
-    if bought is not None and top != border_of(bought.above, len(publication.counts), bought.quantile, bought.noise):
+    if bought is not None and top != border_of(bought.above, len(publication.counts), bought.quantile, bought.odds):
         return ["The largest count does not follow from its measurement."]
     if not isinstance(mechanism.form, NoiseThenMap):
         fits = mechanism.form.shape[0] - 1 == top

@@ -22,9 +22,9 @@ LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no 
 
 
 def bases() -> tuple[str, ...]:
-    from discreet.laws import law_names
+    from discreet.laws import laws
 
-    return tuple("gaussian" if name == "discrete-gaussian" else name for name in law_names())
+    return tuple("gaussian" if name == "discrete-gaussian" else name for name in laws())
 
 
 def exact_privatizers() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.arrays import Integers
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept
-from discreet.lattice.laws import LAWS, LatticeLaw, parameter
+from discreet.lattice.laws import KINDS, LatticeLaw, parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class LatticeFacts:
 
     @property
     def noise(self) -> LatticeLaw:
-        return LAWS[self.law](**self.parameters)
+        return KINDS[self.law](**self.parameters)
 
     @property
     def restricted(self) -> bool:

@@ -10,10 +10,9 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Kept, Sums, kept_list
+from discreet.lattice.laws import LAWS
 from discreet.options import option
 from discreet.ways.spec import WaySpec
-
-LAWS = ("l1", "l2", "gaussian")
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class KeepSums(WaySpec):
     name: ClassVar[str] = "keep-sums"
 
     keep: tuple[Kept, ...] = option(
-        (), "what stays exact: total, margin:A,B, sum:COL=VALUE or a file with a 0/1 matrix; in Python also total() ...",
+        (), "what stays exact: total, margin:A,B, sum:COL=VALUE or a 0/1 matrix in a file; in Python also total() ...",
         kind=list, metavar="WHAT",
     )  # fmt: skip
     law: str = option("l1", "how the noise falls off on the lattice", values=lambda: LAWS)

@@ -19,9 +19,9 @@ FILES = (".json", ".csv", ".npz")
 
 def names() -> tuple[str, ...]:
     """Every mechanism that is known by name: exact noise of a registered law, clamped, or a matrix."""
-    from discreet.laws import law_names
+    from discreet.laws import laws
 
-    return (*law_names(), SIGNED, *MATRICES)
+    return (*laws(), SIGNED, *MATRICES)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RowByRow(WaySpec):
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str) and not self.file:
             choose(self.mechanism, names(), "mechanism")
-        if self.max_count == AUTO:
+        if str(self.max_count) == AUTO:
             raise BadInput(
                 f"the mechanism {self.shown!r} was asked for with max_count 'auto'",
                 "it has no stage that could measure the largest count",
