@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -16,9 +17,18 @@ def flags_of(*kinds: type) -> dict[str, tuple[Option, Any]]:
     found: dict[str, tuple[Option, Any]] = {}
     for kind in kinds:
         for name, (option, default) in options_of(kind).items():
-            if option.flag != "" and name not in found:
-                found[name] = option, default
+            if option.flag == "":
+                continue
+            if name in found and option.values is not None:
+                option = replace(found[name][0], values=_joined(found[name][0], option))
+            elif name in found:
+                continue
+            found[name] = option, found.get(name, (option, default))[1]
     return found
+
+
+def _joined(one: Option, other: Option) -> Callable[[], tuple[str, ...]]:
+    return lambda: tuple(dict.fromkeys(name for option in (one, other) if option.values for name in option.values()))
 
 
 def command(

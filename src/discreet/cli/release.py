@@ -21,17 +21,16 @@ WriteSpec = Annotated[
 def release(**given: Any) -> None:
     from discreet.run import run
 
-    spec = _spec(given)
-    if given["write_spec"] is not None:
-        spec.write(given["write_spec"])
-        say(f"Written to {given['write_spec']}. Running it makes another release, and charges again.")
-        if spec.output.folder is None:
-            return
+    spec, file = _spec(given), given["write_spec"]
     out = spec.output.folder
-    if out is None:
+    if out is None and file is None:
         raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR")
-    result, digest = run(spec, seed=given["seed"])
-    emit(given["json"], *released(result, out, digest))
+    if out is not None:
+        result, digest = run(spec, seed=given["seed"])
+        emit(given["json"], *released(result, out, digest))
+    if file is not None:
+        spec.write(file)
+        say(f"Written to {file}. Every run of it is a new release of the same data, and is charged again.")
 
 
 def _spec(given: dict[str, Any]) -> ReleaseSpec:

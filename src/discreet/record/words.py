@@ -74,7 +74,7 @@ STEPS = {
     "buy-max-count": "Spend {price} on a largest count that nearly all of the {rows} rows stay below.",
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
-    "measure-distribution": "Spend {price} on the distribution: {asked}.",
+    "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
     "add-noise": "Spend {price} on noise for each of the {rows} counts.",
@@ -114,7 +114,7 @@ ADVICE = {
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
 CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
               "1, 2, ... was")  # fmt: skip
-OTHERWISE = ("noisy answers of the privatizer {privatizer}", "The distribution of counts (privatizer {privatizer}) was")
+OTHERWISE = ("noisy answers of the privatizer {privatizer}.", "The distribution of counts (privatizer {privatizer}) was")
 
 
 def guarantee(promise: Guarantee) -> str:

@@ -51,7 +51,7 @@ class KeepDistribution(WaySpec):
     )
     mechanism: str = option(
         "transport",
-        "how rows come to the distribution: mapped noise, or a mechanism constructed for it",
+        "what every row goes through: noise and a map, a mechanism by name, or a file with a matrix",
         values=lambda: (*MAPPED, *CONSTRUCTED),
     )
     consistent: bool | None = option(
