@@ -135,7 +135,7 @@ def test_bad_questions_are_refused() -> None:
         construct(z, 1, target=[0.2, 0.3, 0.5])
     with pytest.raises(BadInput, match="only transport knows how"):
         construct(z, rho=1, method="heuristic-max")
-    with pytest.raises(BadInput, match="none was given. Give exactly one of epsilon, alpha and rho"):
+    with pytest.raises(BadInput, match=r"none was given\. Give exactly one of epsilon, alpha and rho"):
         construct(z)
     with pytest.raises(BadInput, match="no cost of that name"):
         construct(z, 1, cost="absolut")
