@@ -14,7 +14,7 @@ from discreet.distribution.contract import assert_privatizer, neighbours
 from discreet.errors import MissingExtra
 from discreet.laws.contract import assert_noise_law
 from discreet.mechanism import Mechanism, Weights, of_weights
-from discreet.numbers import Epsilon, Number, epsilon_of
+from discreet.numbers import Epsilon, Number
 from discreet.sample.contract import assert_sampler_law, law_p_value
 from discreet.table import Table
 
@@ -33,14 +33,16 @@ def epsilons(least: Number = "1/100", most: Number = 5) -> SearchStrategy[Epsilo
     low, high = Fraction(least), Fraction(most)
     values = st.fractions(low, high, max_denominator=1000).map(lambda value: Epsilon(value=value))
     ratios = st.fractions(1 + low, 1 + high, max_denominator=1000).map(lambda ratio: Epsilon(ratio=ratio))
-    return st.one_of(values, ratios)
+    found: SearchStrategy[Epsilon] = st.one_of(values, ratios)
+    return found
 
 
 def mechanisms(most: int = 12) -> SearchStrategy[tuple[Mechanism, Epsilon]]:
     """An explicit mechanism with a max_count up to `most`, and the epsilon it was made for."""
     st = _strategies()
     parts = st.tuples(st.sampled_from(sorted(pure_names())), st.integers(1, most), epsilons())
-    return parts.map(lambda part: (explicit(part[0], part[1], part[2]), part[2]))
+    found: SearchStrategy[tuple[Mechanism, Epsilon]] = parts.map(lambda part: (explicit(*part), part[2]))
+    return found
 
 
 def weight_matrices(most: int = 5, largest: int = 30) -> SearchStrategy[Mechanism]:
@@ -49,10 +51,12 @@ def weight_matrices(most: int = 5, largest: int = 30) -> SearchStrategy[Mechanis
 
     def rows(shape: tuple[int, int]) -> SearchStrategy[list[list[int]]]:
         row = st.lists(st.integers(0, largest), min_size=shape[1], max_size=shape[1])
-        return st.lists(row, min_size=shape[0], max_size=shape[0])
+        found: SearchStrategy[list[list[int]]] = st.lists(row, min_size=shape[0], max_size=shape[0])
+        return found
 
     shapes = st.tuples(st.integers(2, most), st.integers(2, most))
-    return shapes.flatmap(rows).map(_levelled)
+    matrices: SearchStrategy[Mechanism] = shapes.flatmap(rows).map(_levelled)
+    return matrices
 
 
 def _levelled(rows: list[list[int]]) -> Mechanism:
@@ -74,7 +78,8 @@ def tables(most_rows: int = 40, most: int = 30) -> SearchStrategy[Table]:
         names = [f"row {i:04d}" for i in range(len(values))]
         return table(pa.table({"name": names, "count": values}), count="count")
 
-    return counts.map(build)
+    found: SearchStrategy[Table] = counts.map(build)
+    return found
 
 
 def assert_private(
@@ -84,7 +89,7 @@ def assert_private(
     certificate = certify(mechanism, epsilon, delta, alpha)
     assert certificate.holds, f"not private: {certificate.witness}; it needs epsilon {certificate.smallest_epsilon}"
     assert certificate.witness is None and certificate.smallest_odds is not None
-    assert epsilon_of(epsilon, alpha).allows(certificate.smallest_odds)
+    assert certificate.epsilon.allows(certificate.smallest_odds)
     if isinstance(mechanism, Mechanism) and isinstance(mechanism.form, Weights) and certificate.smallest_odds > 1:
         tighter = Epsilon(ratio=1 + (certificate.smallest_odds - 1) * Fraction(999_999, 1_000_000))
         refused = certify(mechanism, tighter, delta)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -89,9 +91,9 @@ def _enclosures_hold(law: NoiseLaw, half: Floats) -> None:
         assert _refused(lambda: law.chance_below(0)), "a law without rational probabilities must say so"
 
 
-def _refused(attempt: object) -> bool:
+def _refused(attempt: Callable[[], object]) -> bool:
     try:
-        attempt()  # type: ignore[operator]
+        attempt()
     except BadInput:
         return True
     return False
@@ -177,14 +179,14 @@ def _price_suffices(law: NoiseLaw, price: Loss, units: int, reach: int) -> None:
 
 def _calibration_keeps_within(law: NoiseLaw) -> None:
     """calibrated(loss, units) costs at most the loss, and hardly less; what the law cannot promise is refused."""
-    pure = [Pure("1/10"), Pure(1), Pure(Epsilon(ratio=Fraction(5, 2)))]
-    other = [Concentrated("1/10"), Concentrated(2), Approximate(1, "1e-6")]
+    pure: list[Loss] = [Pure("1/10"), Pure(1), Pure(Epsilon(ratio=Fraction(5, 2)))]
+    other: list[Loss] = [Concentrated("1/10"), Concentrated(2), Approximate(1, "1e-6")]
     for loss, units in product(pure if law.pure else other, (1, 3)):
         made = type(law).calibrated(loss, units)
         assert type(made) is type(law), "calibrated made another law"
         _within(made, loss, units)
     for loss in other if law.pure else pure:
-        assert _refused(lambda loss=loss: type(law).calibrated(loss)), f"{loss!r} must be refused"
+        assert _refused(partial(type(law).calibrated, loss)), f"{loss!r} must be refused"
 
 
 def _within(law: NoiseLaw, loss: Loss, units: int) -> None:
