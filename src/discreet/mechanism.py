@@ -75,7 +75,8 @@ class Exponents:
 
     def matrix(self) -> Floats:
         raw = np.exp(-np.log(float(self.odds)) * self.powers)
-        return raw / raw.sum(axis=1, keepdims=True)
+        shares: Floats = raw / raw.sum(axis=1, keepdims=True)
+        return shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ class NoiseThenMap:
     def noise_matrix(self) -> Floats:
         size, _ = self.shape
         i = np.arange(size)
-        matrix = self.noise.masses(size)[np.abs(i[:, None] - i[None, :])]
+        matrix: Floats = self.noise.masses(size)[np.abs(i[:, None] - i[None, :])]
         tails = self.noise.tails(size)
         matrix[:, 0], matrix[:, -1] = tails[i], tails[size - 1 - i]
         return matrix
@@ -194,7 +195,8 @@ class Mechanism:
     def variance(self) -> Floats:
         """Variance of the published count, for every true count."""
         matrix, values = self.matrix(), np.arange(self.form.shape[1])
-        return matrix @ values.astype(float) ** 2 - (matrix @ values) ** 2
+        found: Floats = matrix @ values.astype(float) ** 2 - (matrix @ values) ** 2
+        return found
 
     def fixed_point(self) -> Floats:
         """A distribution z with z T = z (the only one, if T has no zero)."""
@@ -203,7 +205,8 @@ class Mechanism:
         system = np.vstack([matrix.T - np.eye(size), np.ones(size)])
         solution = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
         positive = np.clip(solution, 0, None)
-        return positive / positive.sum()
+        shares: Floats = positive / positive.sum()
+        return shares
 
     def fixed_point_residual(self, distribution: Any) -> float:
         """The largest entry of |z T - z|."""

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import BadInput
-from discreet.laws import Gaussian, Geometric, Staircase, draw_noise
+from discreet.laws import Geometric, Staircase
 from discreet.laws.rows import PowerRow, Row
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
@@ -114,133 +113,6 @@ def test_inversion_finds_far_values() -> None:
     found = invert(law.below, word, 64, 0, told)
     assert found == smallest_above(law.chance_below, Fraction(word << 64, 1 << 128), found - 3)
     assert found > law.centre[1]
-
-
-@given(st.fractions(Fraction(51, 50), 5, max_denominator=50), st.integers(-40, 40), st.integers(1, 90))
-def test_laws_enclose_their_distribution_function(odds: Fraction, k: int, bits: int) -> None:
-    for law in (Geometric(odds), Staircase(odds, Fraction(1, 3))):
-        low, high = law.below(k, bits)
-        assert low <= law.chance_below(k) * 2**bits <= high <= low + 1
-        assert law.chance_below(k) > law.chance_below(k - 1)
-    centre = Geometric(odds)
-    mass = centre.chance_below(k) - centre.chance_below(k - 1)
-    a = 1 / odds
-    assert mass == (1 - a) / (1 + a) * a ** abs(k)
-
-
-@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(2), Fraction(50)])
-def test_the_gaussian_encloses_its_distribution_function(variance: Fraction) -> None:
-    from flint import arb, ctx
-
-    law = Gaussian(variance)
-    with ctx.workprec(400):
-        rate = -arb(variance.denominator) / (2 * variance.numerator)
-        masses = [(rate * k * k).exp() for k in range(200)]
-        total = masses[0] + 2 * sum(masses[1:], arb(0))
-        for k in (-9, -2, -1, 0, 1, 5, 12):
-            below = sum((masses[abs(i)] for i in range(-199, k + 1)), arb(0)) / total * arb(2) ** 64
-            low, high = law.below(k, 64)
-            assert arb(low) - 1 < below < arb(high) + 1 and high - low <= 1
-            assert low <= int(below.floor().unique_fmpz()) <= high
-
-
-@pytest.mark.parametrize("odds", [Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-2)])
-def test_a_law_that_is_none_is_refused(odds: Fraction) -> None:
-    with pytest.raises(BadInput, match="odds must be above 1"):
-        Geometric(odds)
-    with pytest.raises(BadInput, match="odds must be above 1"):
-        Staircase(odds, Fraction(1, 3))
-    with pytest.raises(BadInput, match="variance must be above 0"):
-        Gaussian(odds - 1)
-    with pytest.raises(BadInput, match="step share"):
-        Staircase(Fraction(2), Fraction(1, 2))
-
-
-def test_noise_that_may_not_fit_is_refused() -> None:
-    zeros = np.zeros(3, dtype=np.int64)
-    with pytest.raises(BadInput, match="64 bits"):
-        Geometric(1 + Fraction(1, 1 << 60)).add(zeros, secure())
-    with pytest.raises(BadInput, match="64 bits"):
-        Gaussian(Fraction(1 << 120)).add(zeros, secure())
-    with pytest.raises(BadInput, match="too wide"):
-        Staircase(1 + Fraction(1, 10**6), Fraction(1, 3)).add(zeros, secure())
-
-
-# Laws through the production source of bits. Each must also be told from a law that is wrong by a few per cent.
-
-
-def geometric_mass(odds: float) -> Callable[[int], float]:
-    return lambda k: (odds - 1) / (odds + 1) * odds ** -abs(k)
-
-
-def gaussian_mass(variance: float) -> Callable[[int], float]:
-    reach = np.arange(-int(40 * variance**0.5) - 5, int(40 * variance**0.5) + 6, dtype=float)
-    total = float(np.exp(-(reach**2) / (2 * variance)).sum())
-    return lambda k: float(np.exp(-(k**2) / (2 * variance)) / total)
-
-
-@pytest.mark.parametrize("odds", [Fraction(27, 10), Fraction(11, 10), Fraction(101, 100)])
-def test_narrow_geometric_noise_has_its_law(odds: Fraction) -> None:
-    right, wrong = geometric_mass(float(odds)), geometric_mass(1 + 1.05 * (float(odds) - 1))
-    assert_sampler_law(lambda size: draw_noise(Geometric(odds), size, secure()), right, size=300_000, wrong=wrong)
-
-
-def test_wide_geometric_noise_has_its_law() -> None:
-    odds = 1 + Fraction(1, 20_000)  # too wide for a table: drawn digit by digit
-    assert Geometric(odds).centre[1] > 3000
-    drawn = draw_noise(Geometric(odds), 200_000, secure())
-    step = 1000
-
-    def cells(scale: float) -> Callable[[int], float]:
-        ratio = 1 / (1 + float(odds - 1) * scale)
-
-        def below(k: int) -> float:
-            return ratio**-k / (1 + ratio) if k < 0 else 1 - ratio ** (k + 1) / (1 + ratio)
-
-        return lambda cell: below((cell + 1) * step - 1) - below(cell * step - 1)
-
-    assert law_p_value(drawn // step, cells(1)) > 1e-6
-    assert law_p_value(drawn // step, cells(1.04)) < 1e-6
-    # the last digit of a wide draw is nearly uniform: a lost digit would show
-    digits = np.bincount(drawn % 256, minlength=256)
-    assert ((digits - len(drawn) / 256) ** 2 / (len(drawn) / 256)).sum() < 255 + 6 * (2 * 255) ** 0.5
-
-
-@pytest.mark.parametrize("variance", [Fraction(1, 2), Fraction(9), Fraction(400)])
-def test_narrow_gaussian_noise_has_its_law(variance: Fraction) -> None:
-    right, wrong = gaussian_mass(float(variance)), gaussian_mass(1.05 * float(variance))
-    assert_sampler_law(lambda size: draw_noise(Gaussian(variance), size, secure()), right, size=300_000, wrong=wrong)
-
-
-def test_wide_gaussian_noise_has_its_law() -> None:
-    from scipy.stats import norm
-
-    variance = Fraction(10**6)
-    assert Gaussian(variance).centre[1] > 3000
-    drawn = draw_noise(Gaussian(variance), 40_000, secure())
-    cells = drawn // 100
-
-    def share(deviation: float) -> Callable[[int], float]:
-        # so wide a discrete Gaussian is the normal law to many digits
-        return lambda c: float(
-            norm.cdf((c + 1) * 100 - 0.5, scale=deviation) - norm.cdf(c * 100 - 0.5, scale=deviation)
-        )
-
-    assert law_p_value(cells, share(1000)) > 1e-6
-    assert law_p_value(cells, share(1050)) < 1e-6
-
-
-def test_staircase_noise_has_its_law() -> None:
-    law = Staircase(Fraction(2), Fraction(2, 5))
-
-    def mass(gamma: Fraction) -> Callable[[int], float]:
-        other = Staircase(Fraction(2), gamma)
-        return lambda k: float(other.chance_below(k) - other.chance_below(k - 1))
-
-    zeros = np.zeros(300_000, dtype=np.int64)
-    assert_sampler_law(
-        lambda size: law.add(zeros[:size], secure()), mass(law.gamma), size=300_000, wrong=mass(Fraction(1, 3))
-    )
 
 
 def test_rows_have_their_laws() -> None:

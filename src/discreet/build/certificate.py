@@ -58,4 +58,5 @@ def posteriors(z: Floats, ratio: float) -> Floats:
     with np.errstate(divide="ignore"):
         logs = np.log(z) + np.log(ratio) * np.abs(steps[:, None] - steps)
     raw = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return raw / raw.sum(axis=1, keepdims=True)
+    shares: Floats = raw / raw.sum(axis=1, keepdims=True)
+    return shares

@@ -141,4 +141,5 @@ def _cell_sums(z: Floats, ratio: float, cost: str, value: Integers, output: Inte
     over = np.where(gap >= 0, decay * left[1][output], decay * right[1][output] - signed)
     under = np.where(gap >= 0, over + signed, decay * right[1][output])
     up, down = (1.0, 1.0) if cost == "absolute" else cost_matrix(cost, 2)[[0, 1], [1, 0]]
-    return up * np.maximum(over, 0) + down * np.maximum(under, 0)
+    sums: Floats = up * np.maximum(over, 0) + down * np.maximum(under, 0)
+    return sums

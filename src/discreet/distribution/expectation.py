@@ -26,7 +26,8 @@ def expectation_steps(
             share = bins / bins.sum()
         else:
             share = _towards_prefix(share, bins, prefix, measured, rows)
-    return share / share.sum()
+    found: Floats = share / share.sum()
+    return found
 
 
 def noise_kernel(noise: NoiseLaw, bins: int) -> Floats:

@@ -89,13 +89,14 @@ def _least_squares(
             barrier = max(0.6 * barrier, least)
             step = _newton_step(bins, unbiased, variance, neighbour, prefix, measured, barrier)
             if not np.isfinite(step).all():
-                return bins / rows
+                return np.asarray(bins / rows)
             falling = step < 0
             shrink = TOWARDS_EDGE / np.max(-step[falling] / bins[falling]) if falling.any() else 1.0
             bins = bins + min(1.0, shrink) * step
             if barrier == least and np.abs(np.cumsum(step)).max() < CLOSE_ENOUGH:
                 break
-    return bins / bins.sum()
+    found: Floats = bins / bins.sum()
+    return found
 
 
 def _newton_step(

@@ -51,7 +51,8 @@ def posterior_mean(evidence: Evidence, steps: int = STEPS) -> Floats:
         strength = np.exp(digamma(weights) - digamma(weights.sum()))
         expected = np.maximum(strength @ evidence.matrix, TINY)
         weights = base + strength * (evidence.matrix @ (evidence.histogram / expected))
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def _prior_weights(evidence: Evidence) -> Floats:

@@ -54,4 +54,5 @@ def posteriors(evidence: Evidence, values: Integers) -> Floats:
     with np.errstate(divide="ignore"):
         weights = weights + np.log(evidence.prior)[None, :]
     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    shares: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return shares

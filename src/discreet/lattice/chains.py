@@ -12,9 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, MissingExtra, choose
 from discreet.lattice.laws import LAWS
 from discreet.lattice.markov import Moves, moves_for
@@ -30,7 +29,7 @@ class LineLaw:
     """P(k) proportional to exp(-energy of state + k direction), between the bounds."""
 
     points: Integers
-    weights: NDArray[np.float64]
+    weights: Floats
 
     def invert(self, chance: float) -> int:
         """The smallest point whose distribution function exceeds `chance`."""
@@ -48,12 +47,14 @@ class Target:
     rate: float
     lower: Integers
 
-    def energy(self, states: Integers) -> NDArray[np.float64]:
+    def energy(self, states: Integers) -> Floats:
         """Of each state, one a row."""
         if self.law == "l1":
-            return self.rate * np.abs(states).sum(axis=1)
+            lengths: Floats = self.rate * np.abs(states).sum(axis=1)
+            return lengths
         squared = (states.astype(float) ** 2).sum(axis=1)
-        return self.rate * (np.sqrt(squared) if self.law == "l2" else squared)
+        squares: Floats = self.rate * (np.sqrt(squared) if self.law == "l2" else squared)
+        return squares
 
     def on_line(self, state: Integers, direction: Integers, reach: int = 200) -> LineLaw:
         """The law on state + k direction, |k| <= reach: the plain definition, which the compiled steps must match."""

@@ -167,7 +167,8 @@ def fall_means(square: float, ratios: Floats, counts: Integers) -> Floats:
     first = small * (whole - c * power / small) / (1 - small)
     upwards = (first + c * power / (1 - square)) / (whole + power / (1 - square))
     downwards = c - (first + whole) * small / (whole * small + 1 / (1 - square))
-    return np.where(ratios < 1, upwards, downwards)
+    means: Floats = np.where(ratios < 1, upwards, downwards)
+    return means
 
 
 def _ratio(odds: Fraction, place: float) -> Fraction:

@@ -152,7 +152,7 @@ class GeometricGroup:
 
     @property
     def flatness(self) -> float:
-        return 1 / (1 + 0.77 / self.cells**1.5)
+        return float(1 / (1 + 0.77 / self.cells**1.5))
 
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise: a row per draw."""
@@ -211,7 +211,8 @@ def given_sums(odds: Fraction, cells: Integers, totals: Integers, bits: Bits) ->
             smaller[members] = _pair_sums(law, len(members), bits)
     plus = compositions(smaller + shifts, cells, bits)
     plus -= compositions(smaller, cells, bits)
-    return plus * np.repeat(np.where(totals < 0, -1, 1), cells)
+    signed: Integers = plus * np.repeat(np.where(totals < 0, -1, 1), cells)
+    return signed
 
 
 def _pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:

@@ -59,7 +59,8 @@ class Gaussian:
     def masses(self, reach: int) -> Floats:
         far = max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1
         masses = np.exp(-(np.arange(far + 1.0) ** 2) / (2 * float(self.variance)))
-        return (masses / (masses[0] + 2 * masses[1:].sum()))[: reach + 1]
+        shares: Floats = (masses / (masses[0] + 2 * masses[1:].sum()))[: reach + 1]
+        return shares
 
     def tails(self, reach: int) -> Floats:
         masses = self.masses(max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1)

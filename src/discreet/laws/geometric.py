@@ -65,14 +65,16 @@ class Geometric:
 
     def tails(self, reach: int) -> Floats:
         """P(X >= k) for k = 0..reach, in floats of full relative precision."""
-        return np.exp(-log_odds(self.odds) * np.arange(reach + 1)) / (1 + 1 / float(self.odds))
+        tails: Floats = np.exp(-log_odds(self.odds) * np.arange(reach + 1)) / (1 + 1 / float(self.odds))
+        return tails
 
     def masses(self, reach: int) -> Floats:
         """P(X = k) for k = 0..reach, in floats of full relative precision."""
         return self.tails(reach) * float(1 - 1 / self.odds)
 
     def log_mass(self, values: Floats) -> Floats:
-        return np.log(self.masses(0)[0]) - log_odds(self.odds) * np.abs(values)
+        logs: Floats = np.log(self.masses(0)[0]) - log_odds(self.odds) * np.abs(values)
+        return logs
 
     @property
     def spread(self) -> float:

@@ -67,7 +67,7 @@ class Staircase:
         return tail if k < 0 else 1 - tail
 
     def masses(self, reach: int) -> Floats:
-        masses = float(self.steps[1]) * np.exp(-log_odds(self.odds) * np.arange(reach + 1))
+        masses: Floats = float(self.steps[1]) * np.exp(-log_odds(self.odds) * np.arange(reach + 1))
         masses[0] = float(self.steps[0])
         return masses
 
@@ -78,7 +78,8 @@ class Staircase:
 
     def log_mass(self, values: Floats) -> Floats:
         first, other = (float(step) for step in self.steps)
-        return np.where(values == 0, np.log(first), np.log(other) - log_odds(self.odds) * np.abs(values))
+        logs: Floats = np.where(values == 0, np.log(first), np.log(other) - log_odds(self.odds) * np.abs(values))
+        return logs
 
     @property
     def spread(self) -> float:

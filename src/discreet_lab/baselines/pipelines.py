@@ -76,7 +76,8 @@ def by_matrix(matrix: Floats) -> Pipeline:
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
         places = np.searchsorted(steps, counts + rng.random(len(counts)), side="right")
-        return np.minimum(places - counts * matrix.shape[1], matrix.shape[1] - 1)
+        drawn: Integers = np.minimum(places - counts * matrix.shape[1], matrix.shape[1] - 1)
+        return drawn
 
     return run
 
@@ -113,7 +114,8 @@ def unfixed(epsilon: float, max_count: int, split: float | None = None) -> Pipel
         prior = _cyclic_laplace(counts, share * epsilon, max_count, rng)
         noisy = np.clip(counts + geometric_noise(rest, len(counts), rng), 0, max_count)
         posterior = np.cumsum(np.exp(-rest * np.abs(counts_of[:, None] - counts_of)) * prior, axis=1)
-        return (posterior < posterior[:, -1:] / 2).sum(axis=1)[noisy]
+        medians: Integers = (posterior < posterior[:, -1:] / 2).sum(axis=1)[noisy]
+        return medians
 
     return run
 
@@ -122,7 +124,8 @@ def clamped_geometric(epsilon: float, max_count: int) -> Pipeline:
     """All of the budget on the counts, and nothing but clamping after the noise."""
 
     def run(counts: Integers, rng: np.random.Generator) -> Integers:
-        return np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
+        clamped: Integers = np.clip(counts + geometric_noise(epsilon, len(counts), rng), 0, max_count)
+        return clamped
 
     return run
 
@@ -154,7 +157,8 @@ def quantile_map(noisy: Integers, source: Floats, target: Floats, parts: Floats)
     place = (ends[noisy] + parts * source[noisy]) / ends[-1]
     upper = np.cumsum(target)
     last = int(np.flatnonzero(target)[-1])
-    return np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)
+    mapped: Integers = np.minimum(np.searchsorted(upper / upper[-1], place, side="right"), last)
+    return mapped
 
 
 def _odds(epsilon: float) -> Fraction:

@@ -77,7 +77,8 @@ def released(histogram: Integers, matrix: Floats, rng: np.random.Generator) -> I
     """The histogram of the released table: each row drawn from the line of its count."""
     used = np.flatnonzero(histogram)
     lines = matrix[used] / matrix[used].sum(axis=1, keepdims=True)
-    return rng.multinomial(histogram[used], np.maximum(lines, 0)).sum(axis=0)
+    drawn: Integers = rng.multinomial(histogram[used], np.maximum(lines, 0)).sum(axis=0)
+    return drawn
 
 
 def count_error(histogram: Integers, matrix: Floats) -> float:

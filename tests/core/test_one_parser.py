@@ -1,0 +1,85 @@
+"""However a promise is asked for, too much and too little are refused in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
+from discreet.build.bounded_noise import bounded_noise
+from discreet.build.construct import construct
+from discreet.build.design import design
+from discreet.build.explicit import explicit, names
+from discreet.certify import certify
+from discreet.compare import compare
+from discreet.distribution import private_distribution
+from discreet.errors import BadInput
+from discreet.lattice.kept_chain import kept_chain, keys_of_shape
+from discreet.mechanism import of_weights
+from discreet.privacy import Approximate, Concentrated, Pure
+
+MATRIX = [["1/2", "1/2"], ["1/2", "1/2"]]
+ASKED: dict[str, Callable[..., Any]] = {
+    "explicit": lambda **p: explicit("geometric", 5, **p),
+    "signed": lambda **p: explicit("signed-geometric", None, **p),
+    "gaussian": lambda **p: explicit("discrete-gaussian", 5, **p),
+    "construct": lambda **p: construct([0.5, 0.5], **p),
+    "named": lambda **p: construct([0.5, 0.5], method="geometric", **p),
+    "distribution": lambda **p: private_distribution([3, 4, 5], **p),
+    "chain": lambda **p: kept_chain(keys_of_shape([3, 3]), ["total"], **p),
+}
+ODDS_ONLY: dict[str, Callable[..., Any]] = {
+    "certify": lambda **p: certify(MATRIX, **p),
+    "design": lambda **p: design(3, **p),
+    "compare": lambda **p: compare(3, **p),
+    "bounded noise": lambda **p: bounded_noise(truth="1/2", support=2, **p),
+    "bounded": lambda **p: bounded_mechanism(3, truth="1/2", support=2, **p),
+    "published": lambda **p: published_bounded_mechanism(3, truth="1/2", support=2, **p),
+    "profile": lambda **p: of_weights("flat", [[1, 1], [1, 1]]).delta(**p),
+    "derivable": lambda **p: of_weights("flat", [[1, 1], [1, 1]]).derivable_from_geometric(**p),
+}
+
+
+@pytest.mark.parametrize("name", [*ASKED, *ODDS_ONLY])
+def test_two_at_once_are_refused(name: str) -> None:
+    ask = (ASKED | ODDS_ONLY)[name]
+    with pytest.raises(BadInput, match="epsilon and alpha were given together"):
+        ask(epsilon=1, alpha="1/2")
+    if name in ASKED:
+        with pytest.raises(BadInput, match="epsilon and rho were given together"):
+            ask(epsilon=1, rho=1)
+        with pytest.raises(BadInput, match="rho stands alone"):
+            ask(rho=1, delta="1e-6")
+
+
+@pytest.mark.parametrize("name", [*ASKED, *ODDS_ONLY])
+def test_none_is_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="privacy parameter was needed: none was given"):
+        (ASKED | ODDS_ONLY)[name]()
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "discrete-gaussian"])
+def test_a_delta_is_refused_where_the_noise_is_pure(name: str) -> None:
+    for ask in (explicit, lambda *args, **p: construct(np.ones(6) / 6, method=name, **p)):
+        with pytest.raises(BadInput, match="a delta would be spent for nothing"):
+            ask(name, 5, epsilon=1, delta="1e-6")
+        with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
+            ask(name, 5, rho=1)
+
+
+@pytest.mark.parametrize("name", ODDS_ONLY)
+def test_a_value_will_do_as_well(name: str) -> None:
+    ODDS_ONLY[name](epsilon=Pure(1))
+    with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
+        ODDS_ONLY[name](epsilon=Concentrated(1))
+
+
+def test_designs_and_certificates_take_a_delta() -> None:
+    assert certify(MATRIX, Approximate(1, "1e-6")).delta == certify(MATRIX, 1, "1e-6").delta > 0
+    assert design(3, 1, delta="1/100").delta > 0
+    with pytest.raises(BadInput, match="a delta would be spent for nothing"):
+        design(3, 1, delta="1/100", mechanism="geometric")
+    assert design(3, 1, delta="1/100", mechanism="discrete-gaussian").certificate.holds
