@@ -1,20 +1,36 @@
 PYTHON ?= python3
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
+IS_RECENT := $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "discreet needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 setup")'
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test check bench study docs clean
+.DEFAULT_GOAL := setup
+.PHONY: demo setup check test test-lowest wheel bench study docs clean
 
-setup: $(VENV)/.ready
+# What users get: the package and what it needs to run. This is all the demonstration waits for.
+$(VENV)/.core: pyproject.toml
+	@$(IS_RECENT)
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable .
+	touch $@
 
-$(VENV)/.ready: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "discreet needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 setup")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+# The rest, on top: every optional part and the tools of developers.
+$(VENV)/.ready: $(VENV)/.core
+	$(INSTALL) --editable ".[dev]"
 	$(BIN)/python -m compileall -q src
 	touch $@
 
-demo: setup
+# Each dependency in the oldest version that pyproject.toml allows.
+$(LOWEST)/.ready: pyproject.toml tools/lowest.py
+	@$(IS_RECENT)
+	$(PYTHON) tools/lowest.py $(LOWEST)
+	touch $@
+
+demo: $(VENV)/.core
 	$(BIN)/discreet demo --out demo-release
+
+setup: $(VENV)/.ready
 
 check: setup
 	$(BIN)/ruff check .
@@ -25,8 +41,14 @@ check: setup
 test: check
 	$(BIN)/pytest -n auto
 
+test-lowest: $(LOWEST)/.ready
+	$(LOWEST)/bin/pytest -n auto
+
+wheel: $(VENV)/.core
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 bench: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(INSTALL) --editable ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
 study: setup
@@ -36,4 +58,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) demo-release site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) dist demo-release site .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

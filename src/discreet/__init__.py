@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from discreet.record.release import About
     from discreet.run import ReleaseSpec, read_spec, run
 
+    __version__: str
+
 # loaded when first asked for: these build mechanisms, and most users never need them
 LATER = {
     "discreet.build.bounded_inputs": ("BoundedMechanism", "bounded_mechanism", "published_bounded_mechanism"),
@@ -53,7 +55,24 @@ LATER = {
 }
 
 
+def _version() -> str:
+    """What is installed; read when asked for, because finding the metadata takes longer than it is worth to others."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("discreet")
+    except PackageNotFoundError:  # the sources alone, never installed: nobody can say which version they are
+        return "0+unknown"
+
+
+def __dir__() -> list[str]:
+    """The public names and nothing else: what `dc.<tab>` should offer."""
+    return list(__all__)
+
+
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _version()
     if name == "plot":
         return import_module("discreet.plot")
     for module, names in LATER.items():

