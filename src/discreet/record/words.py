@@ -114,7 +114,10 @@ ADVICE = {
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
 CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
               "1, 2, ... was")  # fmt: skip
-OTHERWISE = ("noisy answers of the privatizer {privatizer}.", "The distribution of counts (privatizer {privatizer}) was")
+OTHERWISE = (
+    "noisy answers of the privatizer {privatizer}.",
+    "The distribution of counts (privatizer {privatizer}) was",
+)
 
 
 def guarantee(promise: Guarantee) -> str:
