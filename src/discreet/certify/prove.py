@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.certify.rows import ExactRows, exact_rows
+from discreet.errors import NotProven
 from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
-from discreet.privacy.loss import odds_only
+from discreet.privacy.values import odds_only
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)
@@ -302,3 +303,27 @@ def underivable(rows: Rows, odds: Fraction) -> Witness | None:
                 ratio = Fraction(max(before, after), column[j]) if column[j] else None
                 return Witness(j, j + 1 if j < last else j - 1, i, ratio, odds)
     return None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The verdict on the mechanism of the rows, in the terms of one unit in one row."""
+
+    epsilon: str
+    delta: str
+    smallest_epsilon: str | None
+    grade: Grade
+    holds: Literal[True] = True
+
+
+def proof_of(mechanism: Mechanism, loss: Loss) -> Proof:
+    """That the mechanism loses no more than this when one count changes by one; or an error with a witness."""
+    claim = odds_only(loss, "a proof by likelihood ratios")
+    found = certify(mechanism, claim.epsilon, claim.delta)
+    if not found.holds:
+        needed = found.smallest_epsilon or "without bound"
+        raise NotProven(
+            f"{claim} was asked for", f"the mechanism does not meet it: it would need epsilon {needed}",
+            witness=found.witness,
+        )  # fmt: skip
+    return Proof(str(found.epsilon), text(found.delta), found.smallest_epsilon, found.grade)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, log_bounds, text
-from discreet.privacy.loss import Approximate
+from discreet.privacy.values import Approximate
 
 SMALLEST_DELTA = Fraction(1, 10**40)  # below it the enclosures of Gaussian noise say nothing
 

@@ -9,9 +9,18 @@ from typing import Literal
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap
-from discreet.privacy.compose import together
-from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Neighbours, Remark, one_person, top_coded
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import (
+    ROWS_ARE_PUBLIC,
+    Approximate,
+    Concentrated,
+    Loss,
+    Neighbours,
+    Pure,
+    Remark,
+    one_person,
+    together,
+    top_coded,
+)
 
 Step = Literal["max_count", "distribution", "counts"]
 Share = Pure | Concentrated

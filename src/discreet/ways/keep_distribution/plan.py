@@ -14,8 +14,7 @@ from discreet.laws import NoiseLaw, law_named
 from discreet.laws.geometric import Geometric
 from discreet.numbers import Epsilon, text
 from discreet.privacy.convert import rho_for
-from discreet.privacy.guarantee import Guarantee, Remark
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure, gaussian_only, pure_only
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
 from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
 from discreet.ways.keep_distribution.spec import AUTO, KeepDistribution

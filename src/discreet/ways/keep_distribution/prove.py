@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.certify.proof import proof_of
+from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for
 from discreet.errors import NotProven
 from discreet.laws import Geometric, NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.compose import rho_of
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
     KeptDistribution,

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.certify.proof import Proof, proof_of
+from discreet.certify.prove import Proof, proof_of
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.public_map import map_each, map_onto, rank_rows
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
 from discreet.ways.keep_distribution.facts import (
@@ -37,19 +38,15 @@ def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistrib
 
 
 def _constructed(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
-    from discreet.ways.keep_distribution.maps import apply_map
-
     assert measured.mechanism is not None
     form, counts = measured.mechanism.form, measured.rows
     if isinstance(form, NoiseThenMap):
-        counts = apply_map(form, measured.rows, measured.public_seed)
+        counts = map_each(np.clip(measured.rows, 0, measured.max_count), form.map, measured.public_seed)
     described = _mechanism(plan, measured, measured.mechanism.name, form)
     return counts, KeptDistribution(described, _distribution(measured, plan, _measured_distribution(plan, measured)))
 
 
 def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
-    from discreet.ways.keep_distribution.maps import map_onto, rank_rows
-
     assert plan.noise is not None
     top = measured.max_count if measured.max_count is not None else max(1, int(measured.rows.max()))
     clamped = np.clip(measured.rows, 0, top)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, exact, whole
 from discreet.options import option
-from discreet.ways.spec import WaySpec
+from discreet.ways import WaySpec
 
 MAPPED = ("transport", "rank")  # noise, then a map onto the distribution
 CONSTRUCTED = (
@@ -64,10 +63,6 @@ class KeepDistribution(WaySpec):
     )
     base: str | None = option(None, "noise under the map; geometric, or gaussian with rho", values=bases)
     privatizer: str = option("cumulative", "how the distribution is measured", values=exact_privatizers)
-
-    @classmethod
-    def meant_by(cls, options: Mapping[str, Any]) -> bool:
-        return True
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.certify.proof import proof_of
+from discreet.certify.prove import proof_of
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.loss import Approximate, Concentrated, Loss
+from discreet.privacy.values import Approximate, Concentrated, Loss
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import (
     OWN,
