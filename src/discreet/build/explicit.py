@@ -109,15 +109,3 @@ def explicit(
     if name in MATRICES:
         return MATRICES[name](size, pure_only(loss, f"the mechanism {name!r}").epsilon)
     return clamped(law_named(name).calibrated(loss), size)
-
-
-# until the last caller has moved
-def noise_variance(epsilon: Number | Epsilon | None, *, delta: Number = 0) -> Fraction:
-    return Gaussian.calibrated(loss_of(epsilon, delta=delta)).variance
-
-
-# until the last caller has moved
-def __getattr__(name: str) -> tuple[str, ...]:
-    if name == "NAMES":
-        return names()
-    raise AttributeError(f"discreet.build.explicit has no {name!r}")

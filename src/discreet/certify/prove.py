@@ -17,7 +17,7 @@ from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exac
 from discreet.numbers import Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
-from discreet.privacy.values import odds_only
+from discreet.privacy.values import Approximate, Pure, odds_only
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)
@@ -90,17 +90,17 @@ def certify(
     alpha: Number | None = None,
 ) -> Certificate:
     """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify")
-    asked, allowed_delta = claim.epsilon, claim.delta
-    if isinstance(mechanism, Mechanism):
-        if isinstance(mechanism.form, NoiseThenMap):
-            return _certify_noise(mechanism.form, asked, allowed_delta)
-        if isinstance(mechanism.form, Exponents) and not allowed_delta:
-            return _certify_powers(mechanism.form, asked)
-        rows = _rows_of(mechanism.weights)
-    else:
-        rows = exact_rows(mechanism)
-    return _certify_rows(rows, asked, allowed_delta)
+    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify"))
+
+
+def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certificate:
+    if not isinstance(mechanism, Mechanism):
+        return _certify_rows(exact_rows(mechanism), claim.epsilon, claim.delta)
+    if isinstance(mechanism.form, NoiseThenMap):
+        return _certify_noise(mechanism.form, claim.epsilon, claim.delta)
+    if isinstance(mechanism.form, Exponents) and not claim.delta:
+        return _certify_powers(mechanism.form, claim.epsilon)
+    return _certify_rows(_rows_of(mechanism.weights), claim.epsilon, claim.delta)
 
 
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
@@ -316,10 +316,9 @@ class Proof:
     holds: Literal[True] = True
 
 
-def proof_of(mechanism: Mechanism, loss: Loss) -> Proof:
+def proof_of(mechanism: Mechanism, claim: Pure | Approximate) -> Proof:
     """That the mechanism loses no more than this when one count changes by one; or an error with a witness."""
-    claim = odds_only(loss, "a proof by likelihood ratios")
-    found = certify(mechanism, claim.epsilon, claim.delta)
+    found = _certified(mechanism, claim)
     if not found.holds:
         needed = found.smallest_epsilon or "without bound"
         raise NotProven(

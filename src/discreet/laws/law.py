@@ -213,7 +213,7 @@ def laws() -> dict[str, type[NoiseLaw]]:
 
 def law_named(name: str) -> type[NoiseLaw]:
     """The law of that name, or an error that suggests the nearest one."""
-    return _LAWS[choose(name, _LAWS, "noise law")]
+    return _LAWS.get(name) or _LAWS[choose(name, _LAWS, "noise law")]
 
 
 def law_json(law: NoiseLaw) -> dict[str, str]:

@@ -93,10 +93,7 @@ class Concentrated:
     delta: ClassVar[Fraction] = Fraction(0)
 
     def __init__(self, rho: Number) -> None:
-        number = positive(rho, "rho")
-        if number < SMALLEST_RHO:
-            raise BadInput(f"rho = {rho} was asked for", "below 1e-18 the noise would drown every count")
-        object.__setattr__(self, "rho", number)
+        object.__setattr__(self, "rho", positive(rho, "rho"))
 
     def times(self, factor: Fraction | int) -> Concentrated:
         """A share of it, or several together."""
@@ -130,14 +127,21 @@ def loss_of(
         if number:
             found = f"{given!r} says already all there is to say"
             raise BadInput(f"delta = {text(number)} was asked for", found, "Use Approximate(epsilon, delta)")
-        return given
+        return _not_too_small(given)
     if rho is not None:
         if number:
             found = "rho stands alone, without a delta"
             raise BadInput(f"delta = {text(number)} was asked for with rho", found, "Leave delta out, or give epsilon")
-        return Concentrated(rho)
+        return _not_too_small(Concentrated(rho))
     epsilon = epsilon_of(given, alpha)
     return Approximate(epsilon, number) if number else Pure(epsilon)
+
+
+def _not_too_small(loss: Loss) -> Loss:
+    """What is asked for; a share of it may be smaller."""
+    if isinstance(loss, Concentrated) and loss.rho < SMALLEST_RHO:
+        raise BadInput(f"{loss} was asked for", "below 1e-18 the noise would drown every count", "Give more")
+    return loss
 
 
 def pure_only(loss: Loss, what: str) -> Pure:

@@ -179,5 +179,6 @@ def register(name: str, package: str) -> None:
 
 def way_named(name: str) -> Way[Any, Any, Any, Any]:
     """Loaded when first asked for: most releases go one way only."""
-    way: Way[Any, Any, Any, Any] = import_module(f"{PACKAGES[choose(name, PACKAGES, 'way')]}.way").WAY
+    package = PACKAGES.get(name) or PACKAGES[choose(name, PACKAGES, "way")]
+    way: Way[Any, Any, Any, Any] = import_module(f"{package}.way").WAY
     return way

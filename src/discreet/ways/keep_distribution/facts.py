@@ -98,13 +98,17 @@ def remarks(facts: KeptDistribution, max_count: int | None) -> tuple[Remark, ...
 
 def per_unit(loss: Share, contributions: int) -> Share:
     """Of one unit, where a person may add `contributions` of them to one row."""
+    if contributions == 1:
+        return loss
     squared = isinstance(loss, Concentrated)
     return loss.times(Fraction(1, contributions**2 if squared else contributions))
 
 
 def neighbours(shares: list[Share], contributions: int) -> Neighbours:
     """One person more or less; a unit of distance costs its part of every share."""
-    return one_person(together(per_unit(share, contributions) for share in shares), contributions)
+    whole = together(shares)
+    assert not isinstance(whole, Approximate), "shares are pure or concentrated"
+    return one_person(per_unit(whole, contributions), contributions)
 
 
 def grade_of(loss: Loss) -> Literal["exact", "enclosed"]:

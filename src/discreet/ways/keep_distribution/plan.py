@@ -31,6 +31,7 @@ class DistributionPlan:
     contributions: int
     guarantee: Guarantee
     noise: NoiseLaw | None  # of the rows, before the map; None where a mechanism will be constructed
+    refined: bool
     counts: Share
     distribution: Share | None = None
     max_count: Pure | None = None
@@ -91,7 +92,9 @@ def _made(
         )
     shares = [share for share in (bought, distribution, counts) if share is not None]
     promise = Guarantee(loss, neighbours(shares, schema.contributions), grade_of(loss))
-    return DistributionPlan(spec, schema.rows, schema.contributions, promise, noise, counts, distribution, bought)
+    return DistributionPlan(
+        spec, schema.rows, schema.contributions, promise, noise, spec.refined, counts, distribution, bought
+    )
 
 
 def _split(spec: KeepDistribution, otherwise: Fraction) -> Fraction:

@@ -125,14 +125,15 @@ def _pays(noise: NoiseLaw, share: Share, people: int) -> bool:
 def _rows(publication: Publication[KeptDistribution], share: Share) -> list[str]:
     record = publication.record
     form, people = record.facts.mechanism.form, record.schema.contributions
-    if isinstance(share, Concentrated):
+    claim = per_unit(share, people)
+    if isinstance(share, Concentrated) or isinstance(claim, Concentrated):
         enough = isinstance(form, NoiseThenMap) and _pays(form.noise, share, people)
         extra = [] if record.certificate is None else ["The release has a certificate of something it does not claim."]
         return extra if enough else ["The noise of the counts is smaller than its share needs.", *extra]
     # where measurements are published the noise alone must be private, whatever a map makes of it
     proved = Mechanism("noise", NoiseThenMap(form.noise)) if isinstance(form, NoiseThenMap) else Mechanism("own", form)
     try:
-        proof = proof_of(proved, per_unit(share, people))
+        proof = proof_of(proved, claim)
     except NotProven as error:
         return [str(error)]
     return [] if proof == record.certificate else ["The certificate is not the one that the mechanism earns."]

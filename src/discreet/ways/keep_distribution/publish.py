@@ -12,6 +12,7 @@ from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.privacy.values import Concentrated
 from discreet.public_map import map_each, map_onto, rank_rows
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
@@ -68,7 +69,7 @@ def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptD
 
 def _target(plan: DistributionPlan, measured: Measured, seen: Integers) -> Floats:
     """The distribution that rows are mapped onto."""
-    if not plan.spec.refined:
+    if not plan.refined:
         return _measured_distribution(plan, measured)
     assert plan.noise is not None
     return refine(seen, plan.noise, measured.answers, measured.noise)
@@ -84,7 +85,7 @@ def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form
     parts = tuple(PartFacts(what, loss) for what, loss in shares.items() if loss is not None)  # type: ignore[arg-type]
     paid = measured.bought
     bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
-    refined = plan.spec.refined and plan.noise is not None
+    refined = plan.refined and plan.noise is not None
     return MechanismFacts(name, form, measured.public_seed, refined, parts, bought)
 
 
@@ -100,7 +101,8 @@ def _proof(plan: DistributionPlan, form: Form) -> Proof | None:
 
     Where the measurements are published the noise alone must be private, whatever a map makes of it.
     """
-    if plan.counts.epsilon is None:
+    claim = plan.row_loss
+    if isinstance(claim, Concentrated):
         return None
     proved = Mechanism("noise", NoiseThenMap(form.noise)) if isinstance(form, NoiseThenMap) else Mechanism("own", form)
-    return proof_of(proved, plan.row_loss)
+    return proof_of(proved, claim)
