@@ -24,7 +24,6 @@ from discreet.numbers import Epsilon, Number
 from discreet.privacy import loss_of, pure_only
 from discreet.public_map import PublicMap
 
-
 LARGEST_MATRIX = 2001
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
 

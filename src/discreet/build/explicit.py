@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import BadInput, choose
-from discreet.laws import Gaussian, Geometric, NoiseLaw, law_named, laws
+from discreet.laws import Geometric, NoiseLaw, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Loss, loss_of, pure_only
