@@ -18,7 +18,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput
-from discreet.laws import NoiseLaw
+from discreet.laws import NoiseLaw, law_parameters
 from discreet.laws.law import LARGEST_ODDS
 from discreet.numbers import Epsilon, Number
 from discreet.privacy import loss_of, pure_only
@@ -106,6 +106,11 @@ class NoiseThenMap:
 
 
 Form = Weights | Exponents | NoiseThenMap
+
+
+def form_parameters(form: Form) -> dict[str, str]:
+    """The exact numbers of a mechanism's noise, by name; a matrix has none."""
+    return law_parameters(form.noise) if isinstance(form, NoiseThenMap) else {}
 
 
 @dataclass(frozen=True, eq=False)

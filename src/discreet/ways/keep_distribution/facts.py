@@ -50,6 +50,7 @@ class MechanismFacts:
     """How rows were drawn and mapped."""
 
     name: str
+    parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
     map_seed: str  # expands into the public words of the map
     refined: bool

@@ -10,7 +10,7 @@ from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for
 from discreet.errors import NotProven
 from discreet.laws import Geometric, NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
@@ -67,6 +67,7 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     fits = mechanism.name in (*MAPPED, *CONSTRUCTED)
     fits = fits and (mechanism.name == "rank") == consistent and noisy == (mechanism.name in (*MAPPED, "unfixed"))
     fits = fits and not (mechanism.constructed and mechanism.refined)
+    fits = fits and mechanism.parameters == form_parameters(mechanism.form)
     problems = [] if fits else ["The mechanism is not what its name says."]
     if mechanism.constructed and published is None:
         problems.append("The distribution that the mechanism was constructed for is missing.")

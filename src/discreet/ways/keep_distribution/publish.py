@@ -11,7 +11,7 @@ from discreet.certify.prove import Proof, proof_of
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
-from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.values import Concentrated
 from discreet.public_map import map_each, map_onto, rank_rows
 from discreet.ways import Published
@@ -86,7 +86,7 @@ def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form
     paid = measured.bought
     bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
     refined = plan.refined and plan.noise is not None
-    return MechanismFacts(name, form, measured.public_seed, refined, parts, bought)
+    return MechanismFacts(name, form_parameters(form), form, measured.public_seed, refined, parts, bought)
 
 
 def _distribution(

@@ -28,6 +28,7 @@ class MechanismFacts:
     """The mechanism that every row went through."""
 
     name: str
+    parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
 
     @property
