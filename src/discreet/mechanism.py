@@ -14,17 +14,15 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput
-from discreet.laws import NoiseLaw
+from discreet.laws import NoiseLaw, law_parameters
 from discreet.laws.law import LARGEST_ODDS
 from discreet.numbers import Epsilon, Number
 from discreet.privacy import loss_of, pure_only
-
-Noise = NoiseLaw  # until the last caller has moved
+from discreet.public_map import PublicMap
 
 LARGEST_MATRIX = 2001
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
@@ -80,36 +78,6 @@ class Exponents:
 
 
 @dataclass(frozen=True, eq=False)
-class PublicMap:
-    """A randomised map of noisy values, applied with public random words: post-processing, so it needs no proof.
-
-    The value l with the word w of `bits` bits goes to outputs[k], k the number of keys <= ((l - first) << bits) | w.
-    """
-
-    first: int
-    bits: int
-    keys: NDArray[np.uint64]
-    outputs: Integers
-
-    def __post_init__(self) -> None:
-        if len(self.outputs) != len(self.keys) + 1 or (np.diff(self.keys.astype(object)) < 0).any():
-            raise BadInput("a public map was given", "its keys must ascend and be one fewer than its outputs")
-
-    def apply(self, values: Integers, words: NDArray[np.uint64]) -> Integers:
-        keys = ((values - self.first).astype(np.uint64) << np.uint64(self.bits)) | words
-        return self.outputs[np.searchsorted(self.keys, keys, side="right")]
-
-    def matrix(self, inputs: int, outputs: int) -> Floats:
-        """R[l, j]: the probability that the value first + l goes to j."""
-        ends = np.concatenate([[0], self.keys.astype(float), [float(inputs << self.bits)]]) / 2.0**self.bits
-        result = np.zeros((inputs, outputs))
-        for output, start, end in zip(self.outputs, ends[:-1], ends[1:]):
-            for value in range(int(start), min(inputs, int(np.ceil(end)))):
-                result[value, output] += max(0.0, min(end, value + 1) - max(start, value))
-        return result
-
-
-@dataclass(frozen=True, eq=False)
 class NoiseThenMap:
     """Exact integer noise, then clamping, then a public map. Privacy rests on the noise alone."""
 
@@ -138,6 +106,11 @@ class NoiseThenMap:
 
 
 Form = Weights | Exponents | NoiseThenMap
+
+
+def form_parameters(form: Form) -> dict[str, str]:
+    """The exact numbers of a mechanism's noise, by name; a matrix has none."""
+    return law_parameters(form.noise) if isinstance(form, NoiseThenMap) else {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,10 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
-from discreet.privacy.guarantee import Guarantee, Remark
-from discreet.privacy.loss import Loss
+from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.record import words
 from discreet.table import Schema, Table
-from discreet.ways import Way, way_named
-from discreet.ways.spec import WaySpec
+from discreet.ways import Way, WaySpec, way_named
 
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike

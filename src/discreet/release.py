@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, options_of
-from discreet.privacy.guarantee import Guarantee, whole_price
-from discreet.privacy.loss import Loss, loss_of
+from discreet.privacy.values import Guarantee, Loss, loss_of, whole_price
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
-from discreet.ways import Planned, Published, way_named
-from discreet.ways.spec import WaySpec, spec_of, ways_by_keyword
+from discreet.ways import Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
-    from discreet.certify.proof import Proof
+    from discreet.certify.prove import Proof
     from discreet.ledger import Spending
     from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
 
@@ -142,14 +140,13 @@ def release(
     plan = chosen.plan(table.schema, loss, spec.in_order(table.given_rows))
     chosen.check(plan, table.counts)
     at("record")
-    entry = record(_spending(table.schema, spec, plan))
+    entry = None if record is None else record(_spending(table.schema, spec, plan))
     at("draw")
     measured = chosen.draw(plan, table.counts, bits)
     at("publish")
     published = chosen.publish(plan, measured)
     at("seal")
-    made = _sealed(table.schema, spec.name, published, bits.private, measurements)
-    return replace(made, publication=_with(made.publication, about, entry))
+    return _sealed(table.schema, spec.name, published, bits.private, measurements, about, entry)
 
 
 def asked(
@@ -167,38 +164,44 @@ def asked(
     return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
 
 
-def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], LedgerEntry | None]:
-    """Where the spending is written before any noise is drawn."""
+def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], LedgerEntry] | None:
+    """Where the spending is written before any noise is drawn, if anywhere."""
     if ledger is None:
         if dataset is not None:
             raise BadInput(f"the data set {dataset!r} was named", "no ledger was given", "Give ledger (--ledger URL)")
-        return _ignore
+        return None
     if dataset is None:
         raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
     from discreet.ledger import ledger as open_ledger
 
     book = open_ledger(ledger) if isinstance(ledger, (str, Path)) else ledger
-    recorder: Callable[[Spending], LedgerEntry | None] = book.recorder(dataset)
+    recorder: Callable[[Spending], LedgerEntry] = book.recorder(dataset)
     return recorder
 
 
 def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     from discreet.ledger import Spending, digest_of_arguments
+    from discreet.record.codec import encode
 
     public = {"keys": schema.keys, "count": schema.count, "rows": schema.rows, "contributions": schema.contributions}
-    digest = digest_of_arguments({"schema": public, "promise": repr(plan.guarantee), "way": spec.name})
+    digest = digest_of_arguments({"schema": public, "promise": encode(plan.guarantee), "way": spec.name})
     return Spending(whole_price(plan.guarantee), digest, plan.discloses, note="release")
 
 
-def _sealed(schema: Schema, way: str, published: Published[Any], private: bool, measurements: bool) -> Release:
+def _sealed(
+    schema: Schema, way: str, published: Published[Any], private: bool, measurements: bool,
+    about: About | None, entry: LedgerEntry | None,
+) -> Release:  # fmt: skip
     """The release as a value; its files get their names and digests when it is saved."""
-    from discreet.record.release import Publication, PublishedTable, ReleaseRecord, SchemaFacts, software
+    from importlib.metadata import version
+
+    from discreet.record.release import About, Publication, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
         schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order
     )  # fmt: skip
     record = ReleaseRecord(
-        software=software(),
+        software=f"discreet {version('discreet')}",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         private=private,
         way=way,
@@ -207,14 +210,11 @@ def _sealed(schema: Schema, way: str, published: Published[Any], private: bool, 
         guarantee=replace(published.guarantee, private=private),
         certificate=published.certificate,
         facts=published.facts,
+        about=about or About(),
+        ledger=entry,
     )
     measured = published.measured if measurements else None
     return Release(Publication(record, schema.categories, published.counts, measured), schema.kind)
-
-
-def _with(publication: Publication[Any], about: About | None, entry: LedgerEntry | None) -> Publication[Any]:
-    known = publication.record
-    return replace(publication, record=replace(known, about=about or known.about, ledger=entry))
 
 
 def _ignore(_: Any) -> None:
@@ -227,7 +227,7 @@ def _documented() -> None:
     own = [item for item in plain.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
     more: dict[str, inspect.Parameter] = {}
     lines = []
-    for kind in reversed(ways_by_keyword()):
+    for kind in ways_by_keyword():
         lines.append(f"\n    {kind.__name__}: {kind.__doc__}\n{described(kind, '        ')}")
         for name, (_, default) in options_of(kind).items():
             more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))

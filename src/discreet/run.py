@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput, did_you_mean
 from discreet.lattice.invariants import parse_keep
 from discreet.options import option
-from discreet.privacy.loss import Loss, loss_of
+from discreet.privacy.values import Loss, loss_of
 from discreet.record.codec import Damaged, decode_fields, encode, names_of
 from discreet.record.release import About
 from discreet.record.values import loss_json
-from discreet.ways import PACKAGES, way_named
-from discreet.ways.spec import WaySpec
+from discreet.ways import PACKAGES, WaySpec, way_named
 
 if TYPE_CHECKING:
     from discreet.release import Release

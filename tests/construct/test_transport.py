@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.build.certificate import transport_bound
-from discreet.build.transport import MAP_BITS, cells, monotone_map, noisy_law, output_law, transport, transport_cost
+from discreet.build.transport import cells, noisy_law, output_law, transport, transport_cost
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput
 from discreet.laws import Gaussian, Geometric
+from discreet.public_map import MAP_BITS, monotone_map
 
 from .laws import SHAPES, distributions, skewed
 from .slow import noise_matrix, north_west_corner, plain_program

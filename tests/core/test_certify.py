@@ -18,9 +18,10 @@ from discreet.certify.prove import underivable
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
 from discreet.laws import Gaussian, Geometric, least_epsilon
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, PublicMap
+from discreet.mechanism import Exponents, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, log_bounds
 from discreet.privacy.convert import zcdp_epsilon
+from discreet.public_map import PublicMap
 from discreet.testing import assert_private, epsilons, mechanisms, weight_matrices
 
 

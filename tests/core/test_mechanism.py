@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.encode import mechanism_json, mechanism_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.build.explicit import explicit
 from discreet.errors import BadInput
 from discreet.laws import Geometric
-from discreet.mechanism import Mechanism, NoiseThenMap, PublicMap, Weights, of_weights
+from discreet.mechanism import Mechanism, NoiseThenMap, Weights, of_weights
 from discreet.numbers import Epsilon
+from discreet.public_map import PublicMap
 from discreet.record.codec import Damaged, decode, encode
 from discreet.requirements import STRUCTURAL
 from discreet.sample.bits import secure

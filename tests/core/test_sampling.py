@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from discreet.laws import Geometric, Staircase
 from discreet.laws.rows import PowerRow, Row
+from discreet.public_map import public_words, spread_words
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
-from discreet.sample.public import public_words, spread_words
 from discreet.testing import assert_sampler_law, law_p_value
 
 from .fake import Told

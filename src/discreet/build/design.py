@@ -19,7 +19,7 @@ from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
-from discreet.privacy.loss import odds_only
+from discreet.privacy.values import odds_only
 from discreet.record.values import form_json
 from discreet.requirements import STRUCTURAL, Requirement, Witness, exact_law, parse_requirement
 

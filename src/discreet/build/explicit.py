@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import BadInput, choose
-from discreet.laws import Gaussian, Geometric, NoiseLaw, law_named, laws
+from discreet.laws import Geometric, NoiseLaw, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Loss, loss_of, pure_only
@@ -109,15 +109,3 @@ def explicit(
     if name in MATRICES:
         return MATRICES[name](size, pure_only(loss, f"the mechanism {name!r}").epsilon)
     return clamped(law_named(name).calibrated(loss), size)
-
-
-# until the last caller has moved
-def noise_variance(epsilon: Number | Epsilon | None, *, delta: Number = 0) -> Fraction:
-    return Gaussian.calibrated(loss_of(epsilon, delta=delta)).variance
-
-
-# until the last caller has moved
-def __getattr__(name: str) -> tuple[str, ...]:
-    if name == "NAMES":
-        return names()
-    raise AttributeError(f"discreet.build.explicit has no {name!r}")

@@ -16,12 +16,11 @@ from discreet.costs import cost_matrix
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.laws.law import constant_odds
-from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.mechanism import NoiseThenMap
+from discreet.public_map import monotone_map
 
 Cells = tuple[Integers, Integers, Floats]
 
-MAP_BITS = 40
-LARGEST_RANGE = 1 << (64 - MAP_BITS)
 LARGEST_DENSE = 2001
 
 
@@ -43,42 +42,6 @@ def noisy_law(z: Floats, noise: NoiseLaw, clamp: tuple[int, int] | None = None) 
     tails = noise.tails(len(padded))[: len(padded)]
     law[0], law[-1] = padded @ tails, padded[::-1] @ tails
     return law
-
-
-def monotone_map(source: Floats, target: Floats, first: int = 0, outputs: Integers | None = None) -> PublicMap:
-    """The map that carries `source` (a law on first, first + 1, ...) to `target` and never reverses an order.
-
-    `target` is a law on `outputs`, or on 0, 1, ... Its end points are found from the nearer end of the line, so that
-    both tails keep their relative accuracy; each is rounded to 2^-40 of the mass of a source value.
-    """
-    if len(source) >= LARGEST_RANGE:
-        raise BadInput(f"a map of {len(source)} noisy values was asked for", f"it can hold {LARGEST_RANGE - 1}")
-    values = np.arange(len(target)) if outputs is None else np.asarray(outputs, dtype=np.int64)
-    kept = np.flatnonzero(target > 0)
-    places, parts = _ends(np.asarray(source, dtype=float), np.asarray(target, dtype=float)[kept])
-    keys = (places.astype(np.uint64) << np.uint64(MAP_BITS)) + np.rint(parts * 2.0**MAP_BITS).astype(np.uint64)
-    return PublicMap(first, MAP_BITS, np.maximum.accumulate(keys), values[kept].astype(np.int64))
-
-
-def _ends(source: Floats, target: Floats) -> tuple[Integers, Floats]:
-    """Where each target value but the last ends: the source value, and the part of its mass that lies below."""
-    below, above = np.cumsum(source), np.cumsum(source[::-1])
-    wanted, wanted_above = np.cumsum(target)[:-1] * (below[-1] / target.sum()), np.cumsum(target[::-1])[-2::-1]
-    wanted_above = wanted_above * (above[-1] / target.sum())
-    places, parts = _inverse(source, below, wanted)
-    mirrored, parts_above = _inverse(source[::-1], above, wanted_above)
-    from_above = wanted_above < wanted
-    places[from_above] = len(source) - 1 - mirrored[from_above]
-    parts[from_above] = 1 - parts_above[from_above]
-    return places, parts
-
-
-def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers, Floats]:
-    places = np.minimum(np.searchsorted(running, wanted, side="left"), len(masses) - 1)
-    before = np.where(places > 0, running[places - 1], 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.nan_to_num((wanted - before) / masses[places], nan=0.0)
-    return places, np.clip(parts, 0.0, 1.0)
 
 
 def transport(z: Floats, noise: NoiseLaw, target: Floats | None = None) -> NoiseThenMap:

@@ -9,9 +9,9 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.build.decay import two_sided, undo_two_sided
 from discreet.build.pricing import best_ratios
-from discreet.build.transport import MAP_BITS
 from discreet.laws import Geometric
-from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.mechanism import NoiseThenMap
+from discreet.public_map import MAP_BITS, PublicMap
 
 
 def unfixed(z: Floats, noise: Geometric, costs: Floats) -> NoiseThenMap:

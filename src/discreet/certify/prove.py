@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.certify.rows import ExactRows, exact_rows
+from discreet.errors import NotProven
 from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
-from discreet.privacy.loss import odds_only
+from discreet.privacy.values import Approximate, Pure, odds_only
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)
@@ -89,17 +90,17 @@ def certify(
     alpha: Number | None = None,
 ) -> Certificate:
     """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify")
-    asked, allowed_delta = claim.epsilon, claim.delta
-    if isinstance(mechanism, Mechanism):
-        if isinstance(mechanism.form, NoiseThenMap):
-            return _certify_noise(mechanism.form, asked, allowed_delta)
-        if isinstance(mechanism.form, Exponents) and not allowed_delta:
-            return _certify_powers(mechanism.form, asked)
-        rows = _rows_of(mechanism.weights)
-    else:
-        rows = exact_rows(mechanism)
-    return _certify_rows(rows, asked, allowed_delta)
+    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify"))
+
+
+def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certificate:
+    if not isinstance(mechanism, Mechanism):
+        return _certify_rows(exact_rows(mechanism), claim.epsilon, claim.delta)
+    if isinstance(mechanism.form, NoiseThenMap):
+        return _certify_noise(mechanism.form, claim.epsilon, claim.delta)
+    if isinstance(mechanism.form, Exponents) and not claim.delta:
+        return _certify_powers(mechanism.form, claim.epsilon)
+    return _certify_rows(_rows_of(mechanism.weights), claim.epsilon, claim.delta)
 
 
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
@@ -302,3 +303,26 @@ def underivable(rows: Rows, odds: Fraction) -> Witness | None:
                 ratio = Fraction(max(before, after), column[j]) if column[j] else None
                 return Witness(j, j + 1 if j < last else j - 1, i, ratio, odds)
     return None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The verdict on the mechanism of the rows, in the terms of one unit in one row."""
+
+    epsilon: str
+    delta: str
+    smallest_epsilon: str | None
+    grade: Grade
+    holds: Literal[True] = True
+
+
+def proof_of(mechanism: Mechanism, claim: Pure | Approximate) -> Proof:
+    """That the mechanism loses no more than this when one count changes by one; or an error with a witness."""
+    found = _certified(mechanism, claim)
+    if not found.holds:
+        needed = found.smallest_epsilon or "without bound"
+        raise NotProven(
+            f"{claim} was asked for", f"the mechanism does not meet it: it would need epsilon {needed}",
+            witness=found.witness,
+        )  # fmt: skip
+    return Proof(str(found.epsilon), text(found.delta), found.smallest_epsilon, found.grade)

@@ -10,12 +10,12 @@ import typer
 from discreet.cli.common import Alpha, Delta, Epsilon, Rho
 from discreet.cli.flags import flags_of, parameter, said
 from discreet.errors import BadInput
-from discreet.privacy.loss import Loss, loss_of
+from discreet.privacy.values import Loss, loss_of
 from discreet.run import TableSpec
-from discreet.ways.spec import WaySpec, spec_of, ways_by_keyword
+from discreet.ways import WaySpec, spec_of, ways_by_keyword
 
 TABLE = flags_of(TableSpec)
-WAY = flags_of(*reversed(ways_by_keyword()))
+WAY = flags_of(*ways_by_keyword())
 PRIVACY = (
     parameter("epsilon", Epsilon, None), parameter("alpha", Alpha, None), parameter("rho", Rho, None),
     parameter("delta", Delta, "0"),

@@ -11,9 +11,10 @@ import heapq
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Integers
-from discreet.build.rank import integer_cumulative
+from discreet.errors import BadInput
 
 
 def clip(bins: Floats, rows: float) -> Floats:
@@ -80,3 +81,13 @@ PROJECTIONS: dict[str, Callable[[Floats, float], Floats]] = {
     "isotonic": isotonic,
     "median": median,
 }
+
+
+def integer_cumulative(fit: ArrayLike, total: int, u: float) -> Integers:
+    """Round cumulative counts with one shared uniform u: monotone, and right on average. The last is the total."""
+    if not 0 <= u < 1:
+        raise BadInput(f"cumulative counts were to be rounded with u = {u}", "u must lie in [0, 1)")
+    rounded = np.floor(np.maximum.accumulate(np.asarray(fit, dtype=float)) + u)
+    out = np.clip(rounded, 0, total).astype(np.int64)
+    out[-1] = total
+    return out

@@ -11,6 +11,8 @@ The refined F minimises (P-F)' S^-1 (P-F) / 2, plus the negative log-likelihood 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,7 +81,7 @@ def _inside(distribution: Floats, mixed_in: float = MIXED_IN) -> Floats:
 def _least_squares(
     histogram: Floats, ratio: float, prefix: Floats | None, measured: NoiseLaw | None, pilot: Floats, smoothing: float
 ) -> Floats:
-    rows = histogram.sum()
+    rows, pull_of = histogram.sum(), _pull_of(measured)
     reach = _reach(len(histogram), ratio)
     unbiased = np.cumsum(histogram)[:-1] + reach[:-1] * histogram[:-1] - reach[1:] * histogram[1:]
     bins, barrier, least = rows * _inside(pilot), WIDE_BARRIER, max(smoothing, 1e-9)
@@ -87,7 +89,7 @@ def _least_squares(
         variance, neighbour = _covariance(geometric_blur(bins, ratio), reach)
         for _ in range(STEPS):
             barrier = max(0.6 * barrier, least)
-            step = _newton_step(bins, unbiased, variance, neighbour, prefix, measured, barrier)
+            step = _newton_step(bins, unbiased, variance, neighbour, prefix, pull_of, barrier)
             if not np.isfinite(step).all():
                 return np.asarray(bins / rows)
             falling = step < 0
@@ -105,7 +107,7 @@ def _newton_step(
     variance: Floats,
     neighbour: Floats,
     prefix: Floats | None,
-    measured: NoiseLaw | None,
+    pull_of: Callable[[Floats], Floats] | None,
     barrier: float,
 ) -> Floats:
     """The step d in the prefix counts solves (I + S B) d = (P - F) + S g, where B is the Hessian of barrier and
@@ -116,8 +118,8 @@ def _newton_step(
     weight = barrier / bins**2
     gradient = barrier * (1 / bins[:-1] - 1 / bins[1:])
     diagonal, beside = weight[:-1] + weight[1:], -weight[1:-1]
-    if prefix is not None and measured is not None:
-        pull = measured.curvature(current - prefix)
+    if prefix is not None and pull_of is not None:
+        pull = pull_of(current - prefix)
         gradient = gradient - pull * (current - prefix)
         diagonal = diagonal + pull
     right = unbiased - current + _tridiagonal(variance, neighbour, gradient)
@@ -126,6 +128,15 @@ def _newton_step(
     except LinAlgError:
         return np.full(len(bins), np.nan)
     return np.diff(step, prepend=0.0, append=0.0)
+
+
+def _pull_of(measured: NoiseLaw | None) -> Callable[[Floats], Floats] | None:
+    """How hard a measurement pulls, by its residual: asked of the law once, since there are many small steps."""
+    decay = None if measured is None else measured.decay
+    if measured is None or decay is None:
+        return None if measured is None else measured.curvature
+    rate = -math.log(decay)
+    return lambda residual: rate / np.maximum(np.abs(residual), 1 / rate)
 
 
 def _reach(bins: int, ratio: float) -> Floats:

@@ -18,10 +18,10 @@ def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fra
     Seven tenths of the published share; and since with refinement the noisy counts themselves tell the distribution at
     large epsilon, less and less beyond 2, down to nothing. Without refinement the published share.
     """
-    budget = _asked(epsilon)
+    budget = float(_asked(epsilon))
     if not refined:
-        return kl_split(budget)
-    share = _thousandths(0.7 * _published(float(budget)) / (1 + (float(budget) / 2.6) ** 6))
+        return _thousandths(_published(budget))
+    share = _thousandths(0.7 * _published(budget) / (1 + (budget / 2.6) ** 6))
     return share if share >= SMALLEST_SHARE else Fraction(0)
 
 
@@ -50,7 +50,7 @@ def checked_split(split: Number, refined: bool) -> Fraction:
 
 
 def _asked(epsilon: Number | Epsilon | Pure) -> Epsilon:
-    return pure_only(loss_of(epsilon), "a split of epsilon").epsilon
+    return epsilon if isinstance(epsilon, Epsilon) else pure_only(loss_of(epsilon), "a split of epsilon").epsilon
 
 
 def _published(epsilon: float) -> float:

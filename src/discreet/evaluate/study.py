@@ -303,7 +303,7 @@ def _setting(
 
 
 def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
-    from discreet.ways.spec import mechanism_names
+    from discreet.ways import mechanism_names
 
     names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     if not names:

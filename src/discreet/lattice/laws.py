@@ -9,8 +9,7 @@ from typing import ClassVar, TypeAlias
 from discreet.errors import BadInput, choose
 from discreet.numbers import Epsilon, simplest_between
 from discreet.privacy.convert import rho_for, zcdp_epsilon
-from discreet.privacy.guarantee import Change, Norm, root_above
-from discreet.privacy.loss import Concentrated, Loss, Pure, gaussian_only, pure_only
+from discreet.privacy.values import Change, Concentrated, Loss, Norm, Pure, gaussian_only, pure_only, root_above
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from discreet.lattice.basis import shortest
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
 from discreet.lattice.structure import Part, Structure
-from discreet.privacy.guarantee import Change, Neighbours, Remark
+from discreet.privacy.values import Change, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
 FREE_ROW = Change("free-row")

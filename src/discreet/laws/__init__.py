@@ -5,8 +5,17 @@ from __future__ import annotations
 from discreet.laws.digit import one_sided_geometric
 from discreet.laws.gaussian import Gaussian
 from discreet.laws.geometric import Geometric
-from discreet.laws.law import NoiseLaw, draw_noise, least_epsilon
-from discreet.laws.registry import law_json, law_named, law_of_json, law_parameters, laws, register
+from discreet.laws.law import (
+    NoiseLaw,
+    draw_noise,
+    law_json,
+    law_named,
+    law_of_json,
+    law_parameters,
+    laws,
+    least_epsilon,
+    register,
+)
 from discreet.laws.staircase import Staircase
 from discreet.privacy import Loss, Pure
 

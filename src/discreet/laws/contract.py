@@ -13,8 +13,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
-from discreet.laws.law import NoiseLaw
-from discreet.laws.registry import law_json, law_of_json, laws
+from discreet.laws.law import NoiseLaw, law_json, law_of_json, laws
 from discreet.numbers import Epsilon
 from discreet.privacy import Approximate, Concentrated, Loss, Pure
 from discreet.sample.bits import Bits, secure

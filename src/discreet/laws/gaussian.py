@@ -14,8 +14,17 @@ import numpy as np
 from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
 from discreet.laws.geometric import wide_geometric
-from discreet.laws.law import CENTRE_BITS, WIDEST, WIDEST_TABLE, capped, require, scaled, summed_spread, too_wide
-from discreet.laws.registry import register
+from discreet.laws.law import (
+    CENTRE_BITS,
+    WIDEST,
+    WIDEST_TABLE,
+    capped,
+    register,
+    require,
+    scaled,
+    summed_spread,
+    too_wide,
+)
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.privacy import Concentrated, Grade, Loss, gaussian_only
 from discreet.privacy.convert import require_delta, rho_for

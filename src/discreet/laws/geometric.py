@@ -19,10 +19,10 @@ from discreet.laws.law import (
     log_odds,
     power_price,
     reach_of,
+    register,
     require_odds,
     too_wide,
 )
-from discreet.laws.registry import register
 from discreet.numbers import Epsilon
 from discreet.privacy import Grade, Loss, Pure, pure_only
 from discreet.sample.bits import Bits

@@ -16,11 +16,11 @@ from discreet.laws.law import (
     log_odds,
     power_price,
     reach_of,
+    register,
     require,
     require_odds,
     scaled,
 )
-from discreet.laws.registry import register
 from discreet.numbers import Epsilon
 from discreet.privacy import Grade, Loss, Pure, pure_only
 from discreet.sample.bits import Bits

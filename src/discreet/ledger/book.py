@@ -15,7 +15,7 @@ from discreet.errors import BadInput, OverBudget, did_you_mean
 from discreet.ledger.address import Address, address_of
 from discreet.ledger.spending import COMPOSITION, Amount, Spending, amount_of, charge
 from discreet.numbers import Number, text
-from discreet.privacy.loss import Loss, loss_of
+from discreet.privacy.values import Loss, loss_of
 from discreet.record.release import LedgerEntry
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 from discreet.errors import BadInput
 from discreet.numbers import text
-from discreet.privacy.compose import above, rho_of
-from discreet.privacy.loss import Approximate, Concentrated, Loss
+from discreet.privacy.values import Approximate, Concentrated, Loss, above, rho_of
 
 COMPOSITION = {
     "pure": "basic composition: the epsilons of all releases add up",

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from discreet.privacy.guarantee import GRADES, Change, Grade, Guarantee, Neighbours, Remark, whole_price
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure, gaussian_only, loss_of, pure_only
+from discreet.privacy.values import (
+    GRADES,
+    Approximate,
+    Change,
+    Concentrated,
+    Grade,
+    Guarantee,
+    Loss,
+    Neighbours,
+    Pure,
+    Remark,
+    gaussian_only,
+    loss_of,
+    pure_only,
+    whole_price,
+)
 
 __all__ = [
     "GRADES", "Approximate", "Change", "Concentrated", "Grade", "Guarantee", "Loss", "Neighbours", "Pure", "Remark",

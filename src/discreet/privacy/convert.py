@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, log_bounds, text
-from discreet.privacy.loss import Approximate
+from discreet.privacy.values import Approximate
 
 SMALLEST_DELTA = Fraction(1, 10**40)  # below it the enclosures of Gaussian noise say nothing
 
@@ -52,22 +52,3 @@ def require_delta(delta: Fraction) -> None:
         raise BadInput(
             "Gaussian noise was asked for", "a delta below 1e-40 cannot be proved", "Give rho, or more delta"
         )
-
-
-# until the last caller has moved
-def gaussian_delta(variance: Fraction, epsilon: Epsilon, shift: int = 1) -> Fraction:
-    from discreet.laws import Gaussian
-
-    return Gaussian(variance).delta(epsilon, shift)
-
-
-def gaussian_epsilon(variance: Fraction, delta: Fraction) -> Fraction:
-    from discreet.laws import Gaussian, least_epsilon
-
-    return least_epsilon(Gaussian(variance), delta)
-
-
-def gaussian_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
-    from discreet.laws.gaussian import least_variance
-
-    return least_variance(epsilon, delta)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
-from discreet.certify.proof import Proof
+from discreet.certify.prove import Proof
 from discreet.errors import BadInput
 from discreet.options import option
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.values import Guarantee
 from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
 
 SCHEMA_VERSION = 2
@@ -101,13 +101,6 @@ class Publication(Generic[Facts]):
     categories: Any = field(repr=False)  # the key columns, as an Arrow table
     counts: Integers = field(repr=False)
     measured: Integers | None = field(repr=False)
-
-
-def software() -> str:
-    """What made the release."""
-    from importlib.metadata import version
-
-    return f"discreet {version('discreet')}"
 
 
 def write_record(record: ReleaseRecord[Any]) -> str:

@@ -73,3 +73,24 @@ def _object_schema(kind: Any) -> Json:
             required += inner["required"]
     out = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {**out, "allOf": variants} if variants else out
+
+
+def release_schema() -> Json:
+    """Of release.json: what every record has, and one variant for each way."""
+    from discreet.record.release import ReleaseRecord
+    from discreet.ways import PACKAGES, way_named
+
+    head = _object_schema(ReleaseRecord)
+    variants = [_variant(head, name, _object_schema(way_named(name).facts)) for name in PACKAGES]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "release.json of a discreet release",
+        "description": "Exact numbers are strings. Made from the types of the record; scripts may rely on it.",
+        "oneOf": variants,
+    }
+
+
+def _variant(head: Json, way: str, facts: Json) -> Json:
+    """A record of one way: all fields are written, those with a default too."""
+    properties = {**head["properties"], **facts["properties"], "way": {"const": way}, "seal": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": sorted(properties), "additionalProperties": False}

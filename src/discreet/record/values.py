@@ -10,9 +10,10 @@ import numpy as np
 
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
-from discreet.mechanism import Exponents, Form, NoiseThenMap, PublicMap, Weights
+from discreet.mechanism import Exponents, Form, NoiseThenMap, Weights
 from discreet.numbers import Epsilon, epsilon_of, text
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
+from discreet.public_map import PublicMap
 from discreet.record.codec import Damaged, Json, Special, decode, encode, special
 from discreet.record.schema import EXACT
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from discreet.numbers import Epsilon, decimal_above
-from discreet.privacy.guarantee import Guarantee, Neighbours, Remark
-from discreet.privacy.loss import Approximate, Concentrated
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Remark
 
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."

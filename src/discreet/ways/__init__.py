@@ -6,24 +6,114 @@ Each is a package: spec (its options), plan, draw, publish, facts (what its reco
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from discreet.arrays import Integers
-from discreet.errors import choose
-from discreet.privacy.guarantee import Guarantee, Remark
-from discreet.privacy.loss import Loss
+from discreet.errors import BadInput, choose
+from discreet.options import Option, known_only, options_of
+from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
 
 if TYPE_CHECKING:
-    from discreet.certify.proof import Proof
+    from discreet.certify.prove import Proof
     from discreet.record.release import Publication
     from discreet.report.errors import Errors
     from discreet.sample.bits import Bits
 
-Spec = TypeVar("Spec")
+
+@dataclass(frozen=True)
+class WaySpec:
+    """What every spec can do."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def knows(cls, mechanism: str) -> bool:
+        """Whether a mechanism of that name is one of this way's."""
+        return False
+
+    def in_order(self, given_rows: Integers | None) -> WaySpec:
+        """The same, for rows in published order: what names rows by their place was about the rows as given."""
+        return self
+
+
+@cache
+def ways_by_keyword() -> tuple[type[WaySpec], ...]:
+    """The ways that keywords can mean."""
+    from discreet.ways.keep_distribution.spec import KeepDistribution
+    from discreet.ways.keep_sums.spec import KeepSums
+    from discreet.ways.row_by_row.spec import RowByRow
+
+    return KeepDistribution, RowByRow, KeepSums
+
+
+@cache
+def keywords() -> dict[str, dict[str, Any]]:
+    """Every option of every way: its default, by the name of the way."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in ways_by_keyword():
+        for name, (_, default) in options_of(kind).items():
+            found.setdefault(name, {})[kind.name] = default
+    return found
+
+
+def spec_of(options: Mapping[str, Any]) -> WaySpec:
+    """The way that keywords mean, in one value. A default said aloud is no contradiction."""
+    known = keywords()
+    if not options.keys() <= known.keys():
+        known_only(options, known, "the option")
+    meant = _meant(options)
+    for name, value in options.items():
+        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values()))):
+            raise _foreign(name, meant, options)
+    return meant(**{name: value for name, value in options.items() if meant.name in known[name]})
+
+
+def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
+    """What is kept goes before how rows are drawn; a mechanism that only knows rows goes before the distribution."""
+    keep_distribution, row_by_row, keep_sums = ways_by_keyword()
+    keep, mechanism = options.get("keep"), options.get("mechanism")
+    if keep is not None and not (isinstance(keep, (tuple, list)) and len(keep) == 0):
+        return keep_sums
+    if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
+        return keep_distribution
+    return row_by_row
+
+
+def _said_aloud(value: Any, default: Any) -> bool:
+    if value is None or value is False:
+        return True
+    return isinstance(value, (str, tuple, list)) and (value == default or len(value) == 0)
+
+
+def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
+    """An option that belongs to another way."""
+    if meant.name == "keep-sums":
+        return BadInput(f"{name} was asked for together with keep", "kept sums go another way", f"Drop {name}")
+    if "keep-sums" in keywords()[name]:
+        return BadInput(f"{name} was asked for without keep", "it belongs to kept sums", f"Drop {name}, or give keep")
+    which = options.get("mechanism")
+    return BadInput(
+        f"{name} was asked for with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
+        "it draws every row by itself and keeps no distribution",
+        "Use mechanism 'transport'",
+    )
+
+
+def mechanism_names() -> tuple[str, ...]:
+    """Every mechanism that `release` knows by name."""
+    return tuple(name for kind in ways_by_keyword() for name in _values(options_of(kind).get("mechanism")))
+
+
+def _values(known: tuple[Option, Any] | None) -> tuple[str, ...]:
+    return () if known is None or known[0].values is None else known[0].values()
+
+
+Spec = TypeVar("Spec", bound=WaySpec)
 PlanOf = TypeVar("PlanOf", bound="Planned")
 MeasuredBy = TypeVar("MeasuredBy")
 Facts = TypeVar("Facts")
@@ -89,5 +179,6 @@ def register(name: str, package: str) -> None:
 
 def way_named(name: str) -> Way[Any, Any, Any, Any]:
     """Loaded when first asked for: most releases go one way only."""
-    way: Way[Any, Any, Any, Any] = import_module(f"{PACKAGES[choose(name, PACKAGES, 'way')]}.way").WAY
+    package = PACKAGES.get(name) or PACKAGES[choose(name, PACKAGES, "way")]
+    way: Way[Any, Any, Any, Any] = import_module(f"{package}.way").WAY
     return way

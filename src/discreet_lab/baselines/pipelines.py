@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.build.rank import rank_map
 from discreet.distribution.expectation import blur, noise_kernel
 from discreet.distribution.projections import clip, integer_bins, median
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import BadInput, choose
 from discreet.laws import Geometric, NoiseLaw, draw_noise
+from discreet.public_map import rank_map
 from discreet.sample.bits import simulated
 from discreet_lab.baselines.simulate import Pipeline
 

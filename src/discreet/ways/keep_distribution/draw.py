@@ -11,7 +11,7 @@ from discreet.distribution.max_count import MaxCount, private_max_count
 from discreet.distribution.privatizer import estimated, measure
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.loss import pure_only
+from discreet.privacy.values import pure_only
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
 from discreet.ways.keep_distribution.plan import DistributionPlan

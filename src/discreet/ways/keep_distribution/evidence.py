@@ -8,7 +8,7 @@ from discreet.errors import BadInput
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import Evidence, rows_evidence
 from discreet.mechanism import Mechanism
-from discreet.privacy.guarantee import Remark
+from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, errors_of
 from discreet.ways.keep_distribution.facts import KeptDistribution

@@ -9,9 +9,18 @@ from typing import Literal
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap
-from discreet.privacy.compose import together
-from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Neighbours, Remark, one_person, top_coded
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import (
+    ROWS_ARE_PUBLIC,
+    Approximate,
+    Concentrated,
+    Loss,
+    Neighbours,
+    Pure,
+    Remark,
+    one_person,
+    together,
+    top_coded,
+)
 
 Step = Literal["max_count", "distribution", "counts"]
 Share = Pure | Concentrated
@@ -41,6 +50,7 @@ class MechanismFacts:
     """How rows were drawn and mapped."""
 
     name: str
+    parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
     map_seed: str  # expands into the public words of the map
     refined: bool
@@ -89,13 +99,17 @@ def remarks(facts: KeptDistribution, max_count: int | None) -> tuple[Remark, ...
 
 def per_unit(loss: Share, contributions: int) -> Share:
     """Of one unit, where a person may add `contributions` of them to one row."""
+    if contributions == 1:
+        return loss
     squared = isinstance(loss, Concentrated)
     return loss.times(Fraction(1, contributions**2 if squared else contributions))
 
 
 def neighbours(shares: list[Share], contributions: int) -> Neighbours:
     """One person more or less; a unit of distance costs its part of every share."""
-    return one_person(together(per_unit(share, contributions) for share in shares), contributions)
+    whole = together(shares)
+    assert not isinstance(whole, Approximate), "shares are pure or concentrated"
+    return one_person(per_unit(whole, contributions), contributions)
 
 
 def grade_of(loss: Loss) -> Literal["exact", "enclosed"]:

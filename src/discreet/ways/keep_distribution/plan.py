@@ -14,8 +14,7 @@ from discreet.laws import NoiseLaw, law_named
 from discreet.laws.geometric import Geometric
 from discreet.numbers import Epsilon, text
 from discreet.privacy.convert import rho_for
-from discreet.privacy.guarantee import Guarantee, Remark
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure, gaussian_only, pure_only
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
 from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
 from discreet.ways.keep_distribution.spec import AUTO, KeepDistribution
@@ -32,6 +31,7 @@ class DistributionPlan:
     contributions: int
     guarantee: Guarantee
     noise: NoiseLaw | None  # of the rows, before the map; None where a mechanism will be constructed
+    refined: bool
     counts: Share
     distribution: Share | None = None
     max_count: Pure | None = None
@@ -92,7 +92,9 @@ def _made(
         )
     shares = [share for share in (bought, distribution, counts) if share is not None]
     promise = Guarantee(loss, neighbours(shares, schema.contributions), grade_of(loss))
-    return DistributionPlan(spec, schema.rows, schema.contributions, promise, noise, counts, distribution, bought)
+    return DistributionPlan(
+        spec, schema.rows, schema.contributions, promise, noise, spec.refined, counts, distribution, bought
+    )
 
 
 def _split(spec: KeepDistribution, otherwise: Fraction) -> Fraction:

@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.certify.proof import proof_of
+from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for
 from discreet.errors import NotProven
 from discreet.laws import Geometric, NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.compose import rho_of
+from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
     KeptDistribution,
@@ -68,6 +67,7 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     fits = mechanism.name in (*MAPPED, *CONSTRUCTED)
     fits = fits and (mechanism.name == "rank") == consistent and noisy == (mechanism.name in (*MAPPED, "unfixed"))
     fits = fits and not (mechanism.constructed and mechanism.refined)
+    fits = fits and mechanism.parameters == form_parameters(mechanism.form)
     problems = [] if fits else ["The mechanism is not what its name says."]
     if mechanism.constructed and published is None:
         problems.append("The distribution that the mechanism was constructed for is missing.")
@@ -126,14 +126,15 @@ def _pays(noise: NoiseLaw, share: Share, people: int) -> bool:
 def _rows(publication: Publication[KeptDistribution], share: Share) -> list[str]:
     record = publication.record
     form, people = record.facts.mechanism.form, record.schema.contributions
-    if isinstance(share, Concentrated):
+    claim = per_unit(share, people)
+    if isinstance(share, Concentrated) or isinstance(claim, Concentrated):
         enough = isinstance(form, NoiseThenMap) and _pays(form.noise, share, people)
         extra = [] if record.certificate is None else ["The release has a certificate of something it does not claim."]
         return extra if enough else ["The noise of the counts is smaller than its share needs.", *extra]
     # where measurements are published the noise alone must be private, whatever a map makes of it
     proved = Mechanism("noise", NoiseThenMap(form.noise)) if isinstance(form, NoiseThenMap) else Mechanism("own", form)
     try:
-        proof = proof_of(proved, per_unit(share, people))
+        proof = proof_of(proved, claim)
     except NotProven as error:
         return [str(error)]
     return [] if proof == record.certificate else ["The certificate is not the one that the mechanism earns."]

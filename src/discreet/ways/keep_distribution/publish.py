@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.certify.proof import Proof, proof_of
+from discreet.certify.prove import Proof, proof_of
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
-from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
+from discreet.privacy.values import Concentrated
+from discreet.public_map import map_each, map_onto, rank_rows
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
 from discreet.ways.keep_distribution.facts import (
@@ -37,19 +39,15 @@ def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistrib
 
 
 def _constructed(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
-    from discreet.ways.keep_distribution.maps import apply_map
-
     assert measured.mechanism is not None
     form, counts = measured.mechanism.form, measured.rows
     if isinstance(form, NoiseThenMap):
-        counts = apply_map(form, measured.rows, measured.public_seed)
+        counts = map_each(np.clip(measured.rows, 0, measured.max_count), form.map, measured.public_seed)
     described = _mechanism(plan, measured, measured.mechanism.name, form)
     return counts, KeptDistribution(described, _distribution(measured, plan, _measured_distribution(plan, measured)))
 
 
 def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
-    from discreet.ways.keep_distribution.maps import map_onto, rank_rows
-
     assert plan.noise is not None
     top = measured.max_count if measured.max_count is not None else max(1, int(measured.rows.max()))
     clamped = np.clip(measured.rows, 0, top)
@@ -71,7 +69,7 @@ def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptD
 
 def _target(plan: DistributionPlan, measured: Measured, seen: Integers) -> Floats:
     """The distribution that rows are mapped onto."""
-    if not plan.spec.refined:
+    if not plan.refined:
         return _measured_distribution(plan, measured)
     assert plan.noise is not None
     return refine(seen, plan.noise, measured.answers, measured.noise)
@@ -87,8 +85,8 @@ def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form
     parts = tuple(PartFacts(what, loss) for what, loss in shares.items() if loss is not None)  # type: ignore[arg-type]
     paid = measured.bought
     bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
-    refined = plan.spec.refined and plan.noise is not None
-    return MechanismFacts(name, form, measured.public_seed, refined, parts, bought)
+    refined = plan.refined and plan.noise is not None
+    return MechanismFacts(name, form_parameters(form), form, measured.public_seed, refined, parts, bought)
 
 
 def _distribution(
@@ -103,7 +101,8 @@ def _proof(plan: DistributionPlan, form: Form) -> Proof | None:
 
     Where the measurements are published the noise alone must be private, whatever a map makes of it.
     """
-    if plan.counts.epsilon is None:
+    claim = plan.row_loss
+    if isinstance(claim, Concentrated):
         return None
     proved = Mechanism("noise", NoiseThenMap(form.noise)) if isinstance(form, NoiseThenMap) else Mechanism("own", form)
-    return proof_of(proved, plan.row_loss)
+    return proof_of(proved, claim)

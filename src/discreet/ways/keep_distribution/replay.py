@@ -9,10 +9,10 @@ from discreet.distribution.max_count import border_of
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.distribution.refine import refine
-from discreet.mechanism import NoiseThenMap, PublicMap
+from discreet.mechanism import NoiseThenMap
+from discreet.public_map import PublicMap, map_each, map_onto, rank_rows
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import DistributionFacts, KeptDistribution
-from discreet.ways.keep_distribution.maps import apply_map, map_onto, rank_rows
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
 TOLERANCE = 1e-6  # refinement is numerical: another machine may differ in the last digits
@@ -93,9 +93,11 @@ def _replayed(facts: KeptDistribution, form: NoiseThenMap, measured: Integers) -
     seed, published = facts.mechanism.map_seed, facts.distribution
     if published is not None and published.histogram is not None:
         return rank_rows(measured, published.histogram, seed)
-    if facts.mechanism.constructed or form.map is None or published is None or form.clamp is None:
-        return apply_map(form, measured, seed)
+    if form.clamp is None:
+        return None
     clamped = np.clip(measured, *form.clamp)
+    if facts.mechanism.constructed or form.map is None or published is None:
+        return map_each(clamped, form.map, seed)
     seen = np.bincount(clamped, minlength=len(published.distribution))
     counts, public_map = map_onto(clamped, seen, integer_bins(published.distribution, len(clamped)), seed)
     return counts if _same(form.map, public_map) else None

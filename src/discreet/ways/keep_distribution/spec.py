@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, exact, whole
 from discreet.options import option
-from discreet.ways.spec import WaySpec
+from discreet.ways import WaySpec, mechanism_names
 
 MAPPED = ("transport", "rank")  # noise, then a map onto the distribution
 CONSTRUCTED = (
@@ -18,6 +17,7 @@ CONSTRUCTED = (
     "fixed-point-interior", "column-generation",
 )  # fmt: skip  # a mechanism built for the distribution, for each row
 AUTO = "auto"
+CUMULATIVE = "cumulative"  # the privatizer whose measurements refinement understands
 LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
 
 
@@ -63,15 +63,12 @@ class KeepDistribution(WaySpec):
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
     base: str | None = option(None, "noise under the map; geometric, or gaussian with rho", values=bases)
-    privatizer: str = option("cumulative", "how the distribution is measured", values=exact_privatizers)
-
-    @classmethod
-    def meant_by(cls, options: Mapping[str, Any]) -> bool:
-        return True
+    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=exact_privatizers)
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism
-        choose(name, (*MAPPED, *CONSTRUCTED), "mechanism")
+        if name not in (*MAPPED, *CONSTRUCTED):
+            choose(name, mechanism_names(), "mechanism")
         if name == "rank":
             if self.consistent is False:
                 found = "rank is another word for consistent"
@@ -81,11 +78,12 @@ class KeepDistribution(WaySpec):
         object.__setattr__(self, "mechanism", name)
         if self.base is not None:
             choose(self.base, bases(), "base noise")
-        choose(self.privatizer, exact_privatizers(), "privatizer")
+        if self.privatizer != CUMULATIVE:
+            choose(self.privatizer, exact_privatizers(), "privatizer")
         if self.split is not None:
             object.__setattr__(self, "split", _share(self.split))
         self._check_range()
-        if self.refine and self.privatizer != "cumulative":
+        if self.refine and self.privatizer != CUMULATIVE:
             found = "refinement takes the measurements of 'cumulative' only"
             raise BadInput(f"refine was asked for with the privatizer {self.privatizer!r}", found, "Leave refine out")
         if name != "transport":
@@ -121,7 +119,7 @@ class KeepDistribution(WaySpec):
     def refined(self) -> bool:
         """Refinement takes numbers of rows with a count of at most 0, 1, ...; other measurements stand alone."""
         if self.refine is None:
-            return self.mechanism == "transport" and self.privatizer == "cumulative"
+            return self.mechanism == "transport" and self.privatizer == CUMULATIVE
         return self.refine
 
 

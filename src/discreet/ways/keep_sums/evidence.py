@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.estimate.lattice import LatticeEstimate
-from discreet.privacy.guarantee import Remark
+from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors
 from discreet.ways.keep_sums.facts import KeptSums

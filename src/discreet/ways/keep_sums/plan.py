@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from discreet.lattice.plan import LatticePlan, plan_lattice
-from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Guarantee, Remark
-from discreet.privacy.loss import Loss
+from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark
 from discreet.table import Schema
 from discreet.ways.keep_sums.spec import KeepSums
 

@@ -8,7 +8,7 @@ from discreet.lattice.laws import LAWS, LatticeLaw, Terms
 from discreet.lattice.neighbours import neighbours, remarks, smallest_change
 from discreet.lattice.structure import structure_of
 from discreet.numbers import text
-from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Remark
+from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication
 from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
@@ -12,7 +11,7 @@ from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.lattice.laws import LAWS
 from discreet.options import option
-from discreet.ways.spec import WaySpec
+from discreet.ways import WaySpec
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,6 @@ class KeepSums(WaySpec):
     )
     per_unit: bool = option(False, "epsilon for every unit of distance, not for the smallest change", kind=bool)
     allow_diagnosed: bool = option(False, "accept a Markov chain's sample where nothing exact is known", kind=bool)
-
-    @classmethod
-    def meant_by(cls, options: Mapping[str, Any]) -> bool:
-        keep = options.get("keep")
-        return not (keep is None or (isinstance(keep, (tuple, list)) and len(keep) == 0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))

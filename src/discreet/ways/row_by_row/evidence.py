@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
 from discreet.mechanism import Mechanism
-from discreet.privacy.guarantee import Remark
+from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, errors_of
 from discreet.ways.row_by_row.facts import RowFacts

@@ -7,8 +7,18 @@ from fractions import Fraction
 
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
-from discreet.privacy.guarantee import ROWS_ARE_PUBLIC, Grade, Neighbours, Remark, one_person, top_coded
-from discreet.privacy.loss import Approximate, Concentrated, Loss, Pure
+from discreet.privacy.values import (
+    ROWS_ARE_PUBLIC,
+    Approximate,
+    Concentrated,
+    Grade,
+    Loss,
+    Neighbours,
+    Pure,
+    Remark,
+    one_person,
+    top_coded,
+)
 
 OWN = "own"
 
@@ -18,6 +28,7 @@ class MechanismFacts:
     """The mechanism that every row went through."""
 
     name: str
+    parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
 
     @property

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.certify.proof import Proof, proof_of
+from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
 from discreet.laws import law_named
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.guarantee import Guarantee, Remark
-from discreet.privacy.loss import Approximate, Loss, odds_only, pure_only
+from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, pure_only
 from discreet.table import Schema
 from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, proved_form, remarks, unit_loss
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED, RowByRow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.certify.proof import proof_of
+from discreet.certify.prove import proof_of
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.loss import Approximate, Concentrated, Loss
+from discreet.privacy.values import Approximate, Concentrated, Loss
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import (
     OWN,
@@ -62,6 +62,7 @@ def _name(mechanism: MechanismFacts) -> list[str]:
             fits = fits and mechanism.name == form.noise.name
     else:
         fits = mechanism.name in (*MATRICES, OWN)
+    fits = fits and mechanism.parameters == form_parameters(form)
     return [] if fits else ["The mechanism is not what its name says."]
 
 

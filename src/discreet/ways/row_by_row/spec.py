@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import whole
 from discreet.options import option
+from discreet.ways import WaySpec
 from discreet.ways.keep_distribution.spec import AUTO, count_or_word
-from discreet.ways.spec import WaySpec
 
 MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
 SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
@@ -38,9 +37,8 @@ class RowByRow(WaySpec):
     max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 
     @classmethod
-    def meant_by(cls, options: Mapping[str, Any]) -> bool:
-        which = options.get("mechanism")
-        return which is not None and (not isinstance(which, str) or which in names() or is_file(which))
+    def knows(cls, mechanism: str) -> bool:
+        return mechanism in names() or is_file(mechanism)
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str) and not self.file:

@@ -1,0 +1,360 @@
+"""Privacy as values: what may be lost, between which tables, what is promised; and the one parser everything uses.
+
+The meaning of these values never changes: Pure(e) bounds every likelihood ratio by e^e; Approximate(e, d) bounds the
+probability of every set of outcomes by e^e times the other one, plus d; Concentrated(r) is zero-concentrated
+differential privacy, a bound of r times the order on every Renyi divergence. Facts; words come last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from discreet.errors import BadInput
+from discreet.numbers import (
+    SMALLEST_EPSILON,
+    Epsilon,
+    Number,
+    decimal_above,
+    epsilon_of,
+    exact,
+    log_bounds,
+    positive,
+    text,
+)
+
+NEEDED = "a privacy parameter was needed"
+ONE = "Give exactly one of epsilon, alpha and rho"
+SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
+
+
+@dataclass(frozen=True, init=False)
+class Pure:
+    """Pure differential privacy: no published table is more than e^epsilon times as likely as under a neighbour."""
+
+    epsilon: Epsilon
+    kind: ClassVar[Literal["pure"]] = "pure"
+    delta: ClassVar[Fraction] = Fraction(0)
+    rho: ClassVar[None] = None
+
+    def __init__(self, epsilon: Number | Epsilon) -> None:
+        object.__setattr__(self, "epsilon", epsilon if isinstance(epsilon, Epsilon) else epsilon_of(epsilon))
+
+    @classmethod
+    def of_alpha(cls, alpha: Number) -> Pure:
+        """alpha = e^-epsilon, an exact rational."""
+        return cls(epsilon_of(alpha=alpha))
+
+    def times(self, factor: Fraction | int) -> Pure:
+        """A share of it, or several together; rounded down where it has no exact form."""
+        return Pure(self.epsilon.times(factor))
+
+    def __str__(self) -> str:
+        return f"epsilon = {self.epsilon}"
+
+    def __repr__(self) -> str:
+        return f"Pure({str(self.epsilon)!r})"
+
+
+@dataclass(frozen=True, init=False)
+class Approximate:
+    """Approximate differential privacy: any set of outcomes is at most e^epsilon times as likely, plus delta."""
+
+    epsilon: Epsilon
+    delta: Fraction
+    kind: ClassVar[Literal["approximate"]] = "approximate"
+    rho: ClassVar[None] = None
+
+    def __init__(self, epsilon: Number | Epsilon, delta: Number) -> None:
+        number = _delta(delta)
+        if number == 0:
+            raise BadInput("delta = 0 was asked for", "without a delta the promise is pure", "Use Pure(epsilon)")
+        object.__setattr__(self, "epsilon", epsilon if isinstance(epsilon, Epsilon) else epsilon_of(epsilon))
+        object.__setattr__(self, "delta", number)
+
+    def __str__(self) -> str:
+        return f"epsilon = {self.epsilon}, delta = {text(self.delta)}"
+
+    def __repr__(self) -> str:
+        return f"Approximate({str(self.epsilon)!r}, {text(self.delta)!r})"
+
+
+@dataclass(frozen=True, init=False)
+class Concentrated:
+    """Zero-concentrated differential privacy: Renyi divergences of order a are at most rho a."""
+
+    rho: Fraction
+    kind: ClassVar[Literal["concentrated"]] = "concentrated"
+    epsilon: ClassVar[None] = None
+    delta: ClassVar[Fraction] = Fraction(0)
+
+    def __init__(self, rho: Number) -> None:
+        object.__setattr__(self, "rho", positive(rho, "rho"))
+
+    def times(self, factor: Fraction | int) -> Concentrated:
+        """A share of it, or several together."""
+        return Concentrated(self.rho * factor)
+
+    def __str__(self) -> str:
+        return f"rho = {text(self.rho)}"
+
+    def __repr__(self) -> str:
+        return f"Concentrated({text(self.rho)!r})"
+
+
+Loss: TypeAlias = Pure | Approximate | Concentrated
+
+
+def loss_of(
+    given: Number | Epsilon | Loss | None = None,
+    *,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
+) -> Loss:
+    """What may be lost, however it was written: exactly one of epsilon, alpha = e^-epsilon, rho, or a value."""
+    names = {"epsilon": given, "alpha": alpha, "rho": rho}
+    named = [name for name, value in names.items() if value is not None]
+    if len(named) != 1:
+        found = f"{' and '.join(named)} were given together" if named else "none was given"
+        raise BadInput(NEEDED, found, ONE)
+    number = _delta(delta)
+    if isinstance(given, (Pure, Approximate, Concentrated)):
+        if number:
+            found = f"{given!r} says already all there is to say"
+            raise BadInput(f"delta = {text(number)} was asked for", found, "Use Approximate(epsilon, delta)")
+        return _not_too_small(given)
+    if rho is not None:
+        if number:
+            found = "rho stands alone, without a delta"
+            raise BadInput(f"delta = {text(number)} was asked for with rho", found, "Leave delta out, or give epsilon")
+        return _not_too_small(Concentrated(rho))
+    epsilon = epsilon_of(given, alpha)
+    return Approximate(epsilon, number) if number else Pure(epsilon)
+
+
+def _not_too_small(loss: Loss) -> Loss:
+    """What is asked for; a share of it may be smaller."""
+    if isinstance(loss, Concentrated) and loss.rho < SMALLEST_RHO:
+        raise BadInput(f"{loss} was asked for", "below 1e-18 the noise would drown every count", "Give more")
+    return loss
+
+
+def pure_only(loss: Loss, what: str) -> Pure:
+    """For noise that needs no delta: to take one would be to pay for nothing."""
+    if isinstance(loss, Approximate):
+        found = "its noise is pure: a delta would be spent for nothing"
+        raise BadInput(f"delta = {text(loss.delta)} was asked for with {what}", found, "Leave delta out")
+    if isinstance(loss, Concentrated):
+        found = "only Gaussian noise is calibrated by rho"
+        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon")
+    return loss
+
+
+def gaussian_only(loss: Loss, what: str) -> Approximate | Concentrated:
+    """For Gaussian noise, which no epsilon alone can bound."""
+    if isinstance(loss, Pure):
+        found = "Gaussian noise needs a delta above 0, or rho"
+        raise BadInput(f"epsilon alone was given for {what}", found, "Give rho, or epsilon with delta")
+    return loss
+
+
+def odds_only(loss: Loss, what: str) -> Pure | Approximate:
+    """For mechanisms that are judged by likelihood ratios."""
+    if isinstance(loss, Concentrated):
+        found = "only Gaussian noise is calibrated by rho"
+        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon")
+    return loss
+
+
+def _delta(value: Any) -> Fraction:
+    number = exact(value, "delta")
+    if not 0 <= number < 1:
+        raise BadInput(f"delta = {value} was asked for", "it must be at least 0 and below 1")
+    return number
+
+
+def together(losses: Iterable[Loss]) -> Loss:
+    """What several measurements of the same table cost together: epsilons and deltas add up, or rhos.
+
+    Among concentrated ones a pure loss costs epsilon^2 / 2 of rho.
+    """
+    parts = list(losses)
+    if any(isinstance(part, Concentrated) for part in parts):
+        return Concentrated(sum((rho_of(part) for part in parts), Fraction(0)))
+    epsilon = reduce(_plus, (part.epsilon for part in parts if part.epsilon is not None))
+    delta = sum((part.delta for part in parts), Fraction(0))
+    return Approximate(epsilon, delta) if delta else Pure(epsilon)
+
+
+def rho_of(loss: Loss) -> Fraction:
+    """A pure or concentrated loss, in rho."""
+    if isinstance(loss, Concentrated):
+        return loss.rho
+    if isinstance(loss, Pure):
+        return above(loss.epsilon) ** 2 / 2
+    raise ValueError("an (epsilon, delta) loss cannot be counted in rho")
+
+
+def above(epsilon: Epsilon) -> Fraction:
+    """Epsilon as a rational, rounded up where it has no exact form."""
+    if epsilon.value is not None:
+        return epsilon.value
+    assert epsilon.ratio is not None
+    return Fraction(decimal_above(log_bounds(epsilon.ratio)[1], 15))
+
+
+def _plus(one: Epsilon, other: Epsilon) -> Epsilon:
+    if one.ratio is not None and other.ratio is not None:
+        return Epsilon(ratio=one.ratio * other.ratio)
+    return Epsilon(value=above(one) + above(other))
+
+
+Grade = Literal["exact", "enclosed", "computational", "diagnosed", "refuted"]
+GRADES = tuple(grade for grade in get_args(Grade) if grade != "refuted")  # of a guarantee that may be published
+Code = Literal["one-person", "free-row", "moved", "swapped", "smallest"]
+Norm = Literal["l1", "l2"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """The smallest difference of two tables that survives what is kept, before one person's contributions count."""
+
+    code: Code
+    distance: int = 1  # its l1 length
+    square: int = 1  # its squared l2 length
+    more: int = 1  # persons more, in the rows that gain
+    fewer: int = 0  # persons fewer, in the rows that lose
+    rows: int = 1  # how many rows change
+    proved: bool = True  # that no smaller change survives
+
+    @property
+    def one_person(self) -> bool:
+        """Whether one person can move, come or go without touching what is kept."""
+        return self.distance <= 2
+
+
+ONE_PERSON = Change("one-person")
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two tables that differ by one person, or by the smallest change that survives what is kept.
+
+    `rate` is what one unit of distance costs (in rho: one unit of squared distance), whatever the change, so that
+    releases with different neighbours can be compared and added up.
+    """
+
+    change: Change = field(metadata={"flat": True})
+    rate: Loss
+    contributions: int = 1
+    norm: Norm = "l1"
+    per_unit: bool = False  # the promise is for one unit of distance, not for the whole change
+
+    def __str__(self) -> str:
+        from discreet.record.words import unit
+
+        return unit(self)
+
+
+def one_person(rate: Loss, contributions: int = 1) -> Neighbours:
+    """The neighbours where nothing is kept: one person more or less."""
+    return Neighbours(ONE_PERSON, rate, contributions)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a promise does not say by itself: a code, and the numbers that belong to it."""
+
+    json_schema: ClassVar[Mapping[str, object]] = {
+        "type": "object",
+        "properties": {"code": {"type": "string"}},
+        "required": ["code"],
+        "additionalProperties": {"type": ["integer", "string"]},
+    }
+    code: str
+    numbers: tuple[tuple[str, int | str], ...] = ()
+
+    @classmethod
+    def of(cls, code: str, **numbers: int | str) -> Remark:
+        return cls(code, tuple(numbers.items()))
+
+    def as_json(self) -> dict[str, int | str]:
+        return {"code": self.code, **dict(self.numbers)}
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, object]) -> Remark:
+        numbers = {name: item for name, item in value.items() if name != "code"}
+        if not isinstance(value.get("code"), str) or not all(type(item) in (int, str) for item in numbers.values()):
+            raise ValueError("a remark is a code with numbers")
+        return cls.of(str(value["code"]), **numbers)  # type: ignore[arg-type]
+
+
+ROWS_ARE_PUBLIC = Remark("rows-are-public")
+
+
+def top_coded(max_count: int | None) -> tuple[Remark, ...]:
+    """Counts above the largest one are treated as it, whether or not any was."""
+    return () if max_count is None else (Remark.of("top-coded", max_count=max_count),)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise of differential privacy."""
+
+    loss: Loss = field(metadata={"flat": True})
+    unit: Neighbours
+    grade: Grade = "exact"
+    remarks: tuple[Remark, ...] = ()
+    private: bool = field(default=True, metadata={"elsewhere": True})  # it stands at the head of a record
+
+    @property
+    def kind(self) -> str:
+        """`pure`, `approximate` or `concentrated`."""
+        return self.loss.kind
+
+    @property
+    def epsilon(self) -> Epsilon | None:
+        return self.loss.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        return self.loss.delta
+
+    @property
+    def rho(self) -> Fraction | None:
+        return self.loss.rho
+
+    @property
+    def sentence(self) -> str:
+        """The promise in words, for people."""
+        from discreet.record.words import guarantee
+
+        return guarantee(self)
+
+    def __repr__(self) -> str:
+        return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
+
+
+def whole_price(promise: Guarantee) -> Loss:
+    """What the whole smallest change costs, where the promise is stated per unit of distance."""
+    at, loss = promise.unit, promise.loss
+    if not at.per_unit:
+        return loss
+    if isinstance(loss, Concentrated):
+        return loss.times(at.change.square)
+    if isinstance(at.rate, Concentrated):  # Gaussian noise, promised in epsilon and delta
+        from discreet.privacy.convert import approximate, rho_for
+
+        return approximate(rho_for(loss.epsilon.rational(), loss.delta) * at.change.square, loss.delta)
+    epsilon = loss.epsilon.times(at.change.distance if at.norm == "l1" else root_above(at.change.square))
+    return Approximate(epsilon, loss.delta) if loss.delta else Pure(epsilon)
+
+
+def root_above(square: int) -> Fraction:
+    """The square root, rounded up."""
+    return Fraction(math.isqrt(square * 10**24) + 1, 10**12)

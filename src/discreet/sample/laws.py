@@ -1,6 +1,0 @@
-"""Where the laws were: now in `discreet.laws`."""
-
-# until the last caller has moved
-from discreet.laws import Gaussian, Geometric, Staircase
-
-__all__ = ["Gaussian", "Geometric", "Staircase"]
