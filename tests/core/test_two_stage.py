@@ -17,12 +17,12 @@ import discreet as dc
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import zcdp_epsilon
+from discreet.public_map import rank_rows
 from discreet.record.codec import encode
 from discreet.sample.bits import seeded
 from discreet.table import Schema
 from discreet.testing import epsilons
 from discreet.ways.keep_distribution.draw import draw
-from discreet.ways.keep_distribution.maps import rank_rows
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
 from discreet.ways.keep_distribution.spec import KeepDistribution
 
