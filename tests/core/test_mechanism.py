@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.encode import mechanism_json, mechanism_of
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import discreet.certify.proof as proof
 import pytest
 
 import discreet as dc
-import discreet.certify.proof as proof
 from discreet.certify import certify
 from discreet.errors import BadInput, NotProven
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from discreet.ways.keep_distribution.maps import rank_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from discreet.sample.bits import seeded
 from discreet.table import Schema
 from discreet.testing import epsilons
 from discreet.ways.keep_distribution.draw import draw
-from discreet.ways.keep_distribution.maps import rank_rows
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
 from discreet.ways.keep_distribution.spec import KeepDistribution
 
