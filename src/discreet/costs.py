@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.numbers import exact
 
@@ -21,10 +21,11 @@ def cost_matrix(cost: str | Any, inputs: int, outputs: int | None = None) -> Flo
     shape = (inputs, inputs if outputs is None else outputs)
     if not isinstance(cost, str):
         return _own_matrix(cost, shape)
-    error = np.arange(shape[1])[None, :] - np.arange(shape[0])[:, None]
+    error: Integers = np.arange(shape[1])[None, :] - np.arange(shape[0])[:, None]
     name, _, values = cost.partition(":")
     if name == "wrong" and not values:
-        return (error != 0).astype(float)
+        wrong: Floats = (error != 0).astype(float)
+        return wrong
     if name == "absolute" and not values:
         return np.abs(error).astype(float)
     if name == "squared" and not values:
@@ -61,11 +62,11 @@ def prior_of(prior: Any, size: int, what: str = "the prior") -> Floats:
     """A probability vector of the right length; uniform when none is given."""
     if prior is None:
         return np.full(size, 1 / size)
-    vector = np.asarray(prior, dtype=float)
+    vector: Floats = np.asarray(prior, dtype=float)
     if vector.shape != (size,):
         raise BadInput(f"{what} was given", f"it has shape {vector.shape}, {size} numbers are needed")
     if not np.isfinite(vector).all() or (vector < 0).any():
         raise BadInput(f"{what} was given", "it holds a negative or non-finite number")
     if abs(vector.sum() - 1) > 1e-9:
         raise BadInput(f"{what} was given", f"it sums to {vector.sum():.12g}, not to 1")
-    return vector / vector.sum()
+    return vector / float(vector.sum())

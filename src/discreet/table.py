@@ -29,7 +29,8 @@ class Schema:
         """The values of one key column, row by row."""
         if name not in self.keys:
             raise BadInput(f"the key column {name!r} was asked for", "there is none", did_you_mean(name, self.keys))
-        return self.categories.column(name).to_pylist()
+        values: list[Any] = self.categories.column(name).to_pylist()
+        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -221,7 +221,8 @@ def _row_matrix(pivots: Floats, ties: Floats, pull: Floats, pulled: Floats) -> F
         corner = 1 / pivots[i] + ties[i] ** 2 * corner
         row[i] = corner
         out[i, i:] = out[i:, i] = row[i:].sum(axis=1)
-    return out - np.einsum("ij,kj->ik", pull / pulled, pull)
+    inverse: Floats = out - np.einsum("ij,kj->ik", pull / pulled, pull)
+    return inverse
 
 
 def _symmetric_solver(matrix: Floats, z: Floats) -> Callable[[Floats], Floats]:

@@ -93,7 +93,8 @@ def _pattern(tight: Integers, column: int) -> Integers:
 def _depths(pattern: Integers) -> Integers:
     """How many steps each entry of the scale lies below its largest."""
     heights = np.concatenate([[0], np.cumsum(pattern)])
-    return heights.max() - heights
+    depths: Integers = heights.max() - heights
+    return depths
 
 
 def _in_floats(z: Floats, odds: float, columns: list[int]) -> tuple[Floats, int]:

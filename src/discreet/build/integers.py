@@ -56,7 +56,8 @@ def repaired(matrix: Floats, odds: float, fixed_point: Floats | None = None) -> 
     # what is added to a row is private by itself as soon as no row gets more than `odds` times what another gets
     mixed = max(MIXED, 2 * float(missing.max()) / (odds - 1))
     filled = above + np.outer(missing + mixed, ignoring / ignoring.sum())
-    return filled / filled.sum(axis=1, keepdims=True)
+    rows: Floats = filled / filled.sum(axis=1, keepdims=True)
+    return rows
 
 
 def least_private_majorant(matrix: Floats, odds: float) -> Floats:

@@ -90,7 +90,8 @@ def _peaked_ratios(columns: Floats, z: Floats, log_odds: float, peaks: NDArray[n
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.einsum("ij,ij->j", np.exp(-log_odds * np.arange(len(z)))[steps], columns)
         ratios = sums / two_sided(z, math.exp(-log_odds))[peaks]
-    return np.where(np.isfinite(ratios), ratios, columns.sum(axis=0) / z.sum())
+    found: Floats = np.where(np.isfinite(ratios), ratios, columns.sum(axis=0) / z.sum())
+    return found
 
 
 def _least_ratios(columns: Floats, z: Floats, log_odds: float, current: Floats) -> Floats:
@@ -104,7 +105,8 @@ def _least_ratios(columns: Floats, z: Floats, log_odds: float, current: Floats) 
         bottom = left[1] * from_left + right[1] * from_right - unit * z[:, None]
         ratios = (left[0] * from_left + right[0] * from_right - unit * columns) / bottom
         ratios[~((unit > 0) & (bottom > 0))] = np.inf
-    return ratios.min(axis=0)
+    least: Floats = ratios.min(axis=0)
+    return least
 
 
 def _one_way(columns: Floats, tilted: Floats, z: Floats, log_odds: float) -> tuple[Floats, Floats, Floats]:

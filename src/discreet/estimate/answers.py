@@ -112,7 +112,8 @@ class Estimate:
         """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
         from discreet.estimate.posterior import posteriors
 
-        return posteriors(self.evidence, np.array([int(value)]))[0]
+        chances: Floats = posteriors(self.evidence, np.array([int(value)]))[0]
+        return chances
 
     def distribution(self, method: str = "published") -> Floats:
         """The distribution of counts: as `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""

@@ -71,7 +71,8 @@ class Evidence:
         if self.published is not None:
             padded = np.zeros(max(self.size, len(self.published)))
             padded[: len(self.published)] = self.published
-            return padded[: self.size] / padded[: self.size].sum()
+            shares: Floats = padded[: self.size] / padded[: self.size].sum()
+            return shares
         from discreet.estimate.deconvolve import most_likely
 
         return most_likely(self)

@@ -55,7 +55,8 @@ class LatticeEstimate:
                 "Ask for `by(column)`, which needs no matrix",
             )
         noise = self.noise.astype(float)
-        return noise.T @ noise / len(noise)  # the mean is zero, since the law is symmetric
+        covariance: Floats = noise.T @ noise / len(noise)  # the mean is zero, since the law is symmetric
+        return covariance
 
     def total(self) -> Answer:
         """The sum of the true counts."""

@@ -57,4 +57,5 @@ def _normal(histogram: Any) -> Floats:
         raise BadInput(
             "a distance between distributions was asked for", "one of them is not a histogram or distribution"
         )
-    return values / values.sum()
+    shares: Floats = values / values.sum()
+    return shares

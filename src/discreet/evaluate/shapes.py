@@ -46,8 +46,10 @@ def rows_of(distribution: Floats, rows: int) -> Integers:
     """Counts of `rows` rows spread over the distribution as evenly as whole rows can be."""
     upper = np.cumsum(distribution)
     places = (np.arange(rows) + 0.5) / rows * upper[-1]
-    return np.minimum(np.searchsorted(upper, places), len(distribution) - 1)
+    counts: Integers = np.minimum(np.searchsorted(upper, places), len(distribution) - 1)
+    return counts
 
 
 def _scaled(weights: NDArray[Any]) -> Floats:
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares

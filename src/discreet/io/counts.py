@@ -75,7 +75,8 @@ def _text(column: Any, name: str) -> NDArray[np.int64]:
 
     trimmed = pc.utf8_trim_whitespace(column)
     if pc.all(pc.match_substring_regex(trimmed, "^[0-9]{1,18}$")).as_py():
-        return pc.cast(trimmed, pa.int64()).to_numpy()
+        values: NDArray[np.int64] = pc.cast(trimmed, pa.int64()).to_numpy()
+        return values
     return _parsed(trimmed.to_pylist(), name)
 
 

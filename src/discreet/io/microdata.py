@@ -107,7 +107,8 @@ def _one_pass(database: Any, names: list[str], person: str, bound: int, number: 
         f"SELECT place, count(*) FROM (SELECT place FROM people JOIN codes ON {same} {some}QUALIFY "
         f"row_number() OVER (PARTITION BY {who} ORDER BY hash(hash({who}, place))) <= {bound}) GROUP BY place"
     )
-    return database.execute(query).fetchall()
+    found: list[Any] = database.execute(query).fetchall()
+    return found
 
 
 def _add(counts: Integers, found: list[Any]) -> None:
@@ -179,7 +180,7 @@ def _places(people: Any, names: list[str], universe: Any) -> Integers:
     place = {tuple(row.values()): k for k, row in enumerate(known)}
     outside = sorted(text for text in texts if text not in place) if people.num_rows else []
     if outside:
-        raise _outside(names, len(outside), outside[:NAMED])  # type: ignore[arg-type]
+        raise _outside(names, len(outside), outside[:NAMED])
     return np.array([place.get(text, 0) for text in texts], dtype=np.int64)[codes]
 
 

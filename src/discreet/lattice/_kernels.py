@@ -60,28 +60,32 @@ def member(plan: Plan, label: int, word: np.uint64) -> int:
     """A cell of the class."""
     start = plan.class_start[label]
     size = plan.class_start[label + 1] - start
-    if size == 1:
-        return plan.class_cells[start]
-    return plan.class_cells[start + below(word, size)]
+    cell: int = plan.class_cells[start] if size == 1 else plan.class_cells[start + below(word, size)]
+    return cell
 
 
 @njit(cache=True)
 def pick(plan: Plan, word: np.uint64, room: Room) -> int:
     """A direction, chosen by the word alone and never by the state: its cells, its steps; returns how many cells."""
+    size: int
     word = mix(word)
     if plan.swap_share > 0.0 and unit(word) < plan.swap_share:
-        return _pick_swap(plan, word, room)
+        size = _pick_swap(plan, word, room)
+        return size
     if plan.rows > 0:
-        return _pick_minor(plan, word, room)
+        size = _pick_minor(plan, word, room)
+        return size
     word = mix(word)
     if plan.jumps:
-        return _pick_jump(plan, word, room)
+        size = _pick_jump(plan, word, room)
+        return size
     row = below(word, plan.lengths.shape[0])
-    for entry in range(plan.lengths[row]):
+    size = plan.lengths[row]
+    for entry in range(size):
         word = mix(word)
         room.cells[entry] = member(plan, plan.classes[row, entry], word)
         room.steps[entry] = plan.steps[row, entry]
-    return plan.lengths[row]
+    return size
 
 
 @njit(cache=True)
@@ -195,7 +199,8 @@ def step(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, 
     if size == 0:
         return square
     k = draw(plan, state, lower, room, size, chance, square)
-    return move(plan, state, room, size, k, square)
+    norm: int = move(plan, state, room, size, k, square)
+    return norm
 
 
 @njit(cache=True)

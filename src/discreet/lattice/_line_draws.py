@@ -113,7 +113,8 @@ def draw_l1(plan: Plan, state: Integers, lower: Integers, room: Room, size: int,
         room.low[pieces], room.high[pieces], room.tilt[pieces], room.weight[pieces] = start, end, slope, norm
         lightest = min(lightest, norm)
         pieces += 1
-    return _invert_pieces(plan, room, pieces, lightest, chance)
+    k: int = _invert_pieces(plan, room, pieces, lightest, chance)
+    return k
 
 
 @njit(cache=True)
@@ -135,13 +136,16 @@ def _invert_pieces(plan: Plan, room: Room, pieces: int, lightest: int, chance: f
     start, end, tilt = room.low[piece], room.high[piece], room.tilt[piece]
     length = end - start + 1
     share = min(rest / room.weight[piece], 1.0) if room.weight[piece] > 0.0 else 0.0
+    k: int
     if tilt == 0:
-        return start + min(np.int64(share * length), length - 1)
+        k = start + min(np.int64(share * length), length - 1)
+        return k
     reach = 1.0 - power(plan, abs(tilt) * length)
     below_peak = share if tilt > 0 else 1.0 - share
     past = np.int64(-math.log(max(1.0 - below_peak * reach, 1e-300)) / (plan.rate * abs(tilt)))
     past = min(past, length - 1)
-    return start + past if tilt > 0 else end - past
+    k = start + past if tilt > 0 else end - past
+    return k
 
 
 @njit(cache=True)
@@ -177,12 +181,16 @@ def draw_minor(decay: Floats, rate: float, state: Integers, cells: Integers, cha
     after_near, after_far = beyond(decay, highest - right_edge)
     flat = right_edge - left_edge + 1.0
     rest = chance * (near + far + flat + after_near + after_far)
+    k: int
     if rest < near + far:
-        return left_edge - outward(rate, near + far - rest, left_edge - lowest, near, far, decay[2])
+        k = left_edge - outward(rate, near + far - rest, left_edge - lowest, near, far, decay[2])
+        return k
     rest -= near + far
     if rest < flat:
-        return left_edge + np.int64(rest)
-    return right_edge + outward(rate, rest - flat, highest - right_edge, after_near, after_far, decay[2])
+        k = left_edge + np.int64(rest)
+        return k
+    k = right_edge + outward(rate, rest - flat, highest - right_edge, after_near, after_far, decay[2])
+    return k
 
 
 @njit(cache=True)
@@ -204,7 +212,7 @@ def draw_round(plan: Plan, state: Integers, lower: Integers, room: Room, size: i
         furthest = (math.sqrt(closest) + CUT / plan.rate) ** 2
     reach = math.sqrt(max(furthest - off, 0.0) / length)
     start = max(least, np.int64(math.floor(centre - reach)))
-    end = min(most, np.int64(math.ceil(centre + reach)))
+    end: int = min(most, np.int64(math.ceil(centre + reach)))
     total = 0.0
     for k in range(start, end + 1):
         total += _weight(plan, off + length * (k - centre) ** 2, closest)
@@ -225,6 +233,9 @@ def _weight(plan: Plan, squared: float, closest: float) -> float:
 
 @njit(cache=True)
 def draw(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int) -> int:
+    k: int
     if plan.law == L1:
-        return draw_l1(plan, state, lower, room, size, chance)
-    return draw_round(plan, state, lower, room, size, chance, square)
+        k = draw_l1(plan, state, lower, room, size, chance)
+    else:
+        k = draw_round(plan, state, lower, room, size, chance, square)
+    return k

@@ -72,7 +72,8 @@ def _by_stars(out: Integers, starts: Integers, sums: Integers, parts: Integers, 
 
 def within(starts: Integers, lengths: Integers) -> Integers:
     """starts[0], starts[0]+1, .. for each run, one after the other."""
-    return np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    places: Integers = np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return places
 
 
 def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:

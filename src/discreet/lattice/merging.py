@@ -66,7 +66,8 @@ class Merged:
         spread = np.sqrt([group.variance for group in self.groups])
         scaled = numbers / divisor * spread[drawn][None, :] / spread[solved][:, None]
         _, logarithm = np.linalg.slogdet(np.eye(len(solved)) + scaled @ scaled.T)
-        return math.prod(self.groups[c].flatness for c in solved) * math.exp(-0.5 * float(logarithm))
+        flatness: float = math.prod(self.groups[c].flatness for c in solved)
+        return flatness * math.exp(-0.5 * float(logarithm))
 
     def draw(self, draws: int, bits: Bits) -> list[Integers]:
         """For every class its cells, a row per draw."""

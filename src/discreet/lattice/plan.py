@@ -68,7 +68,8 @@ class LatticePlan:
 
     def draw(self, bits: Bits, counts: Integers | None = None) -> Integers:
         """Noise of every cell. The counts are needed, and read, only under inequalities."""
-        return self.draws(1, bits, counts)[0]
+        noise: Integers = self.draws(1, bits, counts)[0]
+        return noise
 
     def draws(self, number: int, bits: Bits, counts: Integers | None = None) -> Integers:
         """Independent noise, a row per draw."""
@@ -91,7 +92,7 @@ class LatticePlan:
     def _redrawn(self, bits: Bits, table: Integers) -> Integers:
         """Drawn again until the inequalities hold: the law conditioned on them."""
         for _ in range(MOST_REDRAWS):
-            noise = self._draws(1, bits, table if self.nonnegative and self.law.odds is not None else None)[0]
+            noise: Integers = self._draws(1, bits, table if self.nonnegative and self.law.odds is not None else None)[0]
             if self._allowed(table + noise):
                 return noise
         raise SolverFailed(

@@ -62,7 +62,8 @@ def found_version(connection: Connection) -> int | None:
     """The version of the ledger in this database, or None where there is no ledger."""
     if not inspect(connection).has_table(about.name):
         return None
-    return connection.execute(select(about.c.version)).scalar_one()
+    version: int = connection.execute(select(about.c.version)).scalar_one()
+    return version
 
 
 def _guards(dialect: str) -> list[str]:

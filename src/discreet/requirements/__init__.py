@@ -45,7 +45,8 @@ def parse_requirement(item: Any, prior: Prior = None) -> Requirement:
         name, given, text = item.partition("=")
         value = text.strip() if given else None
     elif hasattr(item, "rows") and hasattr(item, "check"):
-        return item
+        requirement: Requirement = item
+        return requirement
     else:
         raise BadInput(f"the requirement {item!r} was asked for", "it is neither a name nor a name with a value")
     kind = _kind(name.strip())

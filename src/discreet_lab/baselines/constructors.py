@@ -40,7 +40,8 @@ def _tight(left: Floats, grow: float) -> NDArray[np.int64]:
     """+1 where the remainder rises as steeply as it may, -1 where it falls so."""
     rising = np.isclose(left[1:], grow * left[:-1], rtol=1e-9)
     falling = np.isclose(left[:-1], grow * left[1:], rtol=1e-9)
-    return rising.astype(np.int64) - falling.astype(np.int64)
+    steps: NDArray[np.int64] = rising.astype(np.int64) - falling.astype(np.int64)
+    return steps
 
 
 def _scale(tight: NDArray[np.int64], column: int, grow: float) -> tuple[Floats, NDArray[np.int64]]:

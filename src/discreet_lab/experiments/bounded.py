@@ -32,7 +32,8 @@ def noise(epsilon: str, truth: str, support: int) -> BoundedNoise:
 def discrete_gaussian(parameter: float) -> Floats:
     """P(k) on -60..60, proportional to exp(-k^2 / (2 parameter))."""
     masses = np.exp(-(REACH**2) / (2 * parameter))
-    return masses / masses.sum()
+    shares: Floats = masses / masses.sum()
+    return shares
 
 
 def true_variance(parameter: float) -> float:

@@ -176,7 +176,8 @@ def acceptance(
 
     def weight(values: Integers) -> Floats:
         sizes = np.abs(values)
-        return (proposal_rate - 0.5) * sizes[:, free].sum(axis=1) - 0.5 * sizes[:, list(SOLVED)].sum(axis=1)
+        less: Floats = (proposal_rate - 0.5) * sizes[:, free].sum(axis=1) - 0.5 * sizes[:, list(SOLVED)].sum(axis=1)
+        return less
 
     chances = np.minimum(1, np.exp(weight(good)[:, None] - weight(states)[None, :]))
     return float(chances.mean() * len(good) / proposals)

@@ -48,7 +48,8 @@ def expected(mechanism: Floats, prior: Floats, cost: str) -> float:
 
 
 def rmse(mechanism: Floats, prior: Floats) -> float:
-    return expected(mechanism, prior, "squared") ** 0.5
+    root: float = expected(mechanism, prior, "squared") ** 0.5
+    return root
 
 
 def curves(mechanisms: Mechanisms, measure: Callable[[Floats, Any], float], over: Any) -> dict[str, list[float]]:

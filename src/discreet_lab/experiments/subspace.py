@@ -75,7 +75,8 @@ def exact_draws(which: str, law: str, number: int, seed: int) -> Integers:
 
 def norm(noise: Integers, law: str) -> NDArray[np.float64]:
     values = noise.astype(float)
-    return np.abs(values).sum(axis=1) if law == "l1" else np.sqrt((values**2).sum(axis=1))
+    norms: NDArray[np.float64] = np.abs(values).sum(axis=1) if law == "l1" else np.sqrt((values**2).sum(axis=1))
+    return norms
 
 
 def convergence(matrix: Integers, cases: tuple[tuple[str, float, int], ...]) -> Callable[[Setting], Result]:

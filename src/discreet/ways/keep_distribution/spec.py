@@ -51,7 +51,7 @@ class KeepDistribution(WaySpec):
     )
     mechanism: str = option(
         "transport",
-        "what every row goes through: noise and a map, a mechanism by name, or a file with a matrix",
+        "how rows come to the distribution: noise and a map, or a mechanism constructed for it",
         values=lambda: (*MAPPED, *CONSTRUCTED),
     )
     consistent: bool | None = option(
