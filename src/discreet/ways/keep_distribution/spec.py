@@ -62,7 +62,9 @@ class KeepDistribution(WaySpec):
     refine: bool | None = option(
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
-    base: str | None = option(None, "noise under the map; geometric, or gaussian with rho", values=bases)
+    base: str | None = option(
+        None, "noise under the map; geometric, or gaussian with rho", values=bases, usual="geometric"
+    )
     privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=exact_privatizers)
 
     def __post_init__(self) -> None:
