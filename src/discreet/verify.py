@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io.folder import RECORD, Contents, Folder, folder_of, read_contents
+from discreet.io.folder import RECORD, REPORT, Contents, Folder, folder_of, read_contents
 from discreet.io.tables import may_be_ascending
 from discreet.record.codec import Damaged
+from discreet.record.release import PublishedTable
 from discreet.ways import way_named
 
 
@@ -136,6 +137,8 @@ def _check_table(folder: Folder) -> list[str]:
     problems = []
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
+    if {REPORT, *_named(publication.record.tables)} != set(publication.record.digests):
+        problems.append("The files that release.json names are not those it has digests of.")
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
     if measured is not None and len(measured) != len(counts):
@@ -146,6 +149,12 @@ def _check_table(folder: Folder) -> list[str]:
     if top is not None and len(counts) and (counts.min() < 0 or counts.max() > top):
         problems.append(f"The table holds counts outside 0..{top}.")
     return [*problems, *_check_order(folder)]
+
+
+def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
+    for table in tables:
+        yield table.file
+        yield from (one.file for one in table.measurements)
 
 
 def _check_order(folder: Folder) -> list[str]:
