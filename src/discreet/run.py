@@ -7,7 +7,6 @@ Sections: [table], [privacy], one named after the way ([keep-distribution], [row
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -109,6 +108,8 @@ def named(word: str) -> tuple[str, ...] | str:
 
 def read_spec(path: str | Path) -> ReleaseSpec:
     """A release from a TOML file. All problems are told at once; nothing is read from the table."""
+    import tomllib
+
     file = Path(path)
     try:
         with file.open("rb") as content:
