@@ -20,7 +20,6 @@ from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, P
 from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
-from discreet.record.release import About
 from discreet.release import Release, release
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.record.release import About
 
     __version__: str
 
@@ -50,6 +50,7 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.record.release": ("About",),
 }
 
 
