@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.build.explicit import explicit
 from discreet.errors import BadInput
 from discreet.laws import Geometric
-from discreet.mechanism import Mechanism, NoiseThenMap, Weights, of_weights
+from discreet.mechanism import Mechanism, NoiseThenMap, Weights, form_parameters, of_weights
 from discreet.numbers import Epsilon
 from discreet.public_map import PublicMap
 from discreet.record.codec import Damaged, decode, encode
@@ -103,12 +103,16 @@ def test_properties_hold_or_have_a_witness(mechanism: Mechanism) -> None:
         assert witness is None or "T[" in witness.sentence
 
 
+def facts_of(mechanism: Mechanism) -> MechanismFacts:
+    return MechanismFacts(mechanism.name, form_parameters(mechanism.form), mechanism.form)
+
+
 @given(mechanisms(9))
 def test_a_mechanism_survives_its_json(made: Made) -> None:
     import json
 
     mechanism, _ = made
-    written = json.loads(json.dumps(encode(MechanismFacts(mechanism.name, mechanism.form))))
+    written = json.loads(json.dumps(encode(facts_of(mechanism))))
     again = decode(MechanismFacts, written)
     assert again.name == mechanism.name and Mechanism(again.name, again.form).weights == mechanism.weights
     assert encode(again) == written
@@ -116,8 +120,7 @@ def test_a_mechanism_survives_its_json(made: Made) -> None:
 
 @pytest.mark.parametrize("damage", ["form", "noise", "clamp", "map"])
 def test_a_damaged_description_is_refused(damage: str) -> None:
-    geometric = explicit("geometric", 5, 1)
-    value = encode(MechanismFacts(geometric.name, geometric.form))
+    value = encode(facts_of(explicit("geometric", 5, 1)))
     del value[damage]
     with pytest.raises(Damaged, match="its fields do not fit it"):
         decode(MechanismFacts, value)

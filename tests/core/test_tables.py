@@ -235,10 +235,10 @@ def test_rows_are_sorted_unless_their_order_is_public() -> None:
     frame = pa.table({"a": ["y", "x", "x"], "b": [1, 10, 9], "n": [5, 6, 7]})
     table = dc.table(frame, "n", ["a", "b"])
     assert table.schema.column("b") == [9, 10, 1] and table.counts.tolist() == [7, 6, 5]
-    assert table.schema.order == "sorted by the keys"
+    assert table.schema.order == "sorted"
     kept = dc.table(frame, "n", ["a", "b"], keep_order=True)
     assert kept.schema.column("b") == [1, 10, 9] and kept.counts.tolist() == [5, 6, 7]
-    assert kept.schema.order == "as given, declared public"
+    assert kept.schema.order == "as-given"
     with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
         dc.table(pa.table({"a": ["y", "x", "y"], "n": [5, 6, 7]}), "n", keep_order=True)
 

@@ -18,6 +18,7 @@ import discreet as dc
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import zcdp_epsilon
+from discreet.public_map import rank_rows
 from discreet.record.codec import encode
 from discreet.sample.bits import seeded
 from discreet.table import Schema

@@ -64,7 +64,9 @@ class KeepDistribution(WaySpec):
     refine: bool | None = option(
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
-    base: str | None = option(None, "noise under the map; geometric, or gaussian with rho", values=lambda: BASES)
+    base: str | None = option(
+        None, "noise under the map; geometric, or gaussian with rho", values=lambda: BASES, usual="geometric"
+    )
     privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS)
 
     def __post_init__(self) -> None:
