@@ -26,7 +26,7 @@ class Choice:
     distribution_error: float
     meaning: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return dict(vars(self))
 
 

@@ -44,7 +44,7 @@ class Compared:
         law = np.array([(shares[:, None] * matrix).trace(error) for error in errors])
         return errors, law
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {"name": self.name, "cost": self.cost, "properties": self.properties}
 
 
@@ -56,7 +56,7 @@ class Comparison:
     epsilon: Epsilon
     mechanisms: tuple[Compared, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),

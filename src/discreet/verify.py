@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.io.folder import RECORD, Contents, Folder, folder_of, read_contents
@@ -29,7 +28,7 @@ class Verification:
     def __bool__(self) -> bool:
         return self.valid
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "valid": self.valid,
             "problems": list(self.problems),

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class BoundedNoise:
         """The delta, at the same epsilon, of the discrete Gaussian with the variance of `pmf` as its parameter."""
         return Gaussian(self.variance).delta(self.epsilon)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields the command line prints; every delta is rounded up."""
         deltas = ("delta_single", "delta_paper", "delta_exact", "delta_optimal", "delta_gaussian")
         return {

@@ -58,7 +58,7 @@ class Construction:
     def matrix(self) -> Floats:
         return self.mechanism.matrix()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields of `discreet construct --json`."""
         small = max(self.mechanism.form.shape) < LARGEST_DENSE
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -65,7 +65,7 @@ def run(
     emit(json, as_json(diagnosis), lambda: _lines(diagnosis, chain))
 
 
-def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+def as_json(diagnosis: Diagnosis) -> dict[str, object]:
     return {
         "curve": [{"iteration": iteration, "bound": bound} for iteration, bound in diagnosis.curve()],
         "runs": diagnosis.runs,

@@ -35,7 +35,7 @@ class MaxCount:
     above: Integers = field(repr=False)
     noise: Geometric
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),

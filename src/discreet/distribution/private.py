@@ -55,7 +55,7 @@ class PrivateDistribution:
     def delta(self) -> Fraction:
         return self.loss.delta
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "distribution": [float(share) for share in self.distribution],
             "method": self.method,
