@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXPLICIT = ("geometric", "explicit-fair", "exponential", "staircase", "randomized-response", "uniform")
 WEAKLY_HONEST = ("weakly-honest", "row-monotone", "column-monotone")
-LARGEST = 100
+LARGEST = 100  # max_count up to which the one mechanism that needs a linear program is compared too
 PRETTY = {"wrong": "wrong", "absolute": "mean |error|", "squared": "mean error²"}
 
 

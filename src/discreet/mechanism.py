@@ -27,7 +27,7 @@ from discreet.public_map import PublicMap
 if TYPE_CHECKING:
     from discreet.requirements import Breach
 
-LARGEST_MATRIX = 2001
+LARGEST_MATRIX = 2001  # rows; as floats such a matrix takes 32 MB
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
 
 

@@ -20,9 +20,9 @@ from discreet.laws import Gaussian
 from discreet.numbers import Epsilon, Number, decimal_above, probability, text, whole
 from discreet.privacy import loss_of, pure_only
 
-BITS = 60
-DIGITS = 15
-LARGEST_SUPPORT = 200
+BITS = 60  # of a probability: far finer than the solver's tolerance
+DIGITS = 15  # decimals of a delta that is printed: about what a float holds
+LARGEST_SUPPORT = 200  # takes a second or two to solve
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from discreet.arrays import Floats
 from discreet.build.pricing import lower_bound
 from discreet.errors import SolverFailed
 
-MOST_STEPS = 150
-PATIENCE = 12
-TO_THE_WALL = 0.9995
+MOST_STEPS = 150  # of Newton: twenty to forty are usual up to 120 counts
+PATIENCE = 12  # steps without a better matrix: by then rounding errors have taken over
+TO_THE_WALL = 0.9995  # of the way to the nearest wall: on it a slack is zero, and Newton's matrix singular
 RARE = 1e-12  # outputs that all together are rarer than this are drawn without regard to the input
 
 

@@ -24,7 +24,7 @@ from discreet.record.values import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
-LARGEST_PROGRAM = 200
+LARGEST_PROGRAM = 200  # max_count; the program has about its square in entries, and twice as many privacy rows
 LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 

@@ -20,7 +20,7 @@ from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
 
 Rows = Sequence[Sequence[int]]
-LARGEST_FLOAT = Fraction(sys.float_info.max)
+LARGEST_FLOAT = Fraction(sys.float_info.max)  # shown where no float can hold a ratio
 SMALL = 201  # rows up to which noise is also judged by its matrix
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.lattice.chains import ChainSampler
     from discreet.lattice.coupling import Diagnosis
 
-SHOWN = (0.1, 0.01, 0.001)
+SHOWN = (0.1, 0.01, 0.001)  # distances worth a line each; those that the runs cannot show are left out
 
 
 def run(

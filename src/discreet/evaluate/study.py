@@ -31,7 +31,7 @@ WARNING = (
     "no epsilon accounts for; choose on public or reference data of the same shape."
 )
 DISTANCES = ("w1", "ks", "total_variation")
-MOST_BIASES = 100
+MOST_BIASES = 100  # a row of the result for each: more would bury the others
 
 
 @dataclass(frozen=True)

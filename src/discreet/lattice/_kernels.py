@@ -12,10 +12,11 @@ from numba import njit
 from discreet.arrays import Floats, Integers, Words
 from discreet.lattice._line_draws import ChainPlan, Room, draw, draw_minor
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # splitmix64's own step: 2^64 over the golden ratio
+_TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)  # every line move takes two words of the stream
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)  # splitmix64's own multipliers
+_SECOND = np.uint64(0x94D049BB133111EB)  # the same
+# shifts, as words like what they shift: splitmix64's own, half a word, and what a float cannot hold
 _S27, _S30, _S31, _S32, _S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
 
 

@@ -13,7 +13,7 @@ from discreet.arrays import Floats, Integers
 
 FAR = 1 << 40  # beyond any count
 CUT = 45.0  # a weight below e^-45 of the largest is left out: less than a double's rounding
-L1, L2, GAUSSIAN = 0, 1, 2
+L1, L2, GAUSSIAN = 0, 1, 2  # their places in laws.LAWS: compiled code knows numbers only
 
 
 class ChainPlan(NamedTuple):

@@ -19,9 +19,9 @@ from discreet.lattice.laws import LAWS
 from discreet.lattice.markov import Moves, moves_for
 from discreet.sample.bits import Bits, source
 
-UNBOUNDED = -(1 << 40)
-LONGEST_DECAY = 200_000
-WORDS_AT_ONCE = 1 << 20
+UNBOUNDED = -(1 << 40)  # below any count; compiled code takes it for no bound at all
+LONGEST_DECAY = 200_000  # powers of e^-epsilon, 1.6 MB; what is beyond counts as zero
+WORDS_AT_ONCE = 1 << 20  # 8 MB of random words for the moves, and as much for the draws
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from discreet.laws import Gaussian
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, Law
 
-MOST_TRIALS_EACH = 64
-MOST_CELLS_AT_ONCE = 1 << 20
+MOST_TRIALS_EACH = 64  # of one draw at once: all but the first that is accepted are thrown away
+MOST_CELLS_AT_ONCE = 1 << 20  # 8 MB
 
 
 class Summand(Protocol):

@@ -15,7 +15,7 @@ from discreet.options import option
 from discreet.privacy.values import Guarantee
 from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
 
 Facts = TypeVar("Facts", covariant=True)

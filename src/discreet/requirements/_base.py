@@ -17,7 +17,7 @@ Sense = Literal["<=", "=="]
 Cell = tuple[int, int]
 Coefficient = int | Fraction
 Prior = Sequence[Fraction] | None
-RESIDUAL = Fraction(1, 10**9)
+RESIDUAL = Fraction(1, 10**9)  # laws are written in rounded decimals, and some equalities are met up to rounding only
 
 
 @dataclass(frozen=True)
