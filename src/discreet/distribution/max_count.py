@@ -22,10 +22,8 @@ from discreet.sample.bits import Bits, source
 SHARE = Fraction(1, 20)  # a quantile is a coarse question: a larger share would be missed elsewhere
 QUANTILE = Fraction(995, 1000)  # one row in two hundred may lie above the largest count, and is treated as that
 FEWEST_NOISE_SCALES = 4  # fewer rows than this many times the noise say nothing about a quantile
-BORDERS = (
-    1,
-    *(step << power for power in range(40) for step in (2, 3)),
-)  # two to a doubling, beyond all people
+# two to a doubling, and beyond any number of people
+BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
 
 
 @dataclass(frozen=True, eq=False)
