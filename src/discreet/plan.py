@@ -56,7 +56,7 @@ class Plan:
     def guarantee(self) -> str:
         return self.promise.sentence
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "steps": list(self.steps),
             "epsilon": self.epsilon,

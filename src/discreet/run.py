@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.table import Table
 
 PRIVACY = ("epsilon", "alpha", "rho", "delta")
+Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class _Reading:
         self.file, self.base = file, file.absolute().parent
         self.problems: list[str] = []
 
-    def spec(self, document: Mapping[str, Any]) -> ReleaseSpec:
+    def spec(self, document: Section) -> ReleaseSpec:
         known = ("table", "privacy", *PACKAGES, "ledger", "output", "about")
         for name in document:
             if name not in known:
@@ -178,7 +179,7 @@ class _Reading:
             about,
         )
 
-    def _value(self, kind: Any, given: dict[str, Any] | None, section: str, needed: tuple[str, ...] = ()) -> Any:
+    def _value(self, kind: Any, given: Section | None, section: str, needed: tuple[str, ...] = ()) -> Any:
         """A section as a value; every misspelt or missing key is told."""
         from discreet.record.codec import Damaged, decode_fields, names_of
 
@@ -196,20 +197,20 @@ class _Reading:
             self.problems.append(f"{problem.where.replace('].', '] ')}: {problem.why}")
             return None
 
-    def _privacy(self, given: dict[str, Any] | None) -> Loss | None:
+    def _privacy(self, given: Section | None) -> Loss | None:
         if given is None:
             self.problems.append("there is no section [privacy]. Write one with epsilon, alpha or rho")
             return None
         wrong = [name for name in given if name not in PRIVACY]
         self.problems += [f"[privacy] has no key {name!r}. {did_you_mean(name, PRIVACY)}" for name in wrong]
         try:
-            known = {name: value for name, value in given.items() if name in PRIVACY}
+            known: dict[str, Any] = {name: value for name, value in given.items() if name in PRIVACY}
             return loss_of(known.pop("epsilon", None), **known)
         except BadInput as error:
             self.problems.append(f"[privacy]: {error}")
             return None
 
-    def _way(self, given: dict[str, dict[str, Any]]) -> WaySpec | None:
+    def _way(self, given: Mapping[str, Section]) -> WaySpec | None:
         if len(given) > 1:
             self.problems.append(f"only one way can be gone, not {' and '.join(f'[{name}]' for name in given)}")
             return None
@@ -223,7 +224,7 @@ class _Reading:
         way: WaySpec | None = self._value(kind, values, name)
         return way
 
-    def _with_files(self, values: dict[str, Any]) -> dict[str, Any]:
+    def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
         from discreet.lattice.invariants import parse_keep
         from discreet.record.codec import encode
@@ -238,7 +239,7 @@ class _Reading:
             out["mechanism"] = str(self.base / mechanism)
         return out
 
-    def _ledger(self, given: dict[str, Any] | None) -> LedgerSpec | None:
+    def _ledger(self, given: Section | None) -> LedgerSpec | None:
         if given is None:
             return None
         ledger: LedgerSpec | None = self._value(LedgerSpec, given, "ledger", ("dataset",))
@@ -264,7 +265,7 @@ class _Reading:
         return url if url is None or "://" in url else self._path(url)
 
 
-def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, Any]]:
+def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
     """The file as plain values: only what differs from the defaults."""
     from discreet.record.values import loss_json
 
@@ -275,7 +276,7 @@ def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, Any]]:
     privacy = {name: value for name, value in loss_json(spec.privacy).items() if value not in (None, "0")}
     if "alpha" in privacy:
         del privacy["epsilon"]
-    sections: dict[str, Any] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
+    sections: dict[str, object] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
     if spec.ledger is not None:
         sections["ledger"] = replace(spec.ledger, url=_ledger_url(spec.ledger.url, base))
     sections |= {"output": output, **({} if spec.about is None else {"about": spec.about})}
@@ -292,7 +293,7 @@ def _given(value: Any) -> Iterator[tuple[str, Any]]:
             yield item.name, encode(held)
 
 
-def _writable(way: WaySpec, base: Path) -> dict[str, Any]:
+def _writable(way: WaySpec, base: Path) -> dict[str, object]:
     mechanism = getattr(way, "mechanism", None)
     if mechanism is not None and not isinstance(mechanism, str):
         found = "a mechanism of your own cannot be written into it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.io import RECORD
@@ -30,7 +30,7 @@ class Verification:
     def __bool__(self) -> bool:
         return self.valid
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "valid": self.valid,
             "problems": list(self.problems),

@@ -21,7 +21,7 @@ from discreet.public_map import monotone_map
 
 Cells = tuple[Integers, Integers, Floats]
 
-LARGEST_DENSE = 2001
+LARGEST_DENSE = 2001  # counts; a matrix of floats then takes 32 MB
 
 
 def noisy_law(z: Floats, noise: NoiseLaw, clamp: tuple[int, int] | None = None) -> Floats:

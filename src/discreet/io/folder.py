@@ -133,7 +133,7 @@ class Contents:
 
     files: dict[str, bytes]
     digests: dict[str, str]
-    document: dict[str, Any]  # release.json
+    document: dict[str, object]  # release.json
 
     @property
     def sealed(self) -> bool:

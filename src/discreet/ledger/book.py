@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from discreet.errors import BadInput, OverBudget, did_you_mean
 from discreet.ledger.address import Address, address_of
@@ -33,7 +33,7 @@ class Entry:
     charged: Amount
     recorded: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         stated = self.spending.amount
         return {
             "dataset": self.dataset,
@@ -76,7 +76,7 @@ class Statement:
     def __str__(self) -> str:
         return self.sentence
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "dataset": self.dataset,
             "budget": self.budget.as_json(),
@@ -186,7 +186,7 @@ class Ledger:
                 _known(dataset, budgets, asked)
             return _entries(connection, budgets, dataset)
 
-    def export(self) -> dict[str, Any]:
+    def export(self) -> dict[str, object]:
         """Everything in the ledger, as plain values."""
         from discreet.ledger.tables import VERSION
 
