@@ -12,9 +12,9 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, whole
 from discreet.table import Schema, Table
 
-EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")
-MAX_COUNT = 50
-REFERENCE = "mostly-zero"
+EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")  # about threefold steps, from strong protection to weak
+MAX_COUNT = 50  # of the reference shape, where nobody says how large counts are
+REFERENCE = "mostly-zero"  # where nobody gives a prior: zeros, with a tail
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Choice:
     distribution_error: float
     meaning: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return dict(vars(self))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXPLICIT = ("geometric", "explicit-fair", "exponential", "staircase", "randomized-response", "uniform")
 WEAKLY_HONEST = ("weakly-honest", "row-monotone", "column-monotone")
-LARGEST = 100
+LARGEST = 100  # max_count up to which the one mechanism that needs a linear program is compared too
 PRETTY = {"wrong": "wrong", "absolute": "mean |error|", "squared": "mean error²"}
 
 
@@ -44,7 +44,7 @@ class Compared:
         law = np.array([(shares[:, None] * matrix).trace(error) for error in errors])
         return errors, law
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {"name": self.name, "cost": self.cost, "properties": self.properties}
 
 
@@ -56,7 +56,7 @@ class Comparison:
     epsilon: Epsilon
     mechanisms: tuple[Compared, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),

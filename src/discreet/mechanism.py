@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from discreet.numbers import Epsilon, Number
 from discreet.privacy import loss_of, pure_only
 from discreet.public_map import PublicMap
 
-LARGEST_MATRIX = 2001
+if TYPE_CHECKING:
+    from discreet.requirements import Breach
+
+LARGEST_MATRIX = 2001  # rows; as floats such a matrix takes 32 MB
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
 
 
@@ -198,7 +201,7 @@ class Mechanism:
 
         return privacy_profile(self, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
 
-    def properties(self) -> dict[str, Any]:
+    def properties(self) -> dict[str, Breach | None]:
         """The seven structural properties: None where one holds, a witness where it fails."""
         from discreet.requirements import properties
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 Number = Union[int, float, str, Fraction, Decimal]
 Interval = tuple[Fraction, Fraction]
 
-LARGEST_EPSILON = 1000
-SMALLEST_EPSILON = Fraction(1, 10**9)
-MOST_BITS = 1 << 20
+LARGEST_EPSILON = 1000  # above, it protects nobody
+SMALLEST_EPSILON = Fraction(1, 10**9)  # below, the noise would drown every count
+MOST_BITS = 1 << 20  # no rational equals e^epsilon: far fewer tell them apart
 
 
 def exact(value: Number, what: str = "the number") -> Fraction:

@@ -7,7 +7,6 @@ Sections: [table], [privacy], one named after the way ([keep-distribution], [row
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -15,19 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.lattice.invariants import parse_keep
 from discreet.options import option
 from discreet.privacy.values import Loss, loss_of
-from discreet.record.codec import Damaged, decode_fields, encode, names_of
-from discreet.record.release import About
-from discreet.record.values import loss_json
 from discreet.ways import PACKAGES, WaySpec, way_named
 
 if TYPE_CHECKING:
+    from discreet.record.release import About
     from discreet.release import Release
     from discreet.table import Table
 
 PRIVACY = ("epsilon", "alpha", "rho", "delta")
+Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class ReleaseSpec:
     way: WaySpec
     ledger: LedgerSpec | None = None
     output: Output = Output()
-    about: About = About()
+    about: About | None = None
 
     def write(self, path: str | Path) -> None:
         """Write it as TOML, whole or not at all; paths become relative to the file where they can."""
@@ -109,6 +106,8 @@ def named(word: str) -> tuple[str, ...] | str:
 
 def read_spec(path: str | Path) -> ReleaseSpec:
     """A release from a TOML file. All problems are told at once; nothing is read from the table."""
+    import tomllib
+
     file = Path(path)
     try:
         with file.open("rb") as content:
@@ -151,7 +150,7 @@ class _Reading:
         self.file, self.base = file, file.absolute().parent
         self.problems: list[str] = []
 
-    def spec(self, document: Mapping[str, Any]) -> ReleaseSpec:
+    def spec(self, document: Section) -> ReleaseSpec:
         known = ("table", "privacy", *PACKAGES, "ledger", "output", "about")
         for name in document:
             if name not in known:
@@ -164,6 +163,8 @@ class _Reading:
         way = self._way({name: value for name, value in sections.items() if name in PACKAGES})
         ledger = self._ledger(sections.get("ledger"))
         output = self._value(Output, sections.get("output", {}), "output")
+        from discreet.record.release import About
+
         about = self._value(About, sections.get("about", {}), "about")
         if self.problems:
             found = "; ".join(self.problems)
@@ -178,8 +179,10 @@ class _Reading:
             about,
         )
 
-    def _value(self, kind: Any, given: dict[str, Any] | None, section: str, needed: tuple[str, ...] = ()) -> Any:
+    def _value(self, kind: Any, given: Section | None, section: str, needed: tuple[str, ...] = ()) -> Any:
         """A section as a value; every misspelt or missing key is told."""
+        from discreet.record.codec import Damaged, decode_fields, names_of
+
         values = {} if given is None else given
         names = names_of(kind)
         wrong = [name for name in values if name not in names]
@@ -194,20 +197,20 @@ class _Reading:
             self.problems.append(f"{problem.where.replace('].', '] ')}: {problem.why}")
             return None
 
-    def _privacy(self, given: dict[str, Any] | None) -> Loss | None:
+    def _privacy(self, given: Section | None) -> Loss | None:
         if given is None:
             self.problems.append("there is no section [privacy]. Write one with epsilon, alpha or rho")
             return None
         wrong = [name for name in given if name not in PRIVACY]
         self.problems += [f"[privacy] has no key {name!r}. {did_you_mean(name, PRIVACY)}" for name in wrong]
         try:
-            known = {name: value for name, value in given.items() if name in PRIVACY}
+            known: dict[str, Any] = {name: value for name, value in given.items() if name in PRIVACY}
             return loss_of(known.pop("epsilon", None), **known)
         except BadInput as error:
             self.problems.append(f"[privacy]: {error}")
             return None
 
-    def _way(self, given: dict[str, dict[str, Any]]) -> WaySpec | None:
+    def _way(self, given: Mapping[str, Section]) -> WaySpec | None:
         if len(given) > 1:
             self.problems.append(f"only one way can be gone, not {' and '.join(f'[{name}]' for name in given)}")
             return None
@@ -221,8 +224,11 @@ class _Reading:
         way: WaySpec | None = self._value(kind, values, name)
         return way
 
-    def _with_files(self, values: dict[str, Any]) -> dict[str, Any]:
+    def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
+        from discreet.lattice.invariants import parse_keep
+        from discreet.record.codec import encode
+
         out = dict(values)
         if "keep" in out:
             words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
@@ -233,7 +239,7 @@ class _Reading:
             out["mechanism"] = str(self.base / mechanism)
         return out
 
-    def _ledger(self, given: dict[str, Any] | None) -> LedgerSpec | None:
+    def _ledger(self, given: Section | None) -> LedgerSpec | None:
         if given is None:
             return None
         ledger: LedgerSpec | None = self._value(LedgerSpec, given, "ledger", ("dataset",))
@@ -259,8 +265,10 @@ class _Reading:
         return url if url is None or "://" in url else self._path(url)
 
 
-def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, Any]]:
+def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
     """The file as plain values: only what differs from the defaults."""
+    from discreet.record.values import loss_json
+
     table = replace(
         spec.table, file=_relative(spec.table.file, base) or "", universe=_relative(spec.table.universe, base)
     )
@@ -268,22 +276,24 @@ def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, Any]]:
     privacy = {name: value for name, value in loss_json(spec.privacy).items() if value not in (None, "0")}
     if "alpha" in privacy:
         del privacy["epsilon"]
-    sections: dict[str, Any] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
+    sections: dict[str, object] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
     if spec.ledger is not None:
         sections["ledger"] = replace(spec.ledger, url=_ledger_url(spec.ledger.url, base))
-    sections |= {"output": output, "about": spec.about}
+    sections |= {"output": output, **({} if spec.about is None else {"about": spec.about})}
     plain = {name: value if isinstance(value, dict) else dict(_given(value)) for name, value in sections.items()}
     return {name: value for name, value in plain.items() if value or name == spec.way.name}
 
 
 def _given(value: Any) -> Iterator[tuple[str, Any]]:
+    from discreet.record.codec import encode
+
     for item in fields(value):
         held = getattr(value, item.name)
         if held is not None and held != item.default:
             yield item.name, encode(held)
 
 
-def _writable(way: WaySpec, base: Path) -> dict[str, Any]:
+def _writable(way: WaySpec, base: Path) -> dict[str, object]:
     mechanism = getattr(way, "mechanism", None)
     if mechanism is not None and not isinstance(mechanism, str):
         found = "a mechanism of your own cannot be written into it"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet_lab.experiment import Data, Setting
+from discreet_lab.experiment import Data, RunSetting
 
 ABSENT = "no data folder was given; these numbers are generated in the same shape"
 
@@ -24,7 +24,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def _rows(setting: Setting, file: str) -> Iterator[dict[str, str]] | None:
+def _rows(setting: RunSetting, file: str) -> Iterator[dict[str, str]] | None:
     """The rows of a file of the data folder; None if no folder was given or it has no such file."""
     if setting.data is None or not (setting.data / file).is_file():
         return None
@@ -32,7 +32,7 @@ def _rows(setting: Setting, file: str) -> Iterator[dict[str, str]] | None:
         return iter(list(csv.DictReader(stream)))
 
 
-def _column(setting: Setting, file: str, column: str) -> Integers | None:
+def _column(setting: RunSetting, file: str, column: str) -> Integers | None:
     rows = _rows(setting, file)
     if rows is None:
         return None
@@ -44,7 +44,7 @@ def _column(setting: Setting, file: str, column: str) -> Integers | None:
         ) from error
 
 
-def crime(setting: Setting) -> tuple[Integers, Data]:
+def crime(setting: RunSetting) -> tuple[Integers, Data]:
     """Homicides by US county, 3,136 of them."""
     source = "homicides by US county, 2012"
     counts = _column(setting, "us_county_murders_2012.csv", "murder")
@@ -55,7 +55,7 @@ def crime(setting: Setting) -> tuple[Integers, Data]:
     return np.where(rng.random(3136) < 0.525, 0, np.minimum(tail, 500)), Data(source, ABSENT)
 
 
-def schools(setting: Setting) -> tuple[Integers, Data]:
+def schools(setting: RunSetting) -> tuple[Integers, Data]:
     """Teachers by US school. The national file is not available: gamma counts of the printed size and skewness."""
     rng = np.random.default_rng(95969)
     counts = np.minimum(np.floor(rng.gamma(2.2, 14.5, 95969)), 80).astype(np.int64)
@@ -63,7 +63,7 @@ def schools(setting: Setting) -> tuple[Integers, Data]:
     return counts, Data("teachers by US school", why, obtainable=False)
 
 
-def histogram(setting: Setting, name: str) -> tuple[Integers, Data]:
+def histogram(setting: RunSetting, name: str) -> tuple[Integers, Data]:
     """One of the histograms of counts that the authors of paper 000 published with their code."""
     source = f"the authors' {name} data"
     rows = _rows(setting, "kl_histograms.csv")
@@ -90,7 +90,7 @@ def _drawn(name: str) -> Integers:
     return rng.choice(70, 10_000, p=law if name == "right-skewed" else law[::-1])
 
 
-def adult(setting: Setting) -> tuple[dict[str, NDArray[np.bool_]], Data]:
+def adult(setting: RunSetting) -> tuple[dict[str, NDArray[np.bool_]], Data]:
     """Three yes-or-no questions about 32,561 adults."""
     source = "the UCI Adult table"
     rows = _rows(setting, "adult_targets.csv")
@@ -106,7 +106,7 @@ def adult(setting: Setting) -> tuple[dict[str, NDArray[np.bool_]], Data]:
     }, Data(source)
 
 
-def county_populations(setting: Setting, state: str) -> tuple[Integers, Data]:
+def county_populations(setting: RunSetting, state: str) -> tuple[Integers, Data]:
     """The populations of the counties of a state in 2010, ascending."""
     source = f"county populations of {state}, 2010"
     rows = _rows(setting, "us_county_population_2010.csv")
@@ -119,7 +119,7 @@ def county_populations(setting: Setting, state: str) -> tuple[Integers, Data]:
     return np.sort(np.exp(rng.normal(10, 1.3, counties)).astype(np.int64)), Data(source, ABSENT)
 
 
-def census_noise(setting: Setting) -> tuple[Integers, Integers] | None:
+def census_noise(setting: RunSetting) -> tuple[Integers, Integers] | None:
     """True and noisy populations of Californian counties, by the Census Bureau in March 2022; None if absent."""
     truth = _column(setting, "census_das_demo_ca_2022.csv", "total_census2010")
     noisy = _column(setting, "census_das_demo_ca_2022.csv", "total_dp_20220316")

@@ -20,7 +20,7 @@ PAPERS = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSetting:
     """How to run: quickly or in full, with which folder of real data, from which seed."""
 
     quick: bool = True
@@ -123,7 +123,7 @@ class Experiment:
 
     name: str
     what: str
-    run: Callable[[Setting], Result] = field(compare=False)
+    run: Callable[[RunSetting], Result] = field(compare=False)
 
     @property
     def paper(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.errors import BadInput, choose
 from discreet.evaluate.pool import outcomes
-from discreet_lab.experiment import Experiment, Result, Setting
+from discreet_lab.experiment import Experiment, Result, RunSetting
 
 PICTURES = Path("pictures") / "reproduction"
 DOTS = 72
@@ -58,7 +58,7 @@ def reproduce(
     if folder is not None:
         check_folder(folder)
     target = None if out is None else _writable(Path(out))
-    setting = Setting(quick, folder, seed)
+    setting = RunSetting(quick, folder, seed)
     run = partial(run_one, setting=setting, out=target)
     found = dict(outcomes(run, list(dict.fromkeys(wanted)), "Reproducing", workers))
     results = [found[name] for name in wanted]
@@ -67,7 +67,7 @@ def reproduce(
     return results
 
 
-def run_one(name: str, setting: Setting, out: Path | None) -> dict[str, Any]:
+def run_one(name: str, setting: RunSetting, out: Path | None) -> dict[str, Any]:
     """One experiment, its picture drawn if a folder is given."""
     experiment = experiments()[name]
     start = time.perf_counter()

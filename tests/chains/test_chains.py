@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from discreet.errors import BadInput, MissingExtra
 from discreet.lattice import chains
-from discreet.lattice.chains import UNBOUNDED, Target, chain_sampler, line_step
+from discreet.lattice.chains import UNBOUNDED, ChainTarget, chain_sampler, line_step
 from discreet.sample.bits import seeded
 
 from .fibres import THREE_SETS, law_of, margins, nonnegative_tables, observed
@@ -47,7 +47,7 @@ def test_compiled_draws_invert_the_law_on_the_line(law, data):
     for cell in data.draw(st.sets(st.integers(0, 13))):
         lower[cell] = state[cell] - data.draw(st.integers(0, 5))
     chance = data.draw(st.floats(1e-6, 1 - 1e-6))
-    line = Target(law, sampler.rate, lower).on_line(state, direction)
+    line = ChainTarget(law, sampler.rate, lower).on_line(state, direction)
     assert same_up_to_rounding(line, chance, compiled_draw(sampler, state, lower, direction, chance))
 
 
@@ -59,7 +59,7 @@ def test_the_fast_minor_inverts_the_same_law(values, chance, rate):
     state = np.array(values)
     decay = np.exp(-rate * np.arange(400))
     k = chains.compiled().draw_minor(decay, rate, state, np.arange(4), chance)
-    line = Target("l1", rate, np.full(4, UNBOUNDED)).on_line(state, np.array([1, 1, -1, -1]))
+    line = ChainTarget("l1", rate, np.full(4, UNBOUNDED)).on_line(state, np.array([1, 1, -1, -1]))
     assert same_up_to_rounding(line, chance, k)
 
 
@@ -80,7 +80,7 @@ def transition_matrix(target, points, directions):
 def test_line_moves_are_reversible_and_irreducible(law, counts):
     matrix, counts = margins(2, 3), np.array(counts)
     noise = nonnegative_tables(matrix, counts) - counts
-    target = Target(law, 0.4, -counts)
+    target = ChainTarget(law, 0.4, -counts)
     kernel = transition_matrix(target, noise, chain_sampler(matrix, epsilon=1, nonnegative=True).moves.listed())
     law_here = law_of(noise, law, 0.4)
     flow = law_here[:, None] * kernel
@@ -133,7 +133,7 @@ def test_unbounded_pair_is_two_sided_geometric():
 
 def test_pure_step_and_compiled_chain_agree():
     sampler = chain_sampler(margins(3, 3), epsilon=0.5)
-    step = line_step(Target("l1", 0.5, np.full(9, UNBOUNDED)), sampler.moves.listed())
+    step = line_step(ChainTarget("l1", 0.5, np.full(9, UNBOUNDED)), sampler.moves.listed())
     rng, state, norms = np.random.default_rng(2), np.zeros(9, dtype=np.int64), []
     for _ in range(1500):
         state, info = step(rng, state)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput, NotProven
-from discreet.lattice.chains import Target, chain_sampler
+from discreet.lattice.chains import ChainTarget, chain_sampler
 from discreet.lattice.coupling import Diagnosis, diagnose
 
 from .fibres import law_of, margins, nonnegative_tables
@@ -56,7 +56,7 @@ def test_bound_exceeds_the_true_distance(counts):
     matrix, counts = margins(2, 3), np.array(counts)
     sampler = chain_sampler(matrix, epsilon=0.2, nonnegative=True)
     noise = nonnegative_tables(matrix, counts) - counts
-    kernel = transition_matrix(Target("l1", 0.2, -counts), noise, sampler.moves.listed())
+    kernel = transition_matrix(ChainTarget("l1", 0.2, -counts), noise, sampler.moves.listed())
     iteration = np.linalg.matrix_power(kernel, sampler.updates)
     law, here = law_of(noise, "l1", 0.2), (np.abs(noise).sum(axis=1) == 0).astype(float)
     diagnosis = diagnose(sampler, counts=counts, runs=3000, lag=3, seed=8)

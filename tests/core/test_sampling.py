@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.laws import Geometric, Staircase
-from discreet.laws.rows import PowerRow, Row
+from discreet.laws.rows import PowerRow, WeightRow
 from discreet.public_map import public_words, spread_words
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
@@ -39,8 +39,8 @@ LAWS: dict[str, tuple[Any, Callable[[int], Fraction]]] = {
     "geometric 3/2": (Geometric(Fraction(3, 2)), Geometric(Fraction(3, 2)).chance_below),
     "geometric 2, dyadic ends": (Geometric(Fraction(3)), Geometric(Fraction(3)).chance_below),
     "staircase": (Staircase(Fraction(2), Fraction(1, 3)), Staircase(Fraction(2), Fraction(1, 3)).chance_below),
-    "row": (Row((1, 1, 4, 9, 9, 10)), lambda k: Fraction(([0, 1, 1, 4, 9, 9, 10])[min(max(k, -1), 5) + 1], 10)),
-    "dyadic row": (Row((1, 3, 3, 8)), lambda k: Fraction(([0, 1, 3, 3, 8])[min(max(k, -1), 3) + 1], 8)),
+    "row": (WeightRow((1, 1, 4, 9, 9, 10)), lambda k: Fraction(([0, 1, 1, 4, 9, 9, 10])[min(max(k, -1), 5) + 1], 10)),
+    "dyadic row": (WeightRow((1, 3, 3, 8)), lambda k: Fraction(([0, 1, 3, 3, 8])[min(max(k, -1), 3) + 1], 8)),
 }
 
 
@@ -86,7 +86,7 @@ def test_ties_are_broken_by_more_bits(name: str) -> None:
 def test_a_row_of_weights_is_inverted_exactly(weights: list[int], word: int) -> None:
     running = tuple(np.cumsum(weights).tolist())
     told = Told([word >> 48], [(word & ((1 << 48) - 1)) << 16], [0, 0, 0])
-    found = int(draw(Row(running), 1, told)[0])
+    found = int(draw(WeightRow(running), 1, told)[0])
     target = Fraction(word, 1 << 64) * running[-1]
     assert found == bisect_right([Fraction(part) for part in running], target)
     assert weights[found] > 0
@@ -119,7 +119,7 @@ def test_rows_have_their_laws() -> None:
     weights = [3, 0, 5, 11, 1]
     shares = [weight / 20 for weight in weights]
     near = [0.16, 0.0, 0.25, 0.54, 0.05]
-    assert_sampler_law(lambda size: draw(Row((3, 3, 8, 19, 20)), size, secure()), shares, wrong=near)
+    assert_sampler_law(lambda size: draw(WeightRow((3, 3, 8, 19, 20)), size, secure()), shares, wrong=near)
     odds, powers = Fraction(3, 2), (2, 1, 0, 1, 2, 3)
     raw = np.array([1.5**-power for power in powers])
     wrong = np.array([1.55**-power for power in powers])

@@ -134,7 +134,7 @@ def test_sizes_are_checked():
 NEWCOMER = """
 from dataclasses import dataclass
 
-from discreet.requirements._base import Plain, Row, Witness, square
+from discreet.requirements._base import Plain, Row, Breach, square
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class SeldomZero(Plain):
 
     def check(self, weights, total):
         array = square(weights, total)
-        return Witness(((len(array) - 1, 0),), "too often") if array[-1, 0] * 10 > total else None
+        return Breach(((len(array) - 1, 0),), "too often") if array[-1, 0] * 10 > total else None
 
 
 REQUIREMENT = SeldomZero

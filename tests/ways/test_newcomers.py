@@ -34,9 +34,10 @@ def plateau() -> Iterator[None]:
 
 @pytest.fixture
 def pairs() -> Iterator[None]:
-    privatizer.register("pairs", import_module("tests.distribution.pairs"))  # type: ignore[arg-type]
+    import_module("tests.distribution.pairs")
     yield
     privatizer._REGISTERED.pop("pairs")
+    sys.modules.pop("tests.distribution.pairs")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from discreet.numbers import Epsilon, Number, probability, text, whole
 from discreet.privacy import loss_of, pure_only
 from discreet.requirements import Cell
 
-SCALE = 1000.0
+SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 Measure = Literal["hockey-stick", "single-outputs"]
 
 

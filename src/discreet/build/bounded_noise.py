@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from discreet.laws import Gaussian
 from discreet.numbers import Epsilon, Number, decimal_above, probability, text, whole
 from discreet.privacy import loss_of, pure_only
 
-BITS = 60
-DIGITS = 15
-LARGEST_SUPPORT = 200
+BITS = 60  # of a probability: far finer than the solver's tolerance
+DIGITS = 15  # decimals of a delta that is printed: about what a float holds
+LARGEST_SUPPORT = 200  # takes a second or two to solve
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class BoundedNoise:
         """The delta, at the same epsilon, of the discrete Gaussian with the variance of `pmf` as its parameter."""
         return Gaussian(self.variance).delta(self.epsilon)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields the command line prints; every delta is rounded up."""
         deltas = ("delta_single", "delta_paper", "delta_exact", "delta_optimal", "delta_gaussian")
         return {

@@ -19,14 +19,14 @@ from discreet.arrays import Floats
 from discreet.build.pricing import lower_bound
 from discreet.errors import SolverFailed
 
-MOST_STEPS = 150
-PATIENCE = 12
-TO_THE_WALL = 0.9995
+MOST_STEPS = 150  # of Newton: twenty to forty are usual up to 120 counts
+PATIENCE = 12  # steps without a better matrix: by then rounding errors have taken over
+TO_THE_WALL = 0.9995  # of the way to the nearest wall: on it a slack is zero, and Newton's matrix singular
 RARE = 1e-12  # outputs that all together are rarer than this are drawn without regard to the input
 
 
 @dataclass(frozen=True)
-class Optimum:
+class ColumnsOptimum:
     """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other.
 
     `duals` belong to the row sums: the bound is what they give when priced.
@@ -40,7 +40,7 @@ class Optimum:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ColumnsProblem:
     """Minimise sum(weights * x) over columns x with sum(x) = total, z.x = goal and private entries."""
 
     weights: Floats
@@ -65,16 +65,16 @@ class Point:
         return float((self.slacks * self.slack_duals).sum())
 
 
-def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7) -> Optimum:
+def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7) -> ColumnsOptimum:
     """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap."""
     support = np.flatnonzero(z > RARE / len(z))
     weights = z[:, None] * costs[:, support]
     if len(support) == 1 or not weights.any():
         cost = float(z @ costs @ z)
-        return Optimum(np.tile(z, (len(z), 1)), cost, cost, np.zeros(len(z)), 0)
+        return ColumnsOptimum(np.tile(z, (len(z), 1)), cost, cost, np.zeros(len(z)), 0)
     unit = max(float(np.abs(weights).sum(axis=0) @ z[support]), 1e-300)
-    problem = Problem(weights / unit, z, z[support], float(z[support].sum()), float(np.exp(log_odds)))
-    point, found, stale = _start(problem), Optimum(np.empty(0), np.inf, -np.inf, np.empty(0), 0), 0
+    problem = ColumnsProblem(weights / unit, z, z[support], float(z[support].sum()), float(np.exp(log_odds)))
+    point, found, stale = _start(problem), ColumnsOptimum(np.empty(0), np.inf, -np.inf, np.empty(0), 0), 0
     for step in range(1, MOST_STEPS + 1):
         with np.errstate(all="ignore"):
             point = _newton(problem, point)
@@ -97,7 +97,9 @@ def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3
     return replace(found, matrix=matrix, cost=float((z[:, None] * costs * matrix).sum()))
 
 
-def _improved(found: Optimum, point: Point | None, duals: Floats, bound: float, cost: float, step: int) -> Optimum:
+def _improved(
+    found: ColumnsOptimum, point: Point | None, duals: Floats, bound: float, cost: float, step: int
+) -> ColumnsOptimum:
     """The better matrix and the better bound, not always of one step; errors in row sums are paid for."""
     if bound > found.lower_bound:
         found = replace(found, duals=duals, lower_bound=bound)
@@ -111,7 +113,7 @@ def _error(point: Point) -> float:
     return float(sums.max() - sums.min())
 
 
-def _start(problem: Problem) -> Point:
+def _start(problem: ColumnsProblem) -> Point:
     """Ignore the input and draw from z: private with room on both sides."""
     columns = np.tile(problem.goal, (len(problem.z), 1))
     slacks = _privacy(columns, problem.odds)
@@ -130,7 +132,7 @@ def _privacy_transposed(duals: Floats, odds: float) -> Floats:
     return out
 
 
-def _newton(problem: Problem, point: Point) -> Point:
+def _newton(problem: ColumnsProblem, point: Point) -> Point:
     """One predictor-corrector step (Mehrotra)."""
     w, duals, many = point.slacks, point.slack_duals, point.slacks.size
     solver = _Newton(problem, point)
@@ -157,7 +159,7 @@ def _reach(values: Floats, steps: Floats) -> float:
 class _Newton:
     """The Newton system at a point: factored once, solved for several right-hand sides."""
 
-    def __init__(self, problem: Problem, point: Point) -> None:
+    def __init__(self, problem: ColumnsProblem, point: Point) -> None:
         self.problem, self.point = problem, point
         x, w, z, odds = point.columns, point.slacks, problem.z, problem.odds
         self.off_privacy = _privacy(x, odds) - w

@@ -29,7 +29,7 @@ from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number
 from discreet.privacy import Loss, loss_of
 
-LARGEST_PROGRAM = 200
+LARGEST_PROGRAM = 200  # counts; the program has their square in entries, and twice as many privacy rows
 WORST_GAP = 0.01  # of a program's answer
 
 
@@ -58,7 +58,7 @@ class Construction:
     def matrix(self) -> Floats:
         return self.mechanism.matrix()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields of `discreet construct --json`."""
         small = max(self.mechanism.form.shape) < LARGEST_DENSE
         return {

@@ -21,10 +21,10 @@ from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.values import form_json
-from discreet.requirements import STRUCTURAL, Requirement, Witness, exact_law, parse_requirement
+from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
-LARGEST_PROGRAM = 200
+LARGEST_PROGRAM = 200  # max_count; the program has about its square in entries, and twice as many privacy rows
 LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 
@@ -53,7 +53,7 @@ class Design:
     epsilon: Epsilon
     delta: Fraction
     objective: Objective
-    requirements: Mapping[str, Witness | None]
+    requirements: Mapping[str, Breach | None]
     certificate: Certificate
     prior: tuple[Fraction, ...]
 
@@ -88,7 +88,7 @@ class Design:
     def __repr__(self) -> str:
         return f"<Design {self.mechanism.name} ({self.method}), {self.objective.name} {self.value:.6g}>"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The fields the command line prints."""
         weights = _printable_weights(self.mechanism)
         return {
@@ -110,7 +110,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Way:
+class HowFound:
     """How a mechanism was found, why so, and the cost that no other one can undercut."""
 
     method: str
@@ -148,7 +148,7 @@ def design(
         return _named(problem, loss, mechanism, name)
     known = known_optimum(problem, allowed, name) if method == "auto" else None
     if known is not None:
-        return _sealed(problem, allowed, known.mechanism, Way("closed-form", known.reason, known.bound), name)
+        return _sealed(problem, allowed, known.mechanism, HowFound("closed-form", known.reason, known.bound), name)
     return _solved(problem, allowed, method, name)
 
 
@@ -188,17 +188,19 @@ def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> 
     best = optimum(problem, epsilon)
     reasons = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
-    return _sealed(problem, epsilon, mechanism, Way("program", reasons[method], best.bound), objective)
+    return _sealed(problem, epsilon, mechanism, HowFound("program", reasons[method], best.bound), objective)
 
 
 def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
     if name == "signed-geometric":
         raise BadInput(f"the mechanism {name!r} was asked for", "it has no largest count, so it has no matrix")
     result = explicit(name, problem.size - 1, loss)
-    return _sealed(problem, loss.epsilon, result, Way("named", "the mechanism was asked for by name", None), objective)
+    return _sealed(
+        problem, loss.epsilon, result, HowFound("named", "the mechanism was asked for by name", None), objective
+    )
 
 
-def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: Way, objective: str) -> Design:
+def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: HowFound, objective: str) -> Design:
     """Certify; from here on nothing changes."""
     certificate = certify(mechanism, epsilon, problem.delta)
     if not certificate.holds:
@@ -231,9 +233,9 @@ def _value(problem: Problem, mechanism: Mechanism) -> float:
     return float(expected.max() if problem.minimax else expected @ [float(share) for share in problem.prior])
 
 
-def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[str, Witness | None]:
+def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[str, Breach | None]:
     """Each requirement that was asked for, and where it fails, if it does."""
-    results: dict[str, Witness | None] = {}
+    results: dict[str, Breach | None] = {}
     asked = list(requirements)
     holds = structural_properties(mechanism) if any(r.kind in STRUCTURAL for r in asked) else {}
     for requirement in asked:

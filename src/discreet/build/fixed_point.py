@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.program import Solution
 
 
-TOLERANCES = (1e-10, 1e-8, 1e-7)
+TOLERANCES = (1e-10, 1e-8, 1e-7)  # the tightest that the solver accepts, then looser ones where it finds no answer
 
 
 def fixed_point_program(costs: Floats, z: Floats, odds: float) -> LinearProgram:

@@ -21,7 +21,7 @@ from discreet.requirements import STRUCTURAL
 from discreet.requirements.fixed_point import FixedPoint
 from discreet.requirements.target import Target
 
-LARGEST_MAPPED = 101
+LARGEST_MAPPED = 101  # rows of a mapped mechanism to check in integers: their digits grow with the rows
 FLOAT_DOUBT = Fraction(1, 10**10)  # far above what rounding can do to a cost that is a sum of products
 CONVEX = ("absolute", "squared", "lopsided")
 MONOTONE = ("wrong", "absolute", "squared", "beyond", "lopsided")

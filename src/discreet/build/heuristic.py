@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats, Integers
 from discreet.errors import SolverFailed
 
-TOLERANCE = 1e-10
-MOST_BITS = 1 << 17
+TOLERANCE = 1e-10  # of every constraint: where floats lose more, integers are used instead
+MOST_BITS = 1 << 17  # 500 counts at epsilon 3 need 4,600
 
 
 def by_largest(z: Floats) -> Integers:

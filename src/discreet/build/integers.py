@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import running_maximum
+from discreet.distribution.decay import running_maximum
 from discreet.errors import NotProven
 from discreet.mechanism import Weights
 from discreet.numbers import simplest_between
 
 ROOM = Fraction(1, 1 << 32)  # the part of the odds, above one, that rounding may use
-MIXED = 2.0**-40
-LEAST_BITS, LARGEST_BITS = 64, 4096
+MIXED = 2.0**-40  # share of a mechanism that ignores its input: no entry in use is then too small to round
+LEAST_BITS, LARGEST_BITS = 64, 4096  # of weights: a machine word at least; beyond 4096, 200 rows would fill 20 MB
 
 
 def inner_odds(odds: Fraction) -> Fraction:

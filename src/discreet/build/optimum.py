@@ -20,11 +20,11 @@ from discreet.numbers import Epsilon
 if TYPE_CHECKING:
     from discreet.program import LinearProgram, Solution
 
-MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)
+MARGINS = (1e-12, 2e-11, 5e-10, 1e-8, 2e-7)  # a margin costs: larger ones only where rounding needs more room
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
-CLOSE_ENOUGH = 1e-7
-CAP = Fraction(1, 10**6)
-NO_SLACK = 1e-9
+CLOSE_ENOUGH = 1e-7  # relative gap below which another run of the solver is not worth its time
+CAP = Fraction(1, 10**6)  # of a slack: it only has to show that there is one, so none needs to crowd out another
+NO_SLACK = 1e-9  # above the solver's errors, far below CAP
 
 Rows = list[list[int]]
 

@@ -12,10 +12,10 @@ from discreet.arrays import Floats
 from discreet.build.formulation import Formulation, LinearRow
 from discreet.errors import SolverFailed
 
-BITS = 58
+BITS = 58  # of the grid: its steps are far finer than the smallest margin that answers are solved with
 LARGEST_EXACT = 10**6  # an equality whose coefficients need a larger common denominator is met up to rounding only
-PROJECTIONS = 3
-ZERO = 1e-14
+PROJECTIONS = 3  # more than one, since each leaves rounding errors that the next takes away
+ZERO = 1e-14  # entries below are what the solver's rounding left
 
 
 def integer_weights(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.build.decay import moments, two_sided
 from discreet.costs import cost_matrix
+from discreet.distribution.decay import moments, two_sided
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.laws.law import constant_odds
@@ -21,7 +21,7 @@ from discreet.public_map import monotone_map
 
 Cells = tuple[Integers, Integers, Floats]
 
-LARGEST_DENSE = 2001
+LARGEST_DENSE = 2001  # counts; a matrix of floats then takes 32 MB
 
 
 def noisy_law(z: Floats, noise: NoiseLaw, clamp: tuple[int, int] | None = None) -> Floats:

@@ -20,7 +20,7 @@ from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
 
 Rows = Sequence[Sequence[int]]
-LARGEST_FLOAT = Fraction(sys.float_info.max)
+LARGEST_FLOAT = Fraction(sys.float_info.max)  # shown where no float can hold a ratio
 SMALL = 201  # rows up to which noise is also judged by its matrix
 
 
@@ -35,18 +35,18 @@ class Witness:
     allowed: Fraction
     delta: Fraction | None = None  # what delta would have to be, if one was claimed
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "input": self.input,
             "neighbour": self.neighbour,
             "output": self.output,
-            "ratio": None if self.ratio is None else _float(self.ratio),
-            "allowed": _float(self.allowed),
+            "ratio": None if self.ratio is None else for_people(self.ratio),
+            "allowed": for_people(self.allowed),
             **({} if self.delta is None else {"delta": decimal_above(self.delta, 15)}),
         }
 
 
-def _float(number: Fraction) -> float:
+def for_people(number: Fraction) -> float:
     """For people; what no float can hold becomes the largest there is."""
     return float(min(number, LARGEST_FLOAT))
 
@@ -72,7 +72,7 @@ class Certificate:
             return None
         return "0" if self.smallest_odds <= 1 else decimal_above(log_bounds(self.smallest_odds)[1])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "holds": self.holds,
             "epsilon": str(self.epsilon),

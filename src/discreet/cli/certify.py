@@ -26,15 +26,16 @@ def run(
 
 def _lines(certificate: object) -> list[str]:
     from discreet.certify import Certificate
+    from discreet.certify.prove import for_people
 
     assert isinstance(certificate, Certificate)
     if certificate.holds:
         return [f"Proved: epsilon = {certificate.epsilon} holds (the smallest is {certificate.smallest_epsilon})."]
     assert certificate.witness is not None
-    witness = certificate.witness.as_json()
-    ratio = "infinitely" if witness["ratio"] is None else f"{witness['ratio']:.6g} times"
+    witness = certificate.witness
+    ratio = "infinitely" if witness.ratio is None else f"{for_people(witness.ratio):.6g} times"
     return [
-        f"Refuted: output {witness['output']} is {ratio} as likely from {witness['input']} as from "
-        f"{witness['neighbour']}; {witness['allowed']:.6g} times is allowed.",
+        f"Refuted: output {witness.output} is {ratio} as likely from {witness.input} as from "
+        f"{witness.neighbour}; {for_people(witness.allowed):.6g} times is allowed.",
         f"The smallest epsilon at which it would hold: {certificate.smallest_epsilon or 'none'}.",
     ]

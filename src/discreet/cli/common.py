@@ -82,7 +82,7 @@ def run_app(app: typer.Typer) -> int:
     return int(result) if isinstance(result, int) else 0
 
 
-def released(result: Any, out: str, digest: str) -> tuple[dict[str, Any], list[str]]:
+def released(result: Any, out: str, digest: str) -> tuple[dict[str, object], list[str]]:
     """What a release command prints."""
     from pathlib import Path
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.lattice.chains import ChainSampler
     from discreet.lattice.coupling import Diagnosis
 
-SHOWN = (0.1, 0.01, 0.001)
+SHOWN = (0.1, 0.01, 0.001)  # distances worth a line each; those that the runs cannot show are left out
 
 
 def run(
@@ -65,7 +65,7 @@ def run(
     emit(json, as_json(diagnosis), lambda: _lines(diagnosis, chain))
 
 
-def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+def as_json(diagnosis: Diagnosis) -> dict[str, object]:
     return {
         "curve": [{"iteration": iteration, "bound": bound} for iteration, bound in diagnosis.curve()],
         "runs": diagnosis.runs,

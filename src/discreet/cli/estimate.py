@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import common
+
+if TYPE_CHECKING:
+    from discreet.estimate.answers import Answer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with one number for an answer, and the number it was asked with, if any."""
+
+    name: str
+    given: tuple[str, float] | None
+    answer: Answer
+
+    def as_json(self) -> dict[str, object]:
+        return {**({} if self.given is None else dict([self.given])), **self.answer.as_json()}
+
+    def line(self) -> str:
+        return _line(self.name.replace("_", " "), "" if self.given is None else self.given[1], self.answer)
 
 
 def run(
@@ -26,34 +45,29 @@ def run(
     from discreet.numbers import exact
 
     view = estimate(folder, level)
-    answers: dict[str, Any] = {}
+    asked: list[Asked] = []
     if share_above is not None:
-        answers["share_above"] = {"threshold": share_above, **view.share_above(share_above).as_json()}
+        asked.append(Asked("share_above", ("threshold", share_above), view.share_above(share_above)))
     if share_zero:
-        answers["share_zero"] = view.share_zero().as_json()
+        asked.append(Asked("share_zero", None, view.share_zero()))
     if mean:
-        answers["mean"] = view.mean().as_json()
+        asked.append(Asked("mean", None, view.mean()))
     if quantile is not None:
-        answers["quantile"] = {"q": float(exact(quantile, "the quantile")), **view.quantile(quantile).as_json()}
+        asked.append(Asked("quantile", ("q", float(exact(quantile, "the quantile"))), view.quantile(quantile)))
     if total:
-        answers["total"] = view.total().as_json()
-    if by is not None:
-        answers["by"] = {"column": by, "groups": as_json(view.by(by))}
-    if not answers:
+        asked.append(Asked("total", None, view.total()))
+    groups = {} if by is None else view.by(by)
+    if not asked and by is None:
         raise BadInput(
             f"the release in {folder} was to be estimated",
             "no question was asked",
             "Ask one: --share-above T, --share-zero, --mean, --quantile Q, --total, --by COLUMN",
         )
-    common.emit(json, answers, lambda: _lines(answers))
+    value: dict[str, object] = {one.name: one.as_json() for one in asked}
+    if by is not None:
+        value["by"] = {"column": by, "groups": as_json(groups)}
+    common.emit(json, value, [*(one.line() for one in asked), *(_line("by", *group) for group in groups.items())])
 
 
-def _lines(answers: dict[str, Any]) -> list[str]:
-    lines = []
-    for name, answer in answers.items():
-        groups = answer.get("groups", [answer])
-        for one in groups:
-            what = f"{name.replace('_', ' ')} {one.get('value', one.get('threshold', one.get('q', '')))}".strip()
-            low, high = one["interval"]
-            lines.append(f"{what}: {one['estimate']:.6g} (between {low:.6g} and {high:.6g}, {one['level']:.0%})")
-    return lines
+def _line(name: str, detail: object, answer: Answer) -> str:
+    return f"{f'{name} {detail}'.strip()}: {answer}"

@@ -13,8 +13,11 @@ import typer
 from discreet.errors import BadInput
 from discreet.options import Option, options_of
 
+Given = Mapping[str, Any]  # what typer hands over: the flags of one call, whatever their kinds
+Flags = Mapping[str, tuple[Option, Any]]  # options by name, with their defaults
 
-def flags_of(*kinds: type) -> dict[str, tuple[Option, Any]]:
+
+def flags_of(*kinds: type) -> Flags:
     """The options of several values together; where two share a name, both say what it is."""
     found: dict[str, tuple[Option, Any]] = {}
     for kind in kinds:
@@ -35,7 +38,7 @@ def _joined(one: Option, other: Option) -> Callable[[], tuple[str, ...]]:
 
 
 def command(
-    run: Callable[..., Any], before: Iterable[inspect.Parameter], flags: Mapping[str, tuple[Option, Any]],
+    run: Callable[..., Any], before: Iterable[inspect.Parameter], flags: Flags,
     after: Iterable[inspect.Parameter] = (),
 ) -> Callable[..., Any]:  # fmt: skip
     """`run` with a signature that typer can read: its own parameters, and one for every flag."""
@@ -71,7 +74,7 @@ def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
     return parameter(name, Annotated[kind | None, about], None)
 
 
-def said(given: Mapping[str, Any], flags: Mapping[str, tuple[Option, Any]]) -> dict[str, Any]:
+def said(given: Given, flags: Flags) -> dict[str, Any]:
     """What was given on the command line, as values."""
     out = {}
     for name, (option, _) in flags.items():

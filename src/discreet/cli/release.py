@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.common import Json, Seed, emit, released, say
-from discreet.cli.flags import command, flags_of, parameter, said
+from discreet.cli.flags import Given, command, flags_of, parameter, said
 from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
 from discreet.errors import BadInput
 from discreet.run import LedgerSpec, Output, ReleaseSpec
@@ -33,7 +33,7 @@ def release(**given: Any) -> None:
         say(f"Written to {file}. Every run of it is a new release of the same data, and is charged again.")
 
 
-def _spec(given: dict[str, Any]) -> ReleaseSpec:
+def _spec(given: Given) -> ReleaseSpec:
     ledger = said(given, LEDGER)
     if "url" in ledger and "dataset" not in ledger:
         raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.common import Alpha, Delta, Epsilon, Rho
-from discreet.cli.flags import flags_of, parameter, said
+from discreet.cli.flags import Given, flags_of, parameter, said
 from discreet.errors import BadInput
 from discreet.privacy.values import Loss, loss_of
 from discreet.run import TableSpec
@@ -26,7 +25,7 @@ def table_argument(help: str) -> Any:
     return parameter("table", Annotated[str, typer.Argument(help=help)])
 
 
-def table_of(given: Mapping[str, Any]) -> TableSpec:
+def table_of(given: Given) -> TableSpec:
     options = said(given, TABLE)
     if "count" not in options:
         raise BadInput(f"the table {given['table']} was given", "which column holds the counts is not said",
@@ -34,9 +33,9 @@ def table_of(given: Mapping[str, Any]) -> TableSpec:
     return TableSpec(given["table"], **options)
 
 
-def loss_from(given: Mapping[str, Any]) -> Loss:
+def loss_from(given: Given) -> Loss:
     return loss_of(given["epsilon"], alpha=given["alpha"], rho=given["rho"], delta=given["delta"])
 
 
-def way_from(given: Mapping[str, Any]) -> WaySpec:
+def way_from(given: Given) -> WaySpec:
     return spec_of(said(given, WAY))

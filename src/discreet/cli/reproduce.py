@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import typer
 
 from discreet.cli.common import Json, emit
 from discreet.errors import BadInput, MissingExtra
+
+
+class Claimed(TypedDict):
+    """A claim of a paper beside what was found."""
+
+    what: str
+    published: str
+    ours: str
+    holds: bool
+
+
+class Reproduced(TypedDict):
+    """What is shown of an experiment."""
+
+    name: str
+    what: str
+    verdict: str
+    note: str
+    claims: Sequence[Claimed]
+    improvement: str
 
 
 def run(
@@ -26,7 +46,7 @@ def run(
         return 0
     if name is None:
         raise BadInput("an experiment was to be reproduced", "none was named", "Name one, or 'all'; --list shows them")
-    results = lab.reproduce([name], quick=quick, data=data, out=out)
+    results: list[Reproduced] = lab.reproduce([name], quick=quick, data=data, out=out)
     emit(json, {"results": results}, lambda: _lines(results, out))
     return int(any(result["verdict"] == "failed" for result in results))
 
@@ -46,7 +66,7 @@ def _lab() -> ModuleType:
     return lab
 
 
-def _lines(results: list[dict[str, Any]], out: str | None) -> Iterator[str]:
+def _lines(results: Sequence[Reproduced], out: str | None) -> Iterator[str]:
     for result in results:
         yield f"{result['name']:<24} {result['verdict']:<20} {result['what']}"
         if len(results) == 1:

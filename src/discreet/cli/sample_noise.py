@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Integers
     from discreet.lattice.plan import LatticePlan
 
-MOST_BOXES = 120
+MOST_BOXES = 120  # more cannot be told apart in one panel
 WARNING = "Noise gives the secret counts away to whoever has the release: keep it on the private side."
 
 

@@ -8,9 +8,9 @@ from discreet.arrays import Integers
 from discreet.distribution.privatizer import Privatizer
 from discreet.distribution.projections import PROJECTIONS
 
-SIZES = (2, 3, 5, 8, 16, 17, 21, 40)
-HISTOGRAMS = 12
-SEED = 1
+SIZES = (2, 3, 5, 8, 16, 17, 21, 40)  # some that trees and wavelets need not pad, some beside them, some others
+HISTOGRAMS = 12  # random ones of each size, besides the full and the lonely ones
+SEED = 1  # any: the same histograms in every run
 
 
 def neighbours(histogram: Integers) -> list[Integers]:

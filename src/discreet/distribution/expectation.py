@@ -8,10 +8,10 @@ from discreet.arrays import Floats
 from discreet.laws import NoiseLaw
 
 ITERATIONS = 60  # few: stopping early is what keeps the estimate smooth
-NEGLIGIBLE = 1e-15
-NEWTON_STEPS = 2
-SMALLEST_BIN = 1e-12
-TOWARDS_EDGE = 0.9
+NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: the kernel may end there
+NEWTON_STEPS = 2  # few, since the next iteration goes on where they end
+SMALLEST_BIN = 1e-12  # so that nothing is divided by zero
+TOWARDS_EDGE = 0.9  # of the way to an empty bin, whose logarithm would not be finite
 
 
 def expectation_steps(

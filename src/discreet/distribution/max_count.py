@@ -19,9 +19,10 @@ from discreet.numbers import Epsilon, Number, probability, text, whole
 from discreet.privacy import Pure, loss_of, pure_only
 from discreet.sample.bits import Bits, source
 
-SHARE = Fraction(1, 20)
-QUANTILE = Fraction(995, 1000)
+SHARE = Fraction(1, 20)  # a quantile is a coarse question: a larger share would be missed elsewhere
+QUANTILE = Fraction(995, 1000)  # one row in two hundred may lie above the largest count, and is treated as that
 FEWEST_NOISE_SCALES = 4  # fewer rows than this many times the noise say nothing about a quantile
+# two to a doubling, and beyond any number of people
 BORDERS = (1, *(step << power for power in range(40) for step in (2, 3)))
 
 
@@ -35,7 +36,7 @@ class MaxCount:
     above: Integers = field(repr=False)
     noise: Geometric
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "max_count": self.max_count,
             "epsilon": str(self.epsilon),

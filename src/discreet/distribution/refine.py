@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import two_sided
+from discreet.distribution.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.projections import isotonic
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 
-SMOOTHING = 0.1
+SMOOTHING = 0.1  # a tenth of a pseudo-row in each bin, so that none is empty
 ROUNDS = 2  # the covariance depends on the distribution: estimate, reweigh, estimate again
-STEPS = 25
+STEPS = 25  # in a round; ten bring the barrier down to SMOOTHING, the others converge
 FLOOR = 0.1  # added to every variance: where the pilot sees no rows there may still be some
-WIDE_BARRIER = 10.0
-TOWARDS_EDGE = 0.95
+WIDE_BARRIER = 10.0  # to start with: keeps the first steps away from empty bins
+TOWARDS_EDGE = 0.95  # of the way to an empty bin, whose logarithm would not be finite
 CLOSE_ENOUGH = 0.01  # rows
 MIXED_IN = 0.01  # share of the uniform distribution in a starting point, so that no bin starts empty
 BARELY_MIXED_IN = 1e-6  # expectation steps move mass slowly: what is put far out stays there

@@ -9,7 +9,7 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, exact
 from discreet.privacy import Pure, loss_of, pure_only
 
-SMALLEST_SHARE = Fraction(1, 200)
+SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:

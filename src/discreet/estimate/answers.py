@@ -31,7 +31,7 @@ class Answer:
     interval: tuple[float, float]
     level: float
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {"estimate": self.estimate, "interval": list(self.interval), "level": self.level}
 
     def __str__(self) -> str:
@@ -174,5 +174,5 @@ def _scaled(answer: Answer, factor: float) -> Answer:
     return Answer(answer.estimate * factor, (low * factor, high * factor), answer.level)
 
 
-def as_json(answers: Mapping[Any, Answer]) -> list[dict[str, Any]]:
+def as_json(answers: Mapping[Any, Answer]) -> list[dict[str, object]]:
     return [{"value": value, **answer.as_json()} for value, answer in answers.items()]

@@ -11,9 +11,9 @@ from discreet.arrays import Floats
 if TYPE_CHECKING:
     from discreet.estimate.evidence import Evidence
 
-STEPS = 400
-JEFFREYS = 0.5
-TINY = 1e-300
+STEPS = 400  # many, since these iterations converge slowly
+JEFFREYS = 0.5  # half a pseudo-row for each count: Jeffreys' prior for shares
+TINY = 1e-300  # so that nothing is divided by zero
 
 
 def most_likely(evidence: Evidence) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.laws import NoiseLaw
 
-NEGLIGIBLE = 1e-10
+NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
 
 
 def half_width(level: float, law: NoiseLaw | None, weight: float, variance: float) -> float:
@@ -49,7 +49,7 @@ def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
     return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)
 
 
-MANY_TERMS = 40
+MANY_TERMS = 40  # noises whose sum is as good as normal
 
 
 @lru_cache(maxsize=64)

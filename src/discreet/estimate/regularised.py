@@ -10,7 +10,7 @@ from discreet.estimate.prefix import FLOOR, Prefix
 from discreet.laws import NoiseLaw
 
 LARGEST_INVERSE = 400  # counts; beyond it a damped inverse costs more than it tells
-DAMPINGS = np.geomspace(1e-9, 1e1, 11)
+DAMPINGS = np.geomspace(1e-9, 1e1, 11)  # from next to nothing to nearly everything, a factor of ten apart
 SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the filter: the prior is not the truth
 
 

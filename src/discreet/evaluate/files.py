@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.evaluate.study import ErrorRow
 
 SUFFIXES = (".parquet", ".csv", ".json")
-Finished = dict[tuple[str, str], list[dict[str, Any]]]
+Finished = dict[tuple[str, str], list[ErrorRow]]
 
 
 def check_target(path: Path) -> None:
@@ -70,7 +71,7 @@ class Journal:
             ) from error
         return cls(path, fingerprint, finished)
 
-    def add(self, method: str, epsilon: str, rows: list[dict[str, Any]]) -> None:
+    def add(self, method: str, epsilon: str, rows: list[ErrorRow]) -> None:
         entry = {"fingerprint": self.fingerprint, "method": method, "epsilon": epsilon, "rows": rows}
         with open(self.path, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(entry) + "\n")

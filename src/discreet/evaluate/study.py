@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -31,7 +31,7 @@ WARNING = (
     "no epsilon accounts for; choose on public or reference data of the same shape."
 )
 DISTANCES = ("w1", "ks", "total_variation")
-MOST_BIASES = 100
+MOST_BIASES = 100  # a row of the result for each: more would bury the others
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,26 @@ class Job:
     epsilon: str
 
 
-Row = dict[str, Any]
+class ErrorRow(TypedDict):
+    """One figure of one method at one epsilon, as it stands in the table, the JSON and the journal."""
+
+    method: str
+    epsilon: str
+    metric: str
+    count: int | None  # of the bias by count
+    value: float
+    low: float
+    high: float
+    exact: bool
+    repeats: int  # 0 where it is exact
+    private_side: bool
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Tidy rows: method, epsilon, metric, count (for the bias by count), value, interval, whether it is exact."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ErrorRow, ...]
     level: float
     warning: str = WARNING
 
@@ -85,7 +97,7 @@ class Evaluation:
         metadata = {"private_side": "true", "warning": self.warning, "level": str(self.level)}
         return pyarrow.Table.from_pylist(list(self.rows)).replace_schema_metadata(metadata)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {"rows": list(self.rows), "private_side": True, "warning": self.warning, "level": self.level}
 
     def save(self, path: str | Path) -> None:
@@ -155,7 +167,7 @@ def evaluate(
     return Evaluation(tuple(row for job in jobs for row in done[job.method, job.epsilon]), level)
 
 
-def run_job(job: Job, table: Table, setting: Setting) -> list[Row]:
+def run_job(job: Job, table: Table, setting: Setting) -> list[ErrorRow]:
     """All rows of one method at one epsilon."""
     truth = _treated(job, table, setting)
     known = exact_errors(job, truth, setting)
@@ -164,7 +176,7 @@ def run_job(job: Job, table: Table, setting: Setting) -> list[Row]:
     for repeat in range(setting.repeats):
         for key, value in _one_release(job, table, truth, setting, repeat).items():
             seen.setdefault(key, []).append(value)
-    rows = []
+    rows: list[ErrorRow] = []
     for (metric, count), values in {**seen, **{key: [value] for key, value in known.items()}}.items():
         value, margin = _mean(values, setting.level)
         rows.append(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import BadInput
 
-LARGEST = 1 << 62
+LARGEST = 1 << 62  # leaves room for the noise in 64 bits
 
 
 def whole_counts(column: Any, name: str) -> NDArray[np.int64]:

@@ -10,12 +10,13 @@ import numpy as np
 from numba import njit
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.lattice._line_draws import Plan, Room, draw, draw_minor
+from discreet.lattice._line_draws import ChainPlan, Room, draw, draw_minor
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # splitmix64's own step: 2^64 over the golden ratio
+_TWICE = np.uint64(2 * 0x9E3779B97F4A7C15 % 2**64)  # every line move takes two words of the stream
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)  # splitmix64's own multipliers
+_SECOND = np.uint64(0x94D049BB133111EB)  # the same
+# shifts, as words like what they shift: splitmix64's own, half a word, and what a float cannot hold
 _S27, _S30, _S31, _S32, _S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
 
 
@@ -40,7 +41,7 @@ def below(word: np.uint64, bound: int) -> int:
 
 
 @njit(cache=True)
-def room_for(plan: Plan, size: int) -> Room:
+def room_for(plan: ChainPlan, size: int) -> Room:
     wide = plan.widest
     return Room(
         np.empty(wide, np.int64),
@@ -56,7 +57,7 @@ def room_for(plan: Plan, size: int) -> Room:
 
 
 @njit(cache=True)
-def member(plan: Plan, label: int, word: np.uint64) -> int:
+def member(plan: ChainPlan, label: int, word: np.uint64) -> int:
     """A cell of the class."""
     start = plan.class_start[label]
     size = plan.class_start[label + 1] - start
@@ -65,7 +66,7 @@ def member(plan: Plan, label: int, word: np.uint64) -> int:
 
 
 @njit(cache=True)
-def pick(plan: Plan, word: np.uint64, room: Room) -> int:
+def pick(plan: ChainPlan, word: np.uint64, room: Room) -> int:
     """A direction, chosen by the word alone and never by the state: its cells, its steps; returns how many cells."""
     size: int
     word = mix(word)
@@ -89,7 +90,7 @@ def pick(plan: Plan, word: np.uint64, room: Room) -> int:
 
 
 @njit(cache=True)
-def _pick_swap(plan: Plan, word: np.uint64, room: Room) -> int:
+def _pick_swap(plan: ChainPlan, word: np.uint64, room: Room) -> int:
     word = mix(word)
     label = plan.swaps[below(word, plan.swaps.shape[0])]
     start = plan.class_start[label]
@@ -116,7 +117,7 @@ def corners(rows: int, columns: int, word: np.uint64, cells: Integers) -> None:
 
 
 @njit(cache=True)
-def _pick_minor(plan: Plan, word: np.uint64, room: Room) -> int:
+def _pick_minor(plan: ChainPlan, word: np.uint64, room: Room) -> int:
     corners(plan.rows, plan.columns, word, room.cells)
     for entry in range(4):
         word = mix(word + _GOLDEN)
@@ -126,7 +127,7 @@ def _pick_minor(plan: Plan, word: np.uint64, room: Room) -> int:
 
 
 @njit(cache=True)
-def _pick_jump(plan: Plan, word: np.uint64, room: Room) -> int:
+def _pick_jump(plan: ChainPlan, word: np.uint64, room: Room) -> int:
     """The sum of a random number of signed basis vectors: every lattice vector has a chance."""
     again = True
     while again:
@@ -171,7 +172,7 @@ def plain_step(
 
 
 @njit(cache=True)
-def move(plan: Plan, state: Integers, room: Room, size: int, k: int, square: int) -> int:
+def move(plan: ChainPlan, state: Integers, room: Room, size: int, k: int, square: int) -> int:
     """Take the step, and return the new squared norm."""
     if k == 0:
         return square
@@ -185,7 +186,7 @@ def move(plan: Plan, state: Integers, room: Room, size: int, k: int, square: int
 
 
 @njit(cache=True)
-def squared_norm(plan: Plan, state: Integers) -> int:
+def squared_norm(plan: ChainPlan, state: Integers) -> int:
     total = 0
     for cell in range(plan.counted):
         total += state[cell] * state[cell]
@@ -193,7 +194,9 @@ def squared_norm(plan: Plan, state: Integers) -> int:
 
 
 @njit(cache=True)
-def step(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, chance: float) -> int:
+def step(
+    plan: ChainPlan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, chance: float
+) -> int:
     """One line move in place; returns the new squared norm."""
     size = pick(plan, word, room)
     if size == 0:
@@ -204,7 +207,7 @@ def step(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, 
 
 
 @njit(cache=True)
-def run(plan: Plan, state: Integers, lower: Integers, choices: Words, chances: Words) -> None:
+def run(plan: ChainPlan, state: Integers, lower: Integers, choices: Words, chances: Words) -> None:
     """One line move for each pair of words, in place."""
     room = room_for(plan, state.shape[0])
     if plan.plain:
@@ -224,7 +227,9 @@ def run(plan: Plan, state: Integers, lower: Integers, choices: Words, chances: W
 
 
 @njit(cache=True)
-def stream(plan: Plan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, steps: int) -> int:
+def stream(
+    plan: ChainPlan, state: Integers, lower: Integers, room: Room, square: int, word: np.uint64, steps: int
+) -> int:
     """Line moves in place, their words the stream that begins at `word`; returns the new squared norm."""
     if plan.plain:
         shape, order, decay, rate, cells = (
@@ -245,7 +250,7 @@ def stream(plan: Plan, state: Integers, lower: Integers, room: Room, square: int
 
 
 @njit(cache=True)
-def trace(plan: Plan, state: Integers, lower: Integers, word: np.uint64, thin: int, out: Integers) -> None:
+def trace(plan: ChainPlan, state: Integers, lower: Integers, word: np.uint64, thin: int, out: Integers) -> None:
     """A recorded path, for simulations: `thin` line moves between records."""
     room = room_for(plan, state.shape[0])
     square = squared_norm(plan, state)
@@ -262,7 +267,7 @@ def same(one: Integers, other: Integers) -> bool:
 
 
 @njit(cache=True)
-def meet(plan: Plan, start: Integers, lower: Integers, updates: int, lag: int, most: int, word: np.uint64) -> int:
+def meet(plan: ChainPlan, start: Integers, lower: Integers, updates: int, lag: int, most: int, word: np.uint64) -> int:
     """The iteration at which a chain meets a copy of itself that starts `lag` iterations later, or most + 1.
 
     Both chains read the same words, so that each line is inverted at the same uniform number.

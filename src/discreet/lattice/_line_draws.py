@@ -13,10 +13,10 @@ from discreet.arrays import Floats, Integers
 
 FAR = 1 << 40  # beyond any count
 CUT = 45.0  # a weight below e^-45 of the largest is left out: less than a double's rounding
-L1, L2, GAUSSIAN = 0, 1, 2
+L1, L2, GAUSSIAN = 0, 1, 2  # their places in laws.LAWS: compiled code knows numbers only
 
 
-class Plan(NamedTuple):
+class ChainPlan(NamedTuple):
     """What a chain needs to know, all of it public: the law, and the moves of `markov.Moves`."""
 
     law: int
@@ -67,12 +67,12 @@ def span(state: Integers, lower: Integers, room: Room, size: int) -> tuple[int, 
 
 
 @njit(cache=True)
-def power(plan: Plan, exponent: int) -> float:
+def power(plan: ChainPlan, exponent: int) -> float:
     return plan.decay[exponent] if exponent < plan.decay.shape[0] else 0.0
 
 
 @njit(cache=True)
-def bends_of(plan: Plan, state: Integers, room: Room, size: int) -> tuple[int, int]:
+def bends_of(plan: ChainPlan, state: Integers, room: Room, size: int) -> tuple[int, int]:
     """Where cells change sign along the line, in order, into `room`; returns how many, and the first slope."""
     bends, slope = 0, 0
     for entry in range(size):
@@ -93,7 +93,7 @@ def bends_of(plan: Plan, state: Integers, room: Room, size: int) -> tuple[int, i
 
 
 @njit(cache=True)
-def draw_l1(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float) -> int:
+def draw_l1(plan: ChainPlan, state: Integers, lower: Integers, room: Room, size: int, chance: float) -> int:
     """The line's law is geometric between neighbouring sign changes: weigh the pieces, then invert inside one."""
     least, most = span(state, lower, room, size)
     bends, slope = bends_of(plan, state, room, size)
@@ -118,7 +118,7 @@ def draw_l1(plan: Plan, state: Integers, lower: Integers, room: Room, size: int,
 
 
 @njit(cache=True)
-def _invert_pieces(plan: Plan, room: Room, pieces: int, lightest: int, chance: float) -> int:
+def _invert_pieces(plan: ChainPlan, room: Room, pieces: int, lightest: int, chance: float) -> int:
     total = 0.0
     for piece in range(pieces):
         peak = power(plan, np.int64(room.weight[piece]) - lightest)
@@ -194,7 +194,9 @@ def draw_minor(decay: Floats, rate: float, state: Integers, cells: Integers, cha
 
 
 @njit(cache=True)
-def draw_round(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int) -> int:
+def draw_round(
+    plan: ChainPlan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int
+) -> int:
     """A law of the Euclidean norm: add up the weights of the points within reach of the heaviest one."""
     least, most = span(state, lower, room, size)
     along, length = 0, 0
@@ -225,14 +227,14 @@ def draw_round(plan: Plan, state: Integers, lower: Integers, room: Room, size: i
 
 
 @njit(cache=True)
-def _weight(plan: Plan, squared: float, closest: float) -> float:
+def _weight(plan: ChainPlan, squared: float, closest: float) -> float:
     if plan.law == GAUSSIAN:
         return math.exp(-plan.rate * (squared - closest))
     return math.exp(-plan.rate * (math.sqrt(squared) - math.sqrt(closest)))
 
 
 @njit(cache=True)
-def draw(plan: Plan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int) -> int:
+def draw(plan: ChainPlan, state: Integers, lower: Integers, room: Room, size: int, chance: float, square: int) -> int:
     k: int
     if plan.law == L1:
         k = draw_l1(plan, state, lower, room, size, chance)

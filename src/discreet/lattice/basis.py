@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 
-MOST_PAIRS = 200_000
+MOST_PAIRS = 200_000  # of columns, looked at one by one in Python
 
 
 def kernel_basis(matrix: Integers) -> Integers:

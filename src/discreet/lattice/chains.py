@@ -19,9 +19,9 @@ from discreet.lattice.laws import LAWS
 from discreet.lattice.markov import Moves, moves_for
 from discreet.sample.bits import Bits, source
 
-UNBOUNDED = -(1 << 40)
-LONGEST_DECAY = 200_000
-WORDS_AT_ONCE = 1 << 20
+UNBOUNDED = -(1 << 40)  # below any count; compiled code takes it for no bound at all
+LONGEST_DECAY = 200_000  # powers of e^-epsilon, 1.6 MB; what is beyond counts as zero
+WORDS_AT_ONCE = 1 << 20  # 8 MB of random words for the moves, and as much for the draws
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LineLaw:
 
 
 @dataclass(frozen=True)
-class Target:
+class ChainTarget:
     """A law on a lattice: which norm, how fast it decays, what bounds the cells (UNBOUNDED: nothing)."""
 
     law: str
@@ -68,7 +68,7 @@ class Target:
 Step = Callable[[np.random.Generator, Integers], tuple[Integers, dict[str, int]]]
 
 
-def line_step(target: Target, directions: list[Integers]) -> Step:
+def line_step(target: ChainTarget, directions: list[Integers]) -> Step:
     """A pure step `(rng, state) -> (state, info)`: a direction at random, then a draw from the law on that line."""
 
     def step(rng: np.random.Generator, state: Integers) -> tuple[Integers, dict[str, int]]:
@@ -150,7 +150,7 @@ class ChainSampler:
         least = max(2, min(LONGEST_DECAY, int(745 / self.rate) + 2)) if self.law == "l1" else 2
         longest = max([4, *moves.lengths.tolist()])
         steepest = 1 + int(max([4, *np.abs(moves.steps).sum(axis=1).tolist()]))
-        return kernels.Plan(
+        return kernels.ChainPlan(
             law=LAWS.index(self.law),
             rate=self.rate,
             decay=np.exp(-self.rate * np.arange(max(least, steepest))),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 Chance = Callable[[int, int], tuple[int, int]]  # (value, bits) -> bounds on 2^bits times the chance of accepting it
-LARGEST = (1 << WORD_BITS) - 1
+LARGEST = (1 << WORD_BITS) - 1  # the largest word: a certain event, 2^64, does not fit
 
 
 def settle(chance: Callable[[int], tuple[int, int]], word: int, bits: Bits) -> bool:

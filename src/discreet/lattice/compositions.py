@@ -12,7 +12,7 @@ from discreet.arrays import Integers
 from discreet.lattice.chances import uniform_below
 from discreet.sample.bits import Bits
 
-MOST_PLACES_MARKED = 1 << 27
+MOST_PLACES_MARKED = 1 << 27  # five bytes for each: 640 MB
 FEW_PARTS = 8  # up to here bars are placed one by one
 CROWDED = 16  # places per choice up to which marking beats sorting
 

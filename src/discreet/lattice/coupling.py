@@ -18,7 +18,7 @@ from discreet.lattice.chains import ChainSampler, compiled
 from discreet.numbers import whole
 from discreet.sample.bits import source
 
-CURVE_POINTS = 200
+CURVE_POINTS = 200  # enough for a smooth picture
 
 
 @dataclass(frozen=True)

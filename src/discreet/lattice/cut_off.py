@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 FARTHEST = 20.0  # of the logarithms searched
-HALVINGS = 30
-FARTHEST_REACH = 1 << 62
-NEAR_ONE = 1e-5
+HALVINGS = 30  # of FARTHEST: down to 2e-8, far finer than the grid that blocks share
+FARTHEST_REACH = 1 << 62  # beyond any count: at ratio 1 nothing falls off
+NEAR_ONE = 1e-5  # closer to 1 the formulas lose their digits; only speed depends on the mean
 
 
 @dataclass(frozen=True)

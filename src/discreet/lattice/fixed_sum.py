@@ -11,13 +11,13 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.lattice.chances import LARGEST, settle
-from discreet.lattice.weights import PRECISION, Weights, add, nothing, weights_of
+from discreet.lattice.weights import PRECISION, SumWeights, add, nothing, weights_of
 from discreet.laws import Gaussian
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS, Law
 
-MOST_TRIALS_EACH = 64
-MOST_CELLS_AT_ONCE = 1 << 20
+MOST_TRIALS_EACH = 64  # of one draw at once: all but the first that is accepted are thrown away
+MOST_CELLS_AT_ONCE = 1 << 20  # 8 MB
 
 
 class Summand(Protocol):
@@ -31,7 +31,7 @@ class Summand(Protocol):
     @property
     def dimensions(self) -> int: ...
 
-    def weights(self, precision: int) -> Weights:
+    def weights(self, precision: int) -> SumWeights:
         """The law of its sum, up to a factor."""
 
     def draw(self, size: int, bits: Bits) -> Integers:
@@ -59,7 +59,7 @@ class Cell:
     width: int = 1
     dimensions: int = 1
 
-    def weights(self, precision: int) -> Weights:
+    def weights(self, precision: int) -> SumWeights:
         return weights_of(self.law, precision)
 
     def draw(self, size: int, bits: Bits) -> Integers:
@@ -82,7 +82,7 @@ class Bag:
     def scale(self) -> int:
         return self.weights(PRECISION).most
 
-    def weights(self, precision: int) -> Weights:
+    def weights(self, precision: int) -> SumWeights:
         return _bag_weights(self, precision)
 
     @cached_property
@@ -121,7 +121,7 @@ class Bag:
 
 
 @lru_cache(maxsize=256)
-def _bag_weights(bag: Bag, precision: int) -> Weights:
+def _bag_weights(bag: Bag, precision: int) -> SumWeights:
     whole = nothing(bag.kinds[0][0].dimensions, precision)
     for kind, number in bag.kinds:
         whole = add(whole, _power(kind, number, precision))
@@ -129,7 +129,7 @@ def _bag_weights(bag: Bag, precision: int) -> Weights:
 
 
 @lru_cache(maxsize=512)
-def _power(kind: Summand, number: int, precision: int) -> Weights:
+def _power(kind: Summand, number: int, precision: int) -> SumWeights:
     """The law of the sum of so many of a kind."""
     if number <= 1:
         return kind.weights(precision) if number else nothing(kind.dimensions, precision)

@@ -159,7 +159,7 @@ def parse_name(text: str) -> Kept:
     )
 
 
-def kept_json(what: Kept) -> str | dict[str, Any]:
+def kept_json(what: Kept) -> str | dict[str, object]:
     """A name where it can be read back, otherwise what it stands for."""
     if isinstance(what, Sums):
         return {"name": what.name, "matrix": [list(row) for row in what.rows]}

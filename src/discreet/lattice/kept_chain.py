@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from discreet.errors import BadInput
 from discreet.lattice.chains import ChainSampler, chain_sampler
@@ -50,7 +49,13 @@ def kept_chain(
     change = smallest_change(structure_of(invariants))
     terms = Terms(change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative)
     noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
-    scale: dict[str, Any] = {"epsilon": noise.rate if noise.odds is None else math.log(noise.odds)}
-    if noise.variance is not None:
-        scale = {"sigma": math.sqrt(noise.variance)}
-    return chain_sampler(invariants.matrix, law=law, nonnegative=nonnegative, iterations=iterations, **scale)
+    epsilon_per_unit = noise.rate if noise.odds is None else math.log(noise.odds)
+    sigma = None if noise.variance is None else math.sqrt(noise.variance)
+    return chain_sampler(
+        invariants.matrix,
+        law=law,
+        epsilon=epsilon_per_unit if sigma is None else None,
+        sigma=sigma,
+        nonnegative=nonnegative,
+        iterations=iterations,
+    )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 WIDEST_TABLE = 2  # variances above are drawn by rejection
-AHEAD = 64
+AHEAD = 64  # numbers drawn in one call, since one at a time costs nearly as much
 
 
 @dataclass(frozen=True, eq=False)

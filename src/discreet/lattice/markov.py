@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from discreet.arrays import Integers
 from discreet.lattice.basis import kernel_basis
 
-MOST_MINORS = 200_000
-MOST_PAIRED = 40
+MOST_MINORS = 200_000  # they are listed, each with an entry for every cell
+MOST_PAIRED = 40  # basis vectors; with their pairs these are 1,600 moves
 MOST_GRAVER = 200  # a few seconds of completion
-WIDEST_GRAVER = 24
+WIDEST_GRAVER = 24  # columns: Graver's basis grows exponentially with them
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from discreet.errors import SolverFailed
 from discreet.lattice.chances import row_sums
 from discreet.sample.bits import Bits
 
-MOST_CELLS_AT_ONCE = 1 << 18
-MOST_TRIALS = 1 << 34
+MOST_CELLS_AT_ONCE = 1 << 18  # 2 MB of a batch of trials, most of which are thrown away
+MOST_TRIALS = 1 << 34  # even if one in ten million is accepted, some of so many are: none means a mistake
 
 
 class Group(Protocol):

@@ -28,10 +28,10 @@ from discreet.laws import Geometric, draw_noise, one_sided_geometric
 from discreet.numbers import Epsilon
 from discreet.sample.bits import Bits
 
-MOST_CELLS_AT_ONCE = 1 << 19
-STEPS = 60
-CLOSE = 1e-3
-FINEST = 1 << 20
+MOST_CELLS_AT_ONCE = 1 << 19  # 4 MB of a batch of trials
+STEPS = 60  # Newton's method needs fewer; it may stop early, since only speed depends on the factors
+CLOSE = 1e-3  # part of the rate: only speed depends on the factors, so rough ones do
+FINEST = 1 << 20  # denominators of the factors: short ones keep exact arithmetic fast
 
 _peak_chance = lru_cache(maxsize=1 << 16)(peak_chance)
 

@@ -35,7 +35,7 @@ from discreet.sample.bits import Bits
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
-LONGEST_WALK = 20_000
+LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 
 class Piece(Protocol):

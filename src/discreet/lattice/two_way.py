@@ -27,7 +27,7 @@ from discreet.sample.draw import add_noise
 if TYPE_CHECKING:
     from flint import arb
 
-WIDEST = 4
+WIDEST = 4  # columns: two halves of two
 
 
 @dataclass(frozen=True)

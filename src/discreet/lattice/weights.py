@@ -19,7 +19,7 @@ PRECISION = 96  # of tables that serve nearly every draw
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class SumWeights:
     """Lower bounds on the weights of the points starts, .. in one or more dimensions."""
 
     starts: tuple[int, ...]
@@ -43,7 +43,7 @@ class Weights:
         return low, low + self.missing
 
 
-def weights_of(law: Law, precision: int) -> Weights:
+def weights_of(law: Law, precision: int) -> SumWeights:
     """A law on the integers."""
     first, last = law.centre
     while law.below(first - 1, precision)[1] > 2:
@@ -55,10 +55,10 @@ def weights_of(law: Law, precision: int) -> Weights:
         here = law.below(k, precision)
         lows.append(max(0, here[0] - before[1]))
         before = here
-    return Weights((first,), np.array(lows, dtype=object), 1 << precision, precision)
+    return SumWeights((first,), np.array(lows, dtype=object), 1 << precision, precision)
 
 
-def add(one: Weights, other: Weights) -> Weights:
+def add(one: SumWeights, other: SumWeights) -> SumWeights:
     """The law of the sum of two independent things."""
     from flint import fmpz, fmpz_poly
 
@@ -70,7 +70,7 @@ def add(one: Weights, other: Weights) -> Weights:
     entries[: len(coefficients)] = [int(entry) for entry in coefficients]
     starts = tuple(a + b for a, b in zip(one.starts, other.starts))
     cap = (one.cap * other.cap >> one.precision) + 1
-    return _trimmed(Weights(starts, entries.reshape(shape), cap, one.precision))
+    return _trimmed(SumWeights(starts, entries.reshape(shape), cap, one.precision))
 
 
 def _flat(lows: Objects, shape: tuple[int, ...]) -> list[int]:
@@ -82,7 +82,7 @@ def _flat(lows: Objects, shape: tuple[int, ...]) -> list[int]:
     return list(padded.ravel())
 
 
-def _trimmed(weights: Weights) -> Weights:
+def _trimmed(weights: SumWeights) -> SumWeights:
     lows, starts = weights.lows, list(weights.starts)
     for axis in range(lows.ndim):
         others = tuple(i for i in range(lows.ndim) if i != axis)
@@ -90,11 +90,11 @@ def _trimmed(weights: Weights) -> Weights:
         if len(used):
             lows = np.take(lows, np.arange(used[0], used[-1] + 1), axis=axis)
             starts[axis] += int(used[0])
-    return Weights(tuple(starts), lows, weights.cap, weights.precision)
+    return SumWeights(tuple(starts), lows, weights.cap, weights.precision)
 
 
-def nothing(dimensions: int, precision: int) -> Weights:
+def nothing(dimensions: int, precision: int) -> SumWeights:
     """The law of the empty sum."""
     one = np.empty((1,) * dimensions, dtype=object)
     one[...] = 1 << precision
-    return Weights((0,) * dimensions, one, 1 << precision, precision)
+    return SumWeights((0,) * dimensions, one, 1 << precision, precision)

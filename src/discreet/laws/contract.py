@@ -19,12 +19,12 @@ from discreet.privacy import Approximate, Concentrated, Loss, Pure
 from discreet.sample.bits import Bits, secure
 from discreet.sample.contract import assert_sampler_law
 
-SHIFTS = (1, 2, 3, 4)
-CLOSE = 1e-9
+SHIFTS = (1, 2, 3, 4)  # units of a change: one person may be counted more than once
+CLOSE = 1e-9  # above the rounding of long sums of floats, far below any mistake worth finding
 WINDOW = 60  # how far from 0 probabilities are compared as fractions
 ORDERS = (1.5, 2.0, 4.0)  # of the Renyi divergences that are summed up
 TEMPERED = 1.1  # a wrong law: this power of the right masses
-SINGLES = 3000
+SINGLES = 3000  # draws one at a time, which are slow
 
 
 def assert_noise_law(law: NoiseLaw, *, size: int = 200_000, bits: Bits | None = None) -> None:

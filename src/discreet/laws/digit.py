@@ -17,8 +17,8 @@ from discreet.sample.draw import draw
 if TYPE_CHECKING:
     from flint import arb
 
-DIGIT = 256
-CENTRE_REACH = CENTRE_BITS * math.log(2)
+DIGIT = 256  # few values beside the 65,536 cells of a guide table, which settles nearly every draw
+CENTRE_REACH = CENTRE_BITS * math.log(2)  # times 1 / rate: there the tail is 2^-CENTRE_BITS
 
 
 @dataclass(frozen=True)

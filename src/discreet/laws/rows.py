@@ -9,7 +9,7 @@ from itertools import accumulate
 
 
 @dataclass(frozen=True)
-class Row:
+class WeightRow:
     """A row of integer weights, given by their running sums; the last is the total."""
 
     running: tuple[int, ...]

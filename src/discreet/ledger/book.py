@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from discreet.errors import BadInput, OverBudget, did_you_mean
 from discreet.ledger.address import Address, address_of
 from discreet.ledger.spending import COMPOSITION, Amount, Spending, amount_of, charge
 from discreet.numbers import Number, text
 from discreet.privacy.values import Loss, loss_of
-from discreet.record.release import LedgerEntry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
+
+    from discreet.record.release import LedgerEntry
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Entry:
     charged: Amount
     recorded: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         stated = self.spending.amount
         return {
             "dataset": self.dataset,
@@ -75,7 +76,7 @@ class Statement:
     def __str__(self) -> str:
         return self.sentence
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "dataset": self.dataset,
             "budget": self.budget.as_json(),
@@ -151,6 +152,8 @@ class Ledger:
 
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
+        from discreet.record.release import LedgerEntry
+
         self.status(dataset)
 
         def record(spending: Spending) -> LedgerEntry:
@@ -183,7 +186,7 @@ class Ledger:
                 _known(dataset, budgets, asked)
             return _entries(connection, budgets, dataset)
 
-    def export(self) -> dict[str, Any]:
+    def export(self) -> dict[str, object]:
         """Everything in the ledger, as plain values."""
         from discreet.ledger.tables import VERSION
 

@@ -13,7 +13,7 @@ from discreet.errors import BadInput
 from discreet.ledger.address import Address
 from discreet.ledger.tables import VERSION, found_version
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 10  # a server that has not answered by then is taken to be down
 
 
 def engine_for(address: Address, wait: float) -> Engine:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 1
+VERSION = 1  # of the layout below: checked whenever a ledger is opened
 
 metadata = MetaData()
 about = Table("discreet_ledger", metadata, Column("version", Integer, nullable=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -14,7 +15,7 @@ from discreet.options import option
 from discreet.privacy.values import Guarantee
 from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
 
 Facts = TypeVar("Facts", covariant=True)
@@ -110,13 +111,13 @@ def write_record(record: ReleaseRecord[Any]) -> str:
     return json.dumps({**value, "seal": seal_of(value)}, indent=1) + "\n"
 
 
-def seal_of(value: dict[str, Json]) -> str:
+def seal_of(value: Mapping[str, object]) -> str:
     """A checksum of all other fields: an edit of any of them shows, unless the seal is made anew."""
     sealed = {name: item for name, item in value.items() if name != "seal"}
     return hashlib.sha256(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def parse(content: bytes) -> dict[str, Json]:
+def parse(content: bytes) -> dict[str, object]:
     """The JSON object in release.json; a field that stands twice would be read differently by different readers."""
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
@@ -127,7 +128,7 @@ def parse(content: bytes) -> dict[str, Json]:
     return value
 
 
-def _without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a field stands twice")
     return dict(pairs)
@@ -137,7 +138,7 @@ def _no_number(word: str) -> Json:
     raise ValueError(f"{word} is not a number")
 
 
-def read_record(value: dict[str, Json]) -> ReleaseRecord[Any]:
+def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
     """The record in a JSON object, its types checked field by field; whether it is true is for `verify` to say."""
     from discreet.ways import way_named
 

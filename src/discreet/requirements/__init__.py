@@ -8,14 +8,14 @@ from pkgutil import iter_modules
 from typing import Any
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.requirements._base import Cell, Prior, Requirement, Row, Witness, exact_law
+from discreet.requirements._base import Breach, Cell, Prior, Requirement, Row, exact_law
 
 __all__ = [
     "STRUCTURAL",
+    "Breach",
     "Cell",
     "Requirement",
     "Row",
-    "Witness",
     "exact_law",
     "kinds",
     "parse_requirement",
@@ -77,6 +77,6 @@ def structural() -> list[Requirement]:
     return [parse_requirement(name) for name in STRUCTURAL]
 
 
-def properties(weights: Any, total: int) -> dict[str, Witness | None]:
+def properties(weights: Any, total: int) -> dict[str, Breach | None]:
     """Each structural requirement, and None where weights / total keep it or the place where they do not."""
     return {requirement.name: requirement.check(weights, total) for requirement in structural()}

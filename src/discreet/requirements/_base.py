@@ -17,7 +17,7 @@ Sense = Literal["<=", "=="]
 Cell = tuple[int, int]
 Coefficient = int | Fraction
 Prior = Sequence[Fraction] | None
-RESIDUAL = Fraction(1, 10**9)
+RESIDUAL = Fraction(1, 10**9)  # laws are written in rounded decimals, and some equalities are met up to rounding only
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Witness:
+class Breach:
     """Where a requirement fails: the entries concerned, and a sentence about them."""
 
     cells: tuple[Cell, ...]
@@ -56,7 +56,7 @@ class Requirement(Protocol):
     def rows(self, size: int) -> list[Row]:
         """The promise as linear rows, for `size` inputs and outputs."""
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         """None if weights / total keep the promise exactly, otherwise where they do not."""
 
 
@@ -103,9 +103,9 @@ def first_exceeding(small: NDArray[Any], large: NDArray[Any]) -> Cell | None:
     return (int(places[0][0]), int(places[0][1])) if len(places) else None
 
 
-def exceeds(array: NDArray[Any], total: int, cell: Cell, other: Cell) -> Witness:
+def exceeds(array: NDArray[Any], total: int, cell: Cell, other: Cell) -> Breach:
     """The witness that T[cell] is above T[other]."""
-    return Witness((cell, other), f"{entry(array, total, cell)} exceeds {entry(array, total, other)}")
+    return Breach((cell, other), f"{entry(array, total, cell)} exceeds {entry(array, total, other)}")
 
 
 def entry(array: NDArray[Any], total: int, cell: Cell) -> str:
@@ -136,7 +136,7 @@ def law_rows(prior: Sequence[Fraction], output_law: Sequence[Fraction], size: in
     return [Row(tuple((i, j) for i in support), weights, "==", output_law[j]) for j in range(size)]
 
 
-def law_witness(weights: Any, total: int, prior: Sequence[Fraction], output_law: Sequence[Fraction]) -> Witness | None:
+def law_witness(weights: Any, total: int, prior: Sequence[Fraction], output_law: Sequence[Fraction]) -> Breach | None:
     """None if the output law is met up to a total deviation of 1e-9."""
     common = np.lcm.reduce([f.denominator for f in (*prior, *output_law)], dtype=object)
     scaled = np.array([int(p * common) for p in prior], dtype=object)
@@ -147,7 +147,7 @@ def law_witness(weights: Any, total: int, prior: Sequence[Fraction], output_law:
         return None
     worst = int(np.argmax(deviation))
     off = float(Fraction(int(deviation[worst]), int(common) * total))
-    return Witness((), f"the probability of output {worst} is off by {off:.3g} (in all {float(residual):.3g})")
+    return Breach((), f"the probability of output {worst} is off by {off:.3g} (in all {float(residual):.3g})")
 
 
 def cell_and_chance(value: Any, kind: str) -> tuple[Cell, Fraction]:

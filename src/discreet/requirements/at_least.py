@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.numbers import text
-from discreet.requirements._base import Cell, Prior, Row, Witness, cell_and_chance, entry, inside, square
+from discreet.requirements._base import Breach, Cell, Prior, Row, cell_and_chance, entry, inside, square
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class AtLeast:
         inside(self.cell, size, self.name)
         return [Row((self.cell,), (-1,), "<=", -self.chance)]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         inside(self.cell, len(array), self.name)
         if not int(array[self.cell]) * self.chance.denominator < total * self.chance.numerator:
             return None
-        return Witness((self.cell,), f"{entry(array, total, self.cell)} is below {text(self.chance)}")
+        return Breach((self.cell,), f"{entry(array, total, self.cell)} is below {text(self.chance)}")
 
 
 REQUIREMENT = AtLeast

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.requirements._base import Plain, Row, Witness, at_most, exceeds, first_exceeding, square
+from discreet.requirements._base import Breach, Plain, Row, at_most, exceeds, first_exceeding, square
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class ColumnMonotone(Plain):
         towards = [at_most((k, i - 1), (k, i)) for k in range(size) for i in range(1, k + 1)]
         return towards + [at_most((k, i + 1), (k, i)) for k in range(size) for i in range(k, size - 1)]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         left, right = array[:, :-1], array[:, 1:]
         before = np.arange(left.shape[1])[None, :] < np.arange(len(array))[:, None]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from discreet.requirements._base import Prior, Row, Witness, exact_law, law_rows, law_witness
+from discreet.requirements._base import Breach, Prior, Row, exact_law, law_rows, law_witness
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class FixedPoint:
     def rows(self, size: int) -> list[Row]:
         return law_rows(self.law, self.law, size, "the fixed point")
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         return law_witness(weights, total, self.law, self.law)
 
 

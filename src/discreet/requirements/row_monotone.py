@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.requirements._base import Plain, Row, Witness, at_most, exceeds, first_exceeding, square
+from discreet.requirements._base import Breach, Plain, Row, at_most, exceeds, first_exceeding, square
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RowMonotone(Plain):
         towards = [at_most((k - 1, i), (k, i)) for i in range(size) for k in range(1, i + 1)]
         return towards + [at_most((k + 1, i), (k, i)) for i in range(size) for k in range(i, size - 1)]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         upper, lower = array[:-1], array[1:]
         before = np.arange(len(upper))[:, None] < np.arange(len(array))[None, :]

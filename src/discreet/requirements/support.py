@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.numbers import whole
-from discreet.requirements._base import Prior, Row, Witness, entry, square
+from discreet.requirements._base import Breach, Prior, Row, entry, square
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Support:
         far = [(i, j) for i in range(size) for j in range(size) if abs(i - j) > self.reach]
         return [Row((cell,), (1,), "==", 0) for cell in far]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         outside = np.triu(array != 0, self.reach + 1) | np.tril(array != 0, -self.reach - 1)
         places = np.argwhere(outside)
         if not len(places):
             return None
         cell = (int(places[0][0]), int(places[0][1]))
-        return Witness((cell,), f"{entry(array, total, cell)}, though the error is {abs(cell[0] - cell[1])}")
+        return Breach((cell,), f"{entry(array, total, cell)}, though the error is {abs(cell[0] - cell[1])}")
 
 
 REQUIREMENT = Support

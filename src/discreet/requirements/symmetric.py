@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.requirements._base import Plain, Row, Witness, entry, equal, square
+from discreet.requirements._base import Breach, Plain, Row, entry, equal, square
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Symmetric(Plain):
         cells = [(k, i) for k in range(size) for i in range(size)]
         return [equal(cell, (last - cell[0], last - cell[1])) for cell in cells[: len(cells) // 2]]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         places = np.argwhere(np.asarray(array != array[::-1, ::-1], dtype=bool))
         if not len(places):
             return None
         cell = (int(places[0][0]), int(places[0][1]))
         mirror = (len(array) - 1 - cell[0], len(array) - 1 - cell[1])
-        return Witness((cell, mirror), f"{entry(array, total, cell)} differs from {entry(array, total, mirror)}")
+        return Breach((cell, mirror), f"{entry(array, total, cell)} differs from {entry(array, total, mirror)}")
 
 
 REQUIREMENT = Symmetric

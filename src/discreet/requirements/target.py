@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from discreet.requirements._base import Prior, Row, Witness, exact_law, law_rows, law_witness
+from discreet.requirements._base import Breach, Prior, Row, exact_law, law_rows, law_witness
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Target:
     def rows(self, size: int) -> list[Row]:
         return law_rows(self.prior, self.law, size, "the target law")
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         return law_witness(weights, total, self.prior, self.law)
 
 

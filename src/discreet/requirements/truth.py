@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.numbers import probability, text
-from discreet.requirements._base import Prior, Row, Witness, entry, square
+from discreet.requirements._base import Breach, Prior, Row, entry, square
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Truth:
     def rows(self, size: int) -> list[Row]:
         return [Row(((i, i),), (1,), "==", self.chance) for i in range(size)]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         for i in range(len(array)):
             if int(array[i, i]) * self.chance.denominator != total * self.chance.numerator:
-                return Witness(((i, i),), f"{entry(array, total, (i, i))} is not {text(self.chance)}")
+                return Breach(((i, i),), f"{entry(array, total, (i, i))} is not {text(self.chance)}")
         return None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.requirements._base import Plain, Row, Witness, square
+from discreet.requirements._base import Breach, Plain, Row, square
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Unbiased(Plain):
             if others[i]
         ]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total).astype(object)
         means = array @ np.arange(len(array)).astype(object)
         for i, mean in enumerate(means):
             if mean != i * total:
-                return Witness((), f"input {i} is published as {float(mean / total):.6g} on average")
+                return Breach((), f"input {i} is published as {float(mean / total):.6g} on average")
         return None
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.requirements._base import Plain, Row, Witness, entry, square
+from discreet.requirements._base import Breach, Plain, Row, entry, square
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class WeaklyHonest(Plain):
     def rows(self, size: int) -> list[Row]:
         return [Row(((i, i),), (-1,), "<=", Fraction(-1, size)) for i in range(size)]
 
-    def check(self, weights: Any, total: int) -> Witness | None:
+    def check(self, weights: Any, total: int) -> Breach | None:
         array = square(weights, total)
         for i in range(len(array)):
             if int(array[i, i]) * len(array) < total:
-                return Witness(((i, i),), f"{entry(array, total, (i, i))} is below 1/{len(array)}")
+                return Breach(((i, i),), f"{entry(array, total, (i, i))} is below 1/{len(array)}")
         return None
 
 

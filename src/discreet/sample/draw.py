@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from discreet.arrays import Integers
 from discreet.sample.bits import Bits
 
-GUIDE_BITS = 16
-WORD_BITS = 64
-CHUNK = 1 << 16
+GUIDE_BITS = 16  # a table of 128 kB, which stays in the cache and settles nearly every draw
+WORD_BITS = 64  # of a machine word
+CHUNK = 1 << 16  # half a megabyte of counts, which stays in the cache
 
 
 class Law(Protocol):

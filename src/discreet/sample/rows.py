@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.laws.rows import PowerRow, Row
+from discreet.laws.rows import PowerRow, WeightRow
 from discreet.mechanism import Exponents, Weights
 from discreet.sample.bits import Bits
 from discreet.sample.draw import draw
@@ -21,7 +21,7 @@ def draw_rows(form: Weights | Exponents, counts: Integers, bits: Bits) -> Intege
     return out
 
 
-def _row_law(form: Weights | Exponents, value: int) -> Row | PowerRow:
+def _row_law(form: Weights | Exponents, value: int) -> WeightRow | PowerRow:
     if isinstance(form, Exponents):
         return PowerRow(form.odds, tuple(form.powers[value].tolist()))
-    return Row(tuple(np.cumsum(np.array(form.rows[value], dtype=object)).tolist()))
+    return WeightRow(tuple(np.cumsum(np.array(form.rows[value], dtype=object)).tolist()))

@@ -52,9 +52,9 @@ def ways_by_keyword() -> tuple[type[WaySpec], ...]:
 
 
 @cache
-def keywords() -> dict[str, dict[str, Any]]:
+def keywords() -> dict[str, dict[str, object]]:
     """Every option of every way: what it usually is, by the name of the way."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for kind in ways_by_keyword():
         for name, (one, default) in options_of(kind).items():
             found.setdefault(name, {})[kind.name] = default if one.usual is None else one.usual

@@ -23,7 +23,7 @@ class Pipeline(Protocol):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SimulatedMean:
     """A mean over simulations and the half width of its confidence interval."""
 
     mean: float
@@ -49,20 +49,20 @@ class Simulation:
     errors: dict[str, Floats]
     level: float
 
-    def mean(self, name: str) -> dict[str, Estimate]:
+    def mean(self, name: str) -> dict[str, SimulatedMean]:
         return self._estimates(self.errors[name])
 
-    def difference(self, name: str, reference: str) -> dict[str, Estimate]:
+    def difference(self, name: str, reference: str) -> dict[str, SimulatedMean]:
         """Errors of `name` minus those of `reference`, repeat by repeat."""
         return self._estimates(self.errors[name] - self.errors[reference])
 
-    def _estimates(self, values: Floats) -> dict[str, Estimate]:
+    def _estimates(self, values: Floats) -> dict[str, SimulatedMean]:
         from scipy.stats import t
 
         repeats = len(values)
         factor = float(t.ppf((1 + self.level) / 2, repeats - 1)) / math.sqrt(repeats)
         return {
-            name: Estimate(float(values[:, k].mean()), factor * float(values[:, k].std(ddof=1)))
+            name: SimulatedMean(float(values[:, k].mean()), factor * float(values[:, k].std(ddof=1)))
             for k, name in enumerate(ERRORS)
         }
 

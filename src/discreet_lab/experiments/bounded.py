@@ -19,7 +19,7 @@ from discreet.build.bounded_noise import (
     single_bounds,
     single_delta,
 )
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 
 REACH = np.arange(-60, 61)
 
@@ -51,7 +51,7 @@ def hockey_stick(masses: Floats, epsilon: float) -> float:
     return float(np.maximum(0, masses[1:] - math.exp(epsilon) * masses[:-1]).sum())
 
 
-def figure_1(setting: Setting) -> Result:
+def figure_1(setting: RunSetting) -> Result:
     best = noise("2.18", "0.8", 6)
     return Result(
         _law_claims("0.8", 6),
@@ -120,7 +120,7 @@ def _used(half: list[float]) -> int:
 EPSILONS = ("0.5", "0.8", "1.1", "1.4", "1.7", "2.0", "2.3")
 
 
-def figure_2(setting: Setting) -> Result:
+def figure_2(setting: RunSetting) -> Result:
     def claims(truth: str) -> tuple[Claim, ...]:
         later = [float(noise(e, truth, 8).delta_paper) for e in EPSILONS if float(e) >= 1.1]
         made = noise("1.5", truth, 8)
@@ -162,7 +162,7 @@ def figure_2(setting: Setting) -> Result:
     )
 
 
-def figure_3(setting: Setting) -> Result:
+def figure_3(setting: RunSetting) -> Result:
     def delta(epsilon: str, truth: str, support: int = 8) -> float:
         return float(noise(epsilon, truth, support).delta_paper)
 
@@ -226,7 +226,7 @@ def _deltas(truth: str, support: int) -> dict[str, list[float]]:
     return found
 
 
-def figure_4(setting: Setting) -> Result:
+def figure_4(setting: RunSetting) -> Result:
     def claims(found: dict[str, list[float]]) -> tuple[Claim, ...]:
         wide, equal = found["discrete Gaussian as published"][1:], found["discrete Gaussian, equal variance"][1:]
         bound = found["published bound"][1:]
@@ -262,7 +262,7 @@ def _deltas_figure(found: dict[str, list[float]]) -> Any:
     return plot.lines(over, found, None, "truth 0.5, D = 6", ("epsilon", "delta"), "y")
 
 
-def example_1(setting: Setting) -> Result:
+def example_1(setting: RunSetting) -> Result:
     def law(below: int, above: int) -> dict[int, Fraction]:
         """The paper's two-point noise with truth 1/2."""
         return {

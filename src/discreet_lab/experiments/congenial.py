@@ -15,7 +15,7 @@ from discreet.lattice.plan import LatticePlan, lattice_sampler
 from discreet.sample.bits import source
 from discreet_lab.baselines.postprocess import project_nonnegative
 from discreet_lab.baselines.two_bin import conditioned, projected_l1, projected_l2, whole_laws
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 from discreet_lab.samplers.published import independence_sampler
 
 FEMALE = (8, 6, 3, 6, 4, 4, 4, 8, 5, 7, 7, 6, 1, 5, 4, 4, 9, 6, 2, 8, 8, 8, 7)
@@ -41,7 +41,7 @@ def exact_plan() -> LatticePlan:
     return lattice_sampler(kept, 1, law="l1", nonnegative=True, per_unit=True)
 
 
-def table_1(setting: Setting) -> Result:
+def table_1(setting: RunSetting) -> Result:
     truth = np.array(FEMALE + MALE)
     draws = exact_plan().draws(setting.repeats(2000, 300), source(setting.seed), truth)
     norms = np.abs(draws).sum(axis=1)
@@ -97,7 +97,7 @@ def double_geometric(rate: float, shape: tuple[int, ...], rng: np.random.Generat
     return rng.geometric(chance, shape) - rng.geometric(chance, shape)
 
 
-def figure_1(setting: Setting) -> Result:
+def figure_1(setting: RunSetting) -> Result:
     rng = np.random.default_rng(setting.seed)
     tables, releases = setting.repeats(20, 8), setting.repeats(100, 20)
     matrix = kept_sums()
@@ -183,7 +183,7 @@ def acceptance(
     return float(chances.mean() * len(good) / proposals)
 
 
-def figure_2(setting: Setting) -> Result:
+def figure_2(setting: RunSetting) -> Result:
     rng = np.random.default_rng(setting.seed)
     truth = np.array(FEMALE + MALE)
     states = exact_plan().draws(setting.repeats(2000, 400), source(setting.seed), truth)
@@ -218,7 +218,7 @@ def figure_2(setting: Setting) -> Result:
     )
 
 
-def figure_3(setting: Setting) -> Result:
+def figure_3(setting: RunSetting) -> Result:
     rng = np.random.default_rng(setting.seed)
     truth = np.array(FEMALE + MALE)
     sampler = independence_sampler(kept_sums(), truth, rate=0.5, proposal_rate=0.6, dependent=SOLVED)
@@ -267,7 +267,7 @@ def _traces_figure(states: Integers, truth: Integers) -> Any:
     return drawing
 
 
-def table_2(setting: Setting) -> Result:
+def table_2(setting: RunSetting) -> Result:
     epsilon = Fraction(1, 2)
 
     mean = stated(
@@ -342,7 +342,7 @@ def _area(density: Any) -> float:
     return 2 * float(quad(density, 0, 200, limit=200)[0])
 
 
-def _projected_mean(setting: Setting) -> tuple[float, float]:
+def _projected_mean(setting: RunSetting) -> tuple[float, float]:
     """The mean of (s1 + u, s2 - u), u the average of both noises, by its law's symmetry checked on a simulation."""
     rng = np.random.default_rng(setting.seed)
     noise = rng.laplace(0, 4, (200_000, 2))

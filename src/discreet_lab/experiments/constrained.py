@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.arrays import Floats
 from discreet.build.design import Design, design
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 
 ALL = ("RH", "RM", "CH", "CM", "F", "WH", "S")
 WEAK = ("WH", "RM", "CM")
@@ -46,7 +46,7 @@ def _least_share(people: int, alpha: str, objective: str, outputs: tuple[int, ..
     return float(matrix(solved(people, alpha, objective))[:, list(outputs)].sum(axis=1).min())
 
 
-def figure_1(setting: Setting) -> Result:
+def figure_1(setting: RunSetting) -> Result:
     alphas = [f"0.{hundredths}" for hundredths in range(62, 96)]
 
     def claims(alpha: str) -> tuple[Claim, ...]:
@@ -81,7 +81,7 @@ def figure_1(setting: Setting) -> Result:
     )
 
 
-def figure_2(setting: Setting) -> Result:
+def figure_2(setting: RunSetting) -> Result:
     def near(alpha: str) -> float:
         found = matrix(solved(4, alpha, "squared", ALL))
         return float(min(found[i, max(0, i - 1) : i + 2].sum() for i in range(5)))
@@ -123,7 +123,7 @@ def figure_2(setting: Setting) -> Result:
     )
 
 
-def figure_7(setting: Setting) -> Result:
+def figure_7(setting: RunSetting) -> Result:
     def claims(alpha: str, why: str) -> tuple[Claim, ...]:
         fair, geometric = (1 - named(name, 4, alpha).cost["wrong"] for name in ("explicit-fair", "geometric"))
         weak = 1 - solved(4, alpha, require=WEAK).cost["wrong"]
@@ -148,7 +148,7 @@ def figure_7(setting: Setting) -> Result:
     )
 
 
-def figure_8(setting: Setting) -> Result:
+def figure_8(setting: RunSetting) -> Result:
     sizes = range(2, 11) if setting.quick else range(2, 15)
 
     def spread(group: tuple[tuple[str, ...], ...], alpha: str, people: int) -> float:
@@ -209,7 +209,7 @@ def _large_alpha(combinations: tuple[tuple[str, ...], ...]) -> Claim:
     )
 
 
-def figure_9(setting: Setting) -> Result:
+def figure_9(setting: RunSetting) -> Result:
     sizes = (2, 4, 8, 12, 16, 20, 24) if setting.quick else tuple(range(2, 31, 2))
     thresholds = {"2/3": 4, "10/11": 20, "0.99": 198}
     return Result(

@@ -11,7 +11,7 @@ from discreet.arrays import Floats
 from discreet.build.design import design
 from discreet.costs import cost_matrix
 from discreet_lab.data import adult
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, stated
 from discreet_lab.experiments.constrained import ALL, matrix, named, solved
 
 Mechanisms = dict[str, Floats]
@@ -75,7 +75,7 @@ def made_for(people: int, alpha: str, cost: str, prior: Floats) -> float:
     return design(people, alpha=alpha, objective=cost, prior=prior).value
 
 
-def figure_10(setting: Setting) -> Result:
+def figure_10(setting: RunSetting) -> Result:
     targets, source = adult(setting)
     sizes = (2, 4, 6, 8, 10, 12)
 
@@ -128,7 +128,7 @@ def _of(counts: dict[str, int], sizes: tuple[int, ...]) -> str:
     return ", ".join(f"{target}: {count} of {len(sizes)}" for target, count in counts.items())
 
 
-def figure_11(setting: Setting) -> Result:
+def figure_11(setting: RunSetting) -> Result:
     sizes = (4, 8, 12)
 
     def panel(people: int, alpha: str) -> dict[str, list[float]]:
@@ -169,7 +169,7 @@ def figure_11(setting: Setting) -> Result:
     )
 
 
-def figure_12(setting: Setting) -> Result:
+def figure_12(setting: RunSetting) -> Result:
     depths = tuple(range(7))
 
     def panel(share: float, alpha: str) -> dict[str, list[float]]:
@@ -214,7 +214,7 @@ def figure_12(setting: Setting) -> Result:
     )
 
 
-def figure_13(setting: Setting) -> Result:
+def figure_13(setting: RunSetting) -> Result:
     sizes, alphas = (4, 8, 12), ("0.99", HIGH, LOW)
 
     def panel(people: int, alpha: str) -> dict[str, list[float]]:
@@ -263,7 +263,7 @@ def error_law(mechanism: Floats, prior: Floats) -> Floats:
     return np.array([(prior[:, None] * mechanism).trace(error) for error in range(-last, last + 1)])
 
 
-def figure_14(setting: Setting) -> Result:
+def figure_14(setting: RunSetting) -> Result:
     shares = (0.1, 0.7)
 
     def claims(high: str) -> tuple[Claim, ...]:
@@ -309,7 +309,7 @@ def figure_14(setting: Setting) -> Result:
     )
 
 
-def _rmse_panels(objective: str, setting: Setting) -> dict[tuple[int, str], dict[str, list[float]]]:
+def _rmse_panels(objective: str, setting: RunSetting) -> dict[tuple[int, str], dict[str, list[float]]]:
     sizes, alphas = ((4, 8) if setting.quick else (4, 8, 12)), ("0.9", LOW)
     return {
         (n, a): curves(for_cost(n, a, objective), lambda made, p, n=n: rmse(made, binomial(n, p)), BIASES)  # type: ignore[misc]
@@ -318,8 +318,8 @@ def _rmse_panels(objective: str, setting: Setting) -> dict[tuple[int, str], dict
     }
 
 
-def _rmse_figure(objective: str, number: int) -> Callable[[Setting], Result]:
-    def run(setting: Setting) -> Result:
+def _rmse_figure(objective: str, number: int) -> Callable[[RunSetting], Result]:
+    def run(setting: RunSetting) -> Result:
         panels = _rmse_panels(objective, setting)
 
         def claims(best: str) -> tuple[Claim, ...]:
@@ -358,7 +358,7 @@ def _rmse_figure(objective: str, number: int) -> Callable[[Setting], Result]:
     return run
 
 
-def _tail_figure(objective: str, number: int) -> Callable[[Setting], Result]:
+def _tail_figure(objective: str, number: int) -> Callable[[RunSetting], Result]:
     depths = tuple(range(7))
 
     def panel(share: float, alpha: str) -> dict[str, list[float]]:
@@ -391,7 +391,7 @@ def _tail_figure(objective: str, number: int) -> Callable[[Setting], Result]:
         ours = [made_for(8, alpha, f"beyond:{d}", binomial(8, share)) for d in depths]
         return {**panel(share, alpha), OURS: ours}
 
-    def run(setting: Setting) -> Result:
+    def run(setting: RunSetting) -> Result:
         panels = {f"p {p}, alpha {a}": (depths, shown(p, a)) for p in (0.1, 0.6) for a in (HIGH, LOW)}
         return Result(
             claims("UCM"),

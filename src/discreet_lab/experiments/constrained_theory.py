@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.build.design import design
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 from discreet_lab.experiments.constrained import ALL, WEAK, matrix, named, solved
 
 
-def example_1(setting: Setting) -> Result:
+def example_1(setting: RunSetting) -> Result:
     def claims(alpha: str) -> tuple[Claim, ...]:
         found = matrix(named("geometric", 2, alpha))
         return (
@@ -24,7 +24,7 @@ def example_1(setting: Setting) -> Result:
     return Result(claims("0.9"), Control("alpha 0.8", claims("0.8")), "The mechanism is exact: 9/19, 1/19, 9/19.")
 
 
-def properties(setting: Setting) -> Result:
+def properties(setting: RunSetting) -> Result:
     alpha, people = "0.9", 8
     table = {  # figure 6; a dash there means 'depends'
         "geometric": (named("geometric", people, alpha), {"S": True, "RM": True, "F": False}),
@@ -95,7 +95,7 @@ def _weakly_honest(alpha: str, people: int) -> bool:
     return named("geometric", people, alpha).properties["weakly-honest"]
 
 
-def theorem_3(setting: Setting) -> Result:
+def theorem_3(setting: RunSetting) -> Result:
     def claim(prior: tuple[str, str]) -> Claim:
         apart = 0.0
         for alpha in ("1/3", "0.62", "0.9"):
@@ -113,7 +113,7 @@ def theorem_3(setting: Setting) -> Result:
     )
 
 
-def theorem_4(setting: Setting) -> Result:
+def theorem_4(setting: RunSetting) -> Result:
     def claims(double: bool) -> tuple[Claim, ...]:
         found = []
         for epsilon in ("0.5", "1", "2"):

@@ -27,7 +27,7 @@ from discreet_lab.baselines.two_stage import (
     unfixed,
 )
 from discreet_lab.data import crime, histogram, schools
-from discreet_lab.experiment import Claim, Control, Data, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Data, Experiment, Result, RunSetting, printed, stated
 
 OURS = "discreet's default (ours)"
 Errors = dict[str, dict[float, tuple[float, float, float]]]  # method, epsilon: count error, its margin, W1 error
@@ -65,17 +65,17 @@ def errors(bins: Integers, epsilons: tuple[float, ...], repeats: int, seed: int)
     return found
 
 
-def tables(setting: Setting) -> dict[str, tuple[Integers, Data]]:
+def tables(setting: RunSetting) -> dict[str, tuple[Integers, Data]]:
     counts, source = crime(setting)
     bins, other = histogram(setting, "binomial")
     return {"binomial": (bins, other), "crime": (binned(counts, 50), source)}
 
 
-def _epsilons(setting: Setting) -> tuple[float, ...]:
+def _epsilons(setting: RunSetting) -> tuple[float, ...]:
     return (0.1, 0.48, 1.05, 2.29, 5.0) if setting.quick else EPSILONS
 
 
-def figure_3(setting: Setting) -> Result:
+def figure_3(setting: RunSetting) -> Result:
     counts, source = schools(setting)
     sizes = (20, 40, 60, 81) if setting.quick else (10, 20, 30, 40, 50, 60, 70, 81)
     repeats = setting.repeats(200, 25)
@@ -178,7 +178,7 @@ def _overlap(found: dict[str, Errors]) -> Claim:
     return stated("all fixed-point constructors overlap", "visually", f"within a factor {apart:.1f}", apart < 1.5, why)
 
 
-def figure_5(setting: Setting) -> Result:
+def figure_5(setting: RunSetting) -> Result:
     inputs = tables(setting)
     repeats = setting.repeats(100, 20)
     epsilons = _epsilons(setting)
@@ -197,7 +197,7 @@ def figure_5(setting: Setting) -> Result:
     )
 
 
-def figure_6(setting: Setting) -> Result:
+def figure_6(setting: RunSetting) -> Result:
     inputs = tables(setting)
     repeats = setting.repeats(100, 20)
     epsilons = _epsilons(setting)
@@ -250,7 +250,7 @@ def _count_claims(values: dict[str, Errors], epsilons: tuple[float, ...], at_one
     )
 
 
-def schools_figures(setting: Setting) -> Result:
+def schools_figures(setting: RunSetting) -> Result:
     counts, source = schools(setting)
     found = errors(binned(counts, 80), (0.1, 0.48) if setting.quick else EPSILONS, setting.repeats(50, 5), setting.seed)
 
@@ -304,7 +304,7 @@ BUILDERS: dict[str, Callable[[Any, float], Any]] = {
 }
 
 
-def figure_7(setting: Setting) -> Result:
+def figure_7(setting: RunSetting) -> Result:
     counts, source = crime(setting)
     sizes = (10, 20, 30) if setting.quick else (10, 20, 30, 40, 50, 60)
     seconds: dict[str, list[float]] = {name: [] for name in BUILDERS}

@@ -12,7 +12,7 @@ from discreet.arrays import Integers
 from discreet.distribution.split import default_split, kl_split
 from discreet_lab.baselines.two_stage import EPSILONS, default_errors, optimal, sandwich, two_stage_errors
 from discreet_lab.data import crime, histogram
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 from discreet_lab.experiments.fixed_point import binned
 
 SPLITS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
@@ -43,7 +43,7 @@ def best_splits(bins: Integers, epsilon: float, repeats: int, seed: int) -> tupl
     return min(found, key=lambda split: found[split]), found
 
 
-def table_3(setting: Setting) -> Result:
+def table_3(setting: RunSetting) -> Result:
     rows = (0, 4, 6) if setting.quick else tuple(range(9))
     repeats = setting.repeats(100, 12)
     sources, regret, near, best = [], [], [], np.full(TABLE_3.shape, np.nan)
@@ -122,7 +122,7 @@ def fitted(table: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(a), float(b), float(k)
 
 
-def the_rule(setting: Setting) -> Result:
+def the_rule(setting: RunSetting) -> Result:
     def claims(table: NDArray[np.float64]) -> tuple[Claim, ...]:
         a, b, k = fitted(table)
         return (
@@ -153,7 +153,7 @@ def the_rule(setting: Setting) -> Result:
     )
 
 
-def figure_8(setting: Setting) -> Result:
+def figure_8(setting: RunSetting) -> Result:
     counts, source = crime(setting)
     bins = binned(counts, 50)
     other, other_source = histogram(setting, "binomial")

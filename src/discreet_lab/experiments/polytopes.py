@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet_lab.experiment import Claim, Control, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Experiment, Result, RunSetting, printed, stated
 from discreet_lab.theory.scales import mechanism_of, patterns
 from discreet_lab.theory.vertices import Rows, mechanism_vertices, representation_vertices
 
@@ -44,7 +44,7 @@ def _claims(made: list[Rows], amounts: list[Rows], counts: tuple[str, str]) -> t
     )
 
 
-def example_1(setting: Setting) -> Result:
+def example_1(setting: RunSetting) -> Result:
     made, amounts = mechanisms(EVEN), representations(EVEN)
     best = min(_absolute(matrix, EVEN) for matrix in made)
     return Result(
@@ -58,7 +58,7 @@ def example_1(setting: Setting) -> Result:
     )
 
 
-def example_2(setting: Setting) -> Result:
+def example_2(setting: RunSetting) -> Result:
     made, amounts = mechanisms(None), representations(None)
     other = mechanisms(EVEN)
     return Result(

@@ -17,7 +17,7 @@ from discreet.lattice.invariants import invariant_matrix, sums
 from discreet.lattice.plan import LatticePlan, lattice_sampler
 from discreet.sample.bits import source
 from discreet_lab.data import census_noise, county_populations
-from discreet_lab.experiment import Claim, Control, Data, Experiment, Result, Setting, printed, stated
+from discreet_lab.experiment import Claim, Control, Data, Experiment, Result, RunSetting, printed, stated
 from discreet_lab.samplers.published import metropolis_sampler
 
 RATE = "0.25"
@@ -79,10 +79,10 @@ def norm(noise: Integers, law: str) -> NDArray[np.float64]:
     return norms
 
 
-def convergence(matrix: Integers, cases: tuple[tuple[str, float, int], ...]) -> Callable[[Setting], Result]:
+def convergence(matrix: Integers, cases: tuple[tuple[str, float, int], ...]) -> Callable[[RunSetting], Result]:
     """Total-variation bounds of the published sampler: law, log of its jump parameter, printed iterations."""
 
-    def run(setting: Setting) -> Result:
+    def run(setting: RunSetting) -> Result:
         rng = np.random.default_rng(setting.seed)
         runs = setting.repeats(200, 16)
         found: dict[tuple[str, int], Diagnosis] = {}
@@ -144,12 +144,12 @@ def _bounds_figure(found: dict[tuple[str, int], Diagnosis], ours: dict[str, Diag
     return drawing
 
 
-def boxes(which: str) -> Callable[[Setting], Result]:
+def boxes(which: str) -> Callable[[RunSetting], Result]:
     """Noise by cell, for both laws."""
     matrix = margins() if which == "table" else three_sets()
     ratios = {"l1": -1.0, "l2": -2.0 if which == "table" else -1.5}
 
-    def run(setting: Setting) -> Result:
+    def run(setting: RunSetting) -> Result:
         number = setting.repeats(1000, 300)
         draws = {law: exact_draws(which, law, number, setting.seed) for law in ratios}
         rng = np.random.default_rng(setting.seed)
@@ -212,10 +212,10 @@ def _boxes_figure(draws: dict[str, Integers]) -> Any:
     return drawing
 
 
-def printed_noise(table: tuple[tuple[int, ...], ...], law: str) -> Callable[[Setting], Result]:
+def printed_noise(table: tuple[tuple[int, ...], ...], law: str) -> Callable[[RunSetting], Result]:
     """One printed draw: does it keep the margins, and is it typical of the law?"""
 
-    def run(setting: Setting) -> Result:
+    def run(setting: RunSetting) -> Result:
         draws = exact_draws("table", law, setting.repeats(2000, 300), setting.seed)
         norms = norm(draws, law)
 
@@ -290,8 +290,8 @@ def _county_claims(noise: Any, populations: dict[str, Integers]) -> tuple[Claim,
     )
 
 
-def counties(states: tuple[str, ...]) -> Callable[[Setting], Result]:
-    def run(setting: Setting) -> Result:
+def counties(states: tuple[str, ...]) -> Callable[[RunSetting], Result]:
+    def run(setting: RunSetting) -> Result:
         number = setting.repeats(1000, 300)
         tables = {state: county_populations(setting, state) for state in states}
         populations = {state: values for state, (values, _) in tables.items()}

@@ -23,7 +23,7 @@ from discreet_lab.baselines.pipelines import (
     two_stage_of,
     unfixed,
 )
-from discreet_lab.baselines.simulate import Estimate, simulate
+from discreet_lab.baselines.simulate import SimulatedMean, simulate
 
 
 def test_the_interval_is_students() -> None:
@@ -38,7 +38,7 @@ def test_the_interval_is_students() -> None:
     low, high = stats.t.interval(0.95, 2, loc=14 / 3, scale=stats.sem([2, 4, 8]))
     assert mean.interval == (pytest.approx(low), pytest.approx(high))
     # paired: the difference is the same in every repeat, so it is known exactly
-    assert found.difference("b", "a")["count_error"] == Estimate(1.0, 0.0)
+    assert found.difference("b", "a")["count_error"] == SimulatedMean(1.0, 0.0)
     assert found.difference("b", "a")["count_error"].above_zero and found.difference("a", "b")["count_error"].below_zero
 
 

@@ -14,7 +14,7 @@ from discreet.arrays import Floats, Integers
 
 SUMMARY = "sums over a tree with sixteen branches at each node, made consistent"
 PROJECTION = "isotonic"
-BRANCHES = 16
+BRANCHES = 16  # Qardaji, Yang and Li's choice
 
 
 def answers(histogram: Integers) -> Integers:

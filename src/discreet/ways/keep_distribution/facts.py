@@ -46,7 +46,7 @@ class BoughtFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismFacts:
+class MappedMechanism:
     """How rows were drawn and mapped."""
 
     name: str
@@ -85,7 +85,7 @@ class DistributionFacts:
 class KeptDistribution:
     """All of it."""
 
-    mechanism: MechanismFacts
+    mechanism: MappedMechanism
     distribution: DistributionFacts | None
 
 

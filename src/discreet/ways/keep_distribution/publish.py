@@ -20,7 +20,7 @@ from discreet.ways.keep_distribution.facts import (
     BoughtFacts,
     DistributionFacts,
     KeptDistribution,
-    MechanismFacts,
+    MappedMechanism,
     PartFacts,
     remarks,
 )  # fmt: skip
@@ -80,13 +80,13 @@ def _measured_distribution(plan: DistributionPlan, measured: Measured) -> Floats
     return estimated(plan.spec.privatizer, measured.answers, plan.rows, measured.max_count + 1)
 
 
-def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form) -> MechanismFacts:
+def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form) -> MappedMechanism:
     shares = {"max_count": plan.max_count, "distribution": plan.distribution, "counts": plan.counts}
     parts = tuple(PartFacts(what, loss) for what, loss in shares.items() if loss is not None)  # type: ignore[arg-type]
     paid = measured.bought
     bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
     refined = plan.refined and plan.noise is not None
-    return MechanismFacts(name, form_parameters(form), form, measured.public_seed, refined, parts, bought)
+    return MappedMechanism(name, form_parameters(form), form, measured.public_seed, refined, parts, bought)
 
 
 def _distribution(

@@ -16,6 +16,8 @@ CONSTRUCTED = (
     "unfixed", "heuristic-max", "heuristic-min", "heuristic-sandwich", "heuristic-best", "fixed-point-simplex",
     "fixed-point-interior", "column-generation",
 )  # fmt: skip  # a mechanism built for the distribution, for each row
+BASES = ("geometric", "gaussian", "staircase")  # ours; a law that is registered is one too
+PRIVATIZERS = ("cumulative", "cyclic-laplace", "hierarchical", "laplace", "privelet", "sorted")  # ours, too
 AUTO = "auto"
 CUMULATIVE = "cumulative"  # the privatizer whose measurements refinement understands
 LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
@@ -63,9 +65,9 @@ class KeepDistribution(WaySpec):
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
     base: str | None = option(
-        None, "noise under the map; geometric, or gaussian with rho", values=bases, usual="geometric"
+        None, "noise under the map; geometric, or gaussian with rho", values=lambda: BASES, usual="geometric"
     )
-    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=exact_privatizers)
+    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS)
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism

@@ -24,7 +24,7 @@ OWN = "own"
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismFacts:
+class RowMechanism:
     """The mechanism that every row went through."""
 
     name: str
@@ -44,7 +44,7 @@ class MechanismFacts:
 class RowFacts:
     """All of it."""
 
-    mechanism: MechanismFacts
+    mechanism: RowMechanism
 
 
 def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:

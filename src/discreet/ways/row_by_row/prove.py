@@ -13,8 +13,8 @@ from discreet.privacy.values import Approximate, Concentrated, Loss
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import (
     OWN,
-    MechanismFacts,
     RowFacts,
+    RowMechanism,
     by_ratio,
     grade_of,
     neighbours,
@@ -52,7 +52,7 @@ def _promise(publication: Publication[RowFacts]) -> list[str]:
     return problems
 
 
-def _name(mechanism: MechanismFacts) -> list[str]:
+def _name(mechanism: RowMechanism) -> list[str]:
     form = mechanism.form
     if isinstance(form, NoiseThenMap):
         fits = form.map is None and (form.clamp is None or form.clamp[0] == 0)

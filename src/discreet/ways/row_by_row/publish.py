@@ -7,7 +7,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.mechanism import NoiseThenMap, form_parameters
 from discreet.ways import Published
-from discreet.ways.row_by_row.facts import MechanismFacts, RowFacts
+from discreet.ways.row_by_row.facts import RowFacts, RowMechanism
 from discreet.ways.row_by_row.plan import RowPlan
 
 
@@ -15,6 +15,6 @@ def publish(plan: RowPlan, measured: Integers) -> Published[RowFacts]:
     form = plan.mechanism.form
     clamped = isinstance(form, NoiseThenMap) and form.clamp is not None
     counts = np.clip(measured, 0, plan.mechanism.max_count) if clamped else measured
-    facts = RowFacts(MechanismFacts(plan.mechanism.name, form_parameters(form), form))
+    facts = RowFacts(RowMechanism(plan.mechanism.name, form_parameters(form), form))
     signed = measured if clamped else None
     return Published(counts, signed, plan.guarantee, facts, plan.mechanism.max_count, plan.certificate)
