@@ -128,7 +128,7 @@ def test_forged_sums_are_found(run: Any, kind: str) -> None:
         ("l1", "odds", "7"),
         ("not negative", "odds", "7"),
         ("l2", "rate", "9"),
-        ("gaussian", "variance", "1/100"),
+        ("gaussian", "variance", "0.01"),
     ],
 )
 @pytest.mark.parametrize("kind", ["total", "two margins", "matrix"])
