@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from discreet.ways.keep_distribution.maps import rank_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
