@@ -21,6 +21,7 @@ from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
 from discreet.release import Release, release
+from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
 from discreet.ledger import Ledger, ledger
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
     from discreet.record.release import About
-    from discreet.run import ReleaseSpec, read_spec, run
 
     __version__: str
 
@@ -51,7 +51,6 @@ LATER = {
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
     "discreet.record.release": ("About",),
-    "discreet.run": ("ReleaseSpec", "read_spec", "run"),
 }
 
 
@@ -84,10 +83,10 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
     "Concentrated", "Construction", "Design", "DiscreetError", "Estimate", "Evaluation", "Guarantee", "Infeasible",
-    "KeepDistribution", "KeepSums", "Ledger", "Mechanism", "MissingExtra", "Neighbours", "NotProven", "OverBudget",
-    "Plan", "PrivateDistribution", "Pure", "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table",
-    "Verification", "Witness", "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct",
-    "count", "design", "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan",
-    "plot", "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run",
-    "sum_where", "sums", "table", "target", "total", "verify",
+    "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "Mechanism", "MissingExtra", "Neighbours", "NotProven",
+    "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure", "Release", "ReleaseSpec", "RowByRow", "Schema",
+    "SolverFailed", "Table", "TableSpec", "Verification", "Witness", "bounded_mechanism", "bounded_noise", "certify",
+    "choose", "compare", "construct", "count", "design", "estimate", "evaluate", "example", "explicit", "fixed_point",
+    "ledger", "margin", "plan", "plot", "private_distribution", "published_bounded_mechanism", "read_spec",
+    "read_table", "release", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

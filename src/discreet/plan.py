@@ -12,7 +12,6 @@ from discreet.arrays import Integers
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
 from discreet.privacy.values import Guarantee, Loss, Remark
-from discreet.record import words
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
 
@@ -45,6 +44,8 @@ class Plan:
     @property
     def steps(self) -> tuple[str, ...]:
         """Each step in a sentence, with its price."""
+        from discreet.record import words
+
         return tuple(words.steps(self.done))
 
     @property

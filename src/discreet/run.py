@@ -7,7 +7,6 @@ Sections: [table], [privacy], one named after the way ([keep-distribution], [row
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -15,15 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.lattice.invariants import parse_keep
 from discreet.options import option
 from discreet.privacy.values import Loss, loss_of
-from discreet.record.codec import Damaged, decode_fields, encode, names_of
-from discreet.record.release import About
-from discreet.record.values import loss_json
 from discreet.ways import PACKAGES, WaySpec, way_named
 
 if TYPE_CHECKING:
+    from discreet.record.release import About
     from discreet.release import Release
     from discreet.table import Table
 
@@ -91,7 +87,7 @@ class ReleaseSpec:
     way: WaySpec
     ledger: LedgerSpec | None = None
     output: Output = Output()
-    about: About = About()
+    about: About | None = None
 
     def write(self, path: str | Path) -> None:
         """Write it as TOML, whole or not at all; paths become relative to the file where they can."""
@@ -110,6 +106,8 @@ def named(word: str) -> tuple[str, ...] | str:
 
 def read_spec(path: str | Path) -> ReleaseSpec:
     """A release from a TOML file. All problems are told at once; nothing is read from the table."""
+    import tomllib
+
     file = Path(path)
     try:
         with file.open("rb") as content:
@@ -165,6 +163,8 @@ class _Reading:
         way = self._way({name: value for name, value in sections.items() if name in PACKAGES})
         ledger = self._ledger(sections.get("ledger"))
         output = self._value(Output, sections.get("output", {}), "output")
+        from discreet.record.release import About
+
         about = self._value(About, sections.get("about", {}), "about")
         if self.problems:
             found = "; ".join(self.problems)
@@ -181,6 +181,8 @@ class _Reading:
 
     def _value(self, kind: Any, given: Section | None, section: str, needed: tuple[str, ...] = ()) -> Any:
         """A section as a value; every misspelt or missing key is told."""
+        from discreet.record.codec import Damaged, decode_fields, names_of
+
         values = {} if given is None else given
         names = names_of(kind)
         wrong = [name for name in values if name not in names]
@@ -224,6 +226,9 @@ class _Reading:
 
     def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
+        from discreet.lattice.invariants import parse_keep
+        from discreet.record.codec import encode
+
         out = dict(values)
         if "keep" in out:
             words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
@@ -262,6 +267,8 @@ class _Reading:
 
 def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
     """The file as plain values: only what differs from the defaults."""
+    from discreet.record.values import loss_json
+
     table = replace(
         spec.table, file=_relative(spec.table.file, base) or "", universe=_relative(spec.table.universe, base)
     )
@@ -272,12 +279,14 @@ def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
     sections: dict[str, object] = {"table": table, "privacy": privacy, spec.way.name: _writable(spec.way, base)}
     if spec.ledger is not None:
         sections["ledger"] = replace(spec.ledger, url=_ledger_url(spec.ledger.url, base))
-    sections |= {"output": output, "about": spec.about}
+    sections |= {"output": output, **({} if spec.about is None else {"about": spec.about})}
     plain = {name: value if isinstance(value, dict) else dict(_given(value)) for name, value in sections.items()}
     return {name: value for name, value in plain.items() if value or name == spec.way.name}
 
 
 def _given(value: Any) -> Iterator[tuple[str, Any]]:
+    from discreet.record.codec import encode
+
     for item in fields(value):
         held = getattr(value, item.name)
         if held is not None and held != item.default:

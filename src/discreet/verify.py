@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io.folder import RECORD, Contents, Folder, folder_of, read_contents
-from discreet.io.tables import may_be_ascending
-from discreet.record.codec import Damaged
+from discreet.io import RECORD
 from discreet.ways import way_named
+
+if TYPE_CHECKING:
+    from discreet.io.folder import Contents, Folder
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ def verify(folder: str | Path, digest: str | None = None) -> Verification:
     Every inconsistent edit is found. A forger who rewrites everything consistently is caught only by `digest`, the
     sha256 of release.json received by another way. Nothing can prove that the noise was honestly drawn.
     """
+    from discreet.io.folder import read_contents
+    from discreet.record.codec import Damaged
+
     path = Path(folder)
     if not (path / RECORD).is_file():
         raise BadInput(f"the release in {folder} was to be verified", f"there is no {RECORD} in it")
@@ -81,13 +86,15 @@ class _Account:
         except NotApplicable:
             self.not_applicable.append(what)
             return
-        except (Damaged, DiscreetError) as error:
+        except DiscreetError as error:
             self.problems.append(f"{what}: {error}")
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-            self.problems.append(f"{what}: release.json is damaged ({type(error).__name__}: {error}).")
+            self.problems.append(f"{what}: release.json is damaged ({error}).")
         self.checked.append(what)
 
     def read(self, contents: Contents) -> Folder | None:
+        from discreet.io.folder import folder_of
+
         found: list[Folder] = []
 
         def run() -> list[str]:
@@ -148,6 +155,8 @@ def _check_table(folder: Folder) -> list[str]:
 
 
 def _check_order(folder: Folder) -> list[str]:
+    from discreet.io.tables import may_be_ascending
+
     categories = folder.publication.categories
     ascending = bool(categories.num_columns) and may_be_ascending(categories)
     if folder.publication.record.schema.order == "sorted":

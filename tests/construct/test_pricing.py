@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.build.decay import moments, running, running_maximum, two_sided, undo_two_sided
 from discreet.build.pricing import best_ratios, lower_bound
+from discreet.distribution.decay import moments, running, running_maximum, two_sided, undo_two_sided
 
 from .laws import distributions
 from .slow import all_scales, plain_program

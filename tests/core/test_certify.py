@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.guarantee import gaussian_delta, gaussian_epsilon, zcdp_epsilon
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,9 +17,10 @@ from discreet.certify import certify
 from discreet.certify.prove import underivable
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
-from discreet.laws import Gaussian, Geometric
+from discreet.laws import Gaussian, Geometric, least_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, log_bounds
+from discreet.privacy.convert import zcdp_epsilon
 from discreet.public_map import PublicMap
 from discreet.testing import assert_private, epsilons, mechanisms, weight_matrices
 
@@ -201,7 +201,7 @@ def brute_gaussian_delta(variance: float, epsilon: float) -> float:
 
 @given(st.fractions(Fraction(1, 2), 60, max_denominator=9), st.fractions(Fraction(1, 20), 3, max_denominator=20))
 def test_the_delta_of_gaussian_noise(variance: Fraction, epsilon: Fraction) -> None:
-    found = float(gaussian_delta(variance, Epsilon(value=epsilon)))
+    found = float(Gaussian(variance).delta(Epsilon(value=epsilon)))
     assert found == pytest.approx(brute_gaussian_delta(float(variance), float(epsilon)), rel=1e-6, abs=1e-13)
 
 
@@ -228,8 +228,8 @@ def test_zero_concentrated_privacy_implies_approximate_privacy(rho: str, delta: 
     assert float(converted) < classical
     if Fraction(rho) > Fraction(1, 1000):
         variance = 1 / (2 * Fraction(rho))
-        assert gaussian_epsilon(variance, Fraction(delta)) <= converted
-        assert gaussian_delta(variance, Epsilon(value=converted)) <= Fraction(delta)
+        assert least_epsilon(Gaussian(variance), Fraction(delta)) <= converted
+        assert Gaussian(variance).delta(Epsilon(value=converted)) <= Fraction(delta)
 
 
 # Derivable from the geometric mechanism

@@ -72,7 +72,7 @@ def test_the_prover_does_not_know_the_builders() -> None:
 
 def test_the_solver_knows_nothing_of_privacy() -> None:
     for path in files("program") if (SOURCE / "program").exists() else []:
-        assert not any(name.startswith(("discreet.certify", "discreet.guarantee")) for name in imports(path)), path
+        assert not any(name.startswith(("discreet.certify", "discreet.privacy")) for name in imports(path)), path
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.relative_to(SOURCE).as_posix())

@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.encode import mechanism_json, mechanism_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.build.explicit import explicit
 from discreet.errors import BadInput
 from discreet.laws import Geometric
-from discreet.mechanism import Mechanism, NoiseThenMap, Weights, of_weights
+from discreet.mechanism import Mechanism, NoiseThenMap, Weights, form_parameters, of_weights
 from discreet.numbers import Epsilon
 from discreet.public_map import PublicMap
+from discreet.record.codec import Damaged, decode, encode
 from discreet.requirements import STRUCTURAL
 from discreet.sample.bits import secure
 from discreet.sample.rows import draw_rows
 from discreet.testing import law_p_value, mechanisms, weight_matrices
+from discreet.ways.row_by_row.facts import MechanismFacts
 
 Made = tuple[Mechanism, Epsilon]
 
@@ -102,22 +103,27 @@ def test_properties_hold_or_have_a_witness(mechanism: Mechanism) -> None:
         assert witness is None or "T[" in witness.sentence
 
 
+def facts_of(mechanism: Mechanism) -> MechanismFacts:
+    return MechanismFacts(mechanism.name, form_parameters(mechanism.form), mechanism.form)
+
+
 @given(mechanisms(9))
 def test_a_mechanism_survives_its_json(made: Made) -> None:
     import json
 
     mechanism, _ = made
-    again = mechanism_of(json.loads(json.dumps(mechanism_json(mechanism))))
-    assert again.name == mechanism.name and again.weights == mechanism.weights
-    assert mechanism_json(again) == mechanism_json(mechanism)
+    written = json.loads(json.dumps(encode(facts_of(mechanism))))
+    again = decode(MechanismFacts, written)
+    assert again.name == mechanism.name and Mechanism(again.name, again.form).weights == mechanism.weights
+    assert encode(again) == written
 
 
 @pytest.mark.parametrize("damage", ["form", "noise", "clamp", "map"])
 def test_a_damaged_description_is_refused(damage: str) -> None:
-    value = mechanism_json(explicit("geometric", 5, 1))
+    value = encode(facts_of(explicit("geometric", 5, 1)))
     del value[damage]
-    with pytest.raises(BadInput, match="damaged"):
-        mechanism_of(value)
+    with pytest.raises(Damaged, match="its fields do not fit it"):
+        decode(MechanismFacts, value)
 
 
 def test_a_mechanism_is_frozen() -> None:

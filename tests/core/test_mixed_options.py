@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import discreet.routes.explicit as explicit_route
 import pytest
 
 import discreet as dc
-from discreet.certify import certify
+from discreet.certify import prove as prover
 from discreet.errors import BadInput, NotProven
+from discreet.privacy import Pure
 
 from .releases import example
 
@@ -61,6 +61,7 @@ def test_defaults_said_aloud_are_no_contradiction() -> None:
 )
 def test_a_claim_that_fails_releases_nothing(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     delta = "1e-6" if options.get("mechanism") == "discrete-gaussian" else 0
-    monkeypatch.setattr(explicit_route, "certify", lambda mechanism, *_: certify(mechanism, "1e-9"))
+    certified = prover._certified
+    monkeypatch.setattr(prover, "_certified", lambda mechanism, _: certified(mechanism, Pure("1e-9")))
     with pytest.raises(NotProven, match="the mechanism does not meet it"):
         dc.release(example(), epsilon=1, delta=delta, max_count=8, **options)

@@ -15,18 +15,20 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from discreet.document import SEED_WARNING
 from jsonschema import Draft202012Validator
 
 import discreet as dc
 import discreet.io.folder as folder_module
 from discreet.errors import BadInput
-from discreet.io.folder import sha256
+from discreet.io.folder import read_folder, sha256
+from discreet.mechanism import Mechanism
+from discreet.record.schema import release_schema
+from discreet.record.words import SEED_WARNING
 from discreet.testing import law_p_value
 
 from .releases import KINDS, counts, example, make
 
-SCHEMA = json.loads((Path(dc.__file__).parent / "release.schema.json").read_text())
+SCHEMA = release_schema()
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -66,7 +68,7 @@ def test_every_file_is_what_the_contract_says(saved: tuple[str, dc.Release, Path
     assert document["digests"] == {p.name: sha256(p) for p in out.iterdir() if p.name != "release.json"}
     table = pa_csv.read_csv(out / "table.csv")
     assert table.column_names == ["place", "people"] and table.num_rows == document["schema"]["rows"] == 150
-    assert table.column("people").to_pylist() == release.published.counts.tolist()
+    assert table.column("people").to_pylist() == release.counts.tolist()
     guarantee = document["guarantee"]
     asked = {name: options.get(name) for name in ("epsilon", "alpha", "rho")}
     for name in ("epsilon", "rho"):
@@ -75,30 +77,32 @@ def test_every_file_is_what_the_contract_says(saved: tuple[str, dc.Release, Path
             assert Fraction(guarantee[name]) == Fraction(asked[name])
     assert Fraction(guarantee["delta"]) == Fraction(options.get("delta", 0))
     assert guarantee["grade"] == ("enclosed" if options.get("delta") else "exact")
-    assert "Which rows the table has is public." in guarantee["remarks"]
+    assert {"code": "rows-are-public"} in guarantee["remarks"]
+    assert "Which rows the table has is public." in read_folder(out).record.guarantee.sentence or not release.private
     top = document["schema"]["max_count"]
     if top is not None:
         assert table.column("people").to_numpy().max() <= top and table.column("people").to_numpy().min() >= 0
-        assert f"Counts above {top} are treated as {top}." in guarantee["remarks"]
+        assert {"code": "top-coded", "max_count": top} in guarantee["remarks"]
     each = options.get("contributions", 1)
-    assert ("in one row" in guarantee["unit"]) == (each == 1) and (
-        each == 1 or f"up to {each} times" in guarantee["unit"]
-    )
+    unit = str(read_folder(out).record.guarantee.unit)
+    assert guarantee["unit"]["code"] == "one-person" and guarantee["unit"]["contributions"] == each
+    assert ("in one row" in unit) == (each == 1) and (each == 1 or f"up to {each} times" in unit)
 
 
 def test_a_seed_stamps_everything(tmp_path: Path) -> None:
     release = dc.release(example(), 1, max_count=8, mechanism="geometric", seed=3)
     again = dc.release(example(), 1, max_count=8, mechanism="geometric", seed=3)
-    assert release.published.counts.tolist() == again.published.counts.tolist()
+    assert release.counts.tolist() == again.counts.tolist()
     assert not release.private and "NOT PRIVATE" in repr(release) and "NOT PRIVATE" in release.guarantee.sentence
     release.save(tmp_path / "out")
     document = json.loads((tmp_path / "out" / "release.json").read_text())
-    assert document["private"] is False and document["warning"] == SEED_WARNING
-    assert "NOT private" in (tmp_path / "out" / "report.html").read_text()
-    assert "NOT PRIVATE" in document["guarantee"]["sentence"]
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert document["private"] is False and SEED_WARNING in report
+    assert "NOT private" in report and "NOT PRIVATE" in report
+    assert "NOT PRIVATE" in read_folder(tmp_path / "out").record.guarantee.sentence
     private = dc.release(example(), 1, max_count=8, mechanism="geometric")
     assert private.private and "NOT" not in private.guarantee.sentence
-    assert private.published.counts.tolist() != release.published.counts.tolist()
+    assert private.counts.tolist() != release.counts.tolist()
 
 
 def test_no_secret_reaches_the_folder(tmp_path: Path) -> None:
@@ -120,11 +124,9 @@ def test_the_noise_is_the_one_claimed() -> None:
         release = dc.release(
             dc.table(frame, "n"), 1, delta="1e-6" if "gauss" in name else 0, max_count=4, mechanism=name
         )
-        from discreet.encode import mechanism_of
-
-        law = mechanism_of(release.mechanism).matrix()
-        assert law_p_value(release.published.counts, law[2]) > 1e-6, name
-        assert law_p_value(release.published.counts, 0.9 * law[2] + 0.1 * law[4]) < 1e-6, name
+        law = Mechanism(release.mechanism.name, release.mechanism.form).matrix()
+        assert law_p_value(release.counts, law[2]) > 1e-6, name
+        assert law_p_value(release.counts, 0.9 * law[2] + 0.1 * law[4]) < 1e-6, name
 
 
 def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:
@@ -139,12 +141,12 @@ def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "exactly one of epsilon and alpha"),
-        ({"epsilon": 1, "alpha": "1/2"}, "exactly one of epsilon and alpha"),
-        ({"epsilon": 1, "rho": 1}, "only one of epsilon, alpha and rho"),
+        ({}, r"none was given\. Give exactly one of epsilon, alpha and rho"),
+        ({"epsilon": 1, "alpha": "1/2"}, r"given together\. Give exactly one of epsilon, alpha and rho"),
+        ({"epsilon": 1, "rho": 1}, "epsilon and rho were given together"),
         ({"epsilon": 0}, "greater than zero"),
         ({"rho": "1e-30"}, "drown"),
-        ({"epsilon": 1, "delta": 2}, "between 0 and 1"),
+        ({"epsilon": 1, "delta": 2}, "must be at least 0 and below 1"),
         ({"epsilon": 1, "mechanism": "geometrc"}, "Did you mean 'geometric'"),
         ({"epsilon": 1, "mechanism": "geometric"}, "needs a max_count"),
         ({"epsilon": 1, "mechanism": "geometric", "max_count": "auto"}, "Give max_count as a number"),
@@ -154,8 +156,8 @@ def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:
         ({"epsilon": 1, "max_count": 5, "split": 1}, "at least 0 and below 1"),
         ({"epsilon": 1, "max_count": 5, "split": 0, "refine": False}, "nothing would tell the distribution"),
         ({"epsilon": 1, "split": "0.1"}, "without max_count"),
-        ({"epsilon": 1, "delta": "1e-6", "max_count": 5}, "geometric noise needs none"),
-        ({"epsilon": 1, "max_count": 5, "base": "gaussian"}, "delta between 0 and 1"),
+        ({"epsilon": 1, "delta": "1e-6", "max_count": 5}, "its noise is pure: a delta would be spent for nothing"),
+        ({"epsilon": 1, "max_count": 5, "base": "gaussian"}, "needs a delta above 0, or rho"),
         ({"epsilon": 1, "max_count": 5, "base": "gausian"}, "Did you mean 'gaussian'"),
         ({"rho": 1, "max_count": 5, "mechanism": "geometric"}, "only Gaussian noise"),
         ({"epsilon": 1, "max_count": 5, "mechanism": "geometric", "consistent": True}, "Use mechanism 'transport'"),
@@ -286,7 +288,7 @@ def test_stages_come_in_order(tmp_path: Path) -> None:
 def test_the_time_is_that_of_the_release() -> None:
     import datetime
 
-    created = datetime.datetime.fromisoformat(make("geometric").created)
+    created = datetime.datetime.fromisoformat(make("geometric").record.created)
     assert abs(created.timestamp() - time.time()) < 60
 
 
@@ -307,6 +309,10 @@ def test_releases_that_keep_sums_fit_the_schema_too(tmp_path: Path, keep: list[s
     assert dc.verify(tmp_path / "out").valid
 
 
+def test_the_schema_in_the_package_is_the_one_of_the_types() -> None:
+    assert json.loads((Path(dc.__file__).parent / "release.schema.json").read_text()) == SCHEMA
+
+
 def test_the_schema_refuses_what_is_no_release(tmp_path: Path) -> None:
     make("transport").save(tmp_path / "out")
     document = json.loads((tmp_path / "out" / "release.json").read_text())
@@ -317,5 +323,4 @@ def test_the_schema_refuses_what_is_no_release(tmp_path: Path) -> None:
         wrong = {**document, name: 5}
         assert not check.is_valid(wrong), name
     assert not check.is_valid({**document, "surprise": 1})
-    assert not check.is_valid({**document, "private": False})  # without its warning
     assert not check.is_valid({**document, "guarantee": {**document["guarantee"], "epsilon": 0.5}})  # a float

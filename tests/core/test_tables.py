@@ -235,10 +235,10 @@ def test_rows_are_sorted_unless_their_order_is_public() -> None:
     frame = pa.table({"a": ["y", "x", "x"], "b": [1, 10, 9], "n": [5, 6, 7]})
     table = dc.table(frame, "n", ["a", "b"])
     assert table.schema.column("b") == [9, 10, 1] and table.counts.tolist() == [7, 6, 5]
-    assert table.schema.order == "sorted by the keys"
+    assert table.schema.order == "sorted"
     kept = dc.table(frame, "n", ["a", "b"], keep_order=True)
     assert kept.schema.column("b") == [1, 10, 9] and kept.counts.tolist() == [5, 6, 7]
-    assert kept.schema.order == "as given, declared public"
+    assert kept.schema.order == "as-given"
     with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
         dc.table(pa.table({"a": ["y", "x", "y"], "n": [5, 6, 7]}), "n", keep_order=True)
 
@@ -317,7 +317,7 @@ def test_duplicates_within_a_universe_are_found() -> None:
 
 def test_the_counts_are_shown_nowhere() -> None:
     table = dc.table(pa.table({"place": ["a", "b"], "n": [12345677, 7654321]}), "n")
-    for shown in (repr(table), str(table), repr(table.schema), f"{table.schema.as_json()}"):
+    for shown in (repr(table), str(table), repr(table.schema), str(vars(table.schema))):
         assert "12345677" not in shown and "7654321" not in shown
     assert "2 secret counts 'n' by place" in repr(table)
     with pytest.raises(ValueError, match="read-only"):
@@ -326,8 +326,9 @@ def test_the_counts_are_shown_nowhere() -> None:
 
 def test_the_public_part_can_be_read_alone(tmp_path: Path) -> None:
     path = csv(tmp_path, "place,n\nb,not yet counted\na,\n")
-    schema = read_schema(path, "n")
+    schema, given_rows = read_schema(path, "n")
     assert schema.keys == ("place",) and schema.column("place") == ["a", "b"] and schema.rows == 2
+    assert given_rows is not None and given_rows.tolist() == [1, 0]
     with pytest.raises(BadInput, match="Did you mean 'place'"):
         schema.column("plaec")
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 BROKEN = """
 import sys
-import discreet.routes.explicit as route
+from dataclasses import replace
+import discreet.ways.row_by_row.way as row_by_row
 from discreet.cli import main
 
-def broken(self, measured):
-    counts = measured.rows
+def broken(plan, measured):
+    counts = measured
     raise RuntimeError("broken")
 
-route.ExplicitRoute.publish = broken
+row_by_row.WAY = replace(row_by_row.WAY, publish=broken)
 main()
 """
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from discreet.guarantee import gaussian_delta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -16,6 +15,7 @@ from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_m
 from discreet.build.bounded_noise import bounded_noise, crossovers, exact_delta, single_bounds, single_delta
 from discreet.certify import certify
 from discreet.errors import BadInput
+from discreet.laws import Gaussian
 
 
 def least_single(odds, truth, support):
@@ -76,7 +76,7 @@ def test_section_4_claims():
 @pytest.mark.parametrize("epsilon", ["1.1", "1.3", "1.6", "2", "2.5"])
 def test_figure_4_bounded_noise_beats_the_gaussian_of_its_variance(epsilon):
     noise = bounded_noise(epsilon, truth="0.5", support=6)
-    assert noise.delta_paper < noise.delta_gaussian == gaussian_delta(noise.variance, noise.epsilon)
+    assert noise.delta_paper < noise.delta_gaussian == Gaussian(noise.variance).delta(noise.epsilon)
 
 
 def test_delta_falls_with_epsilon_and_support_and_rises_with_truth():

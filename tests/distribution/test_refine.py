@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.distribution.expectation import blur, noise_kernel, unblur
 from discreet.distribution.projections import median
-from discreet.distribution.refine import FLOOR, _covariance, _newton_step, _reach, geometric_blur, refine
+from discreet.distribution.refine import FLOOR, _covariance, _newton_step, _pull_of, _reach, geometric_blur, refine
 from discreet.errors import BadInput
 from discreet.evaluate.metrics import w1
 from discreet.evaluate.shapes import SHAPES, rows_of
@@ -92,7 +92,7 @@ def test_the_banded_step_is_newtons_step(size: int, seed: int, rate: float, barr
     hessian = inverse + slope.T @ np.diag(barrier / bins**2) @ slope + np.diag(pull)
     dense = slope @ -np.linalg.solve(hessian, gradient)
     law = Geometric(Fraction(math.exp(rate)))
-    step = _newton_step(bins, unbiased, variance, neighbour, prefix, law, barrier)
+    step = _newton_step(bins, unbiased, variance, neighbour, prefix, _pull_of(law), barrier)
     np.testing.assert_allclose(step, dense, rtol=1e-6, atol=1e-8)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from discreet.lattice.guarantee import smallest_change
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lattice.enumeration import THREE_SETS, margins, points
@@ -15,6 +14,7 @@ from tests.lattice.enumeration import THREE_SETS, margins, points
 from discreet.errors import BadInput, Infeasible
 from discreet.lattice.basis import kernel_basis, shortest
 from discreet.lattice.invariants import invariant_matrix, margin, parse_keep, sum_where, sums, total
+from discreet.lattice.neighbours import smallest_change
 from discreet.lattice.structure import independent_rows, structure_of
 
 KEYS = {
@@ -169,7 +169,7 @@ def test_everything_determined_is_refused() -> None:
 )  # fmt: skip
 def test_the_smallest_change(matrix: np.ndarray, length: int) -> None:
     change = smallest_change(structure(matrix))
-    assert change.length == length
+    assert change.distance == length
     reach = 3 if matrix.shape[1] < 8 else 1
     assert min(sum(map(abs, v)) for v in points(matrix, reach) if any(v)) == length
 
@@ -187,8 +187,8 @@ def test_any_sums(matrix: list[list[int]]) -> None:
     if moving:
         change = smallest_change(shape)
         least = min(sum(map(abs, v)) for v in found if any(v))
-        assert change.length >= least
-        assert change.length == least or not change.proved
+        assert change.distance >= least
+        assert change.distance == least or not change.proved
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from discreet.document import seal_of
 
 import discreet as dc
 import discreet.cli as cli
 from discreet.io.folder import sha256
+from discreet.record.release import seal_of
 
 COUNTS = np.array([4, 0, 7, 12, 3, 9, 1, 30, 5, 2, 8, 6])
 KINDS = {

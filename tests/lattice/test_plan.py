@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from discreet.guarantee import rho_for, zcdp_epsilon
 
 from discreet.errors import BadInput, Infeasible, NotProven
 from discreet.lattice.kept_chain import keys_of_shape
 from discreet.lattice.plan import LatticePlan, plan_lattice
+from discreet.privacy.convert import rho_for, zcdp_epsilon
 from discreet.sample.bits import seeded
+from discreet.ways.keep_sums.facts import described
 
 TWO_WAY = {"county": list("aabbcc"), "sex": list("fmfmfm")}
 SMALL = {"cell": list("abcde")}
@@ -29,39 +30,39 @@ def two_way(**options: object) -> LatticePlan:
 
 def test_epsilon_is_the_price_of_the_smallest_surviving_change() -> None:
     total = plan_lattice(SMALL, ["total"], epsilon=1)
-    assert total.change.length == 2 and "one person moved between two rows" in total.guarantee.unit
-    assert total.noise.odds is not None and float(total.noise.odds) == pytest.approx(math.exp(1 / 2))
-    assert total.noise.odds**2 < Fraction(math.e)  # rounded towards privacy
+    assert total.change.distance == 2 and "one person moved between two rows" in str(total.guarantee.unit)
+    assert total.law.odds is not None and float(total.law.odds) == pytest.approx(math.exp(1 / 2))
+    assert total.law.odds**2 < Fraction(math.e)  # rounded towards privacy
     swap = two_way(epsilon=1)
-    assert swap.change.length == 4 and "swap" in swap.guarantee.unit
-    assert swap.noise.odds is not None and float(swap.noise.odds) == pytest.approx(math.exp(1 / 4))
+    assert swap.change.distance == 4 and "swap" in str(swap.guarantee.unit)
+    assert swap.law.odds is not None and float(swap.law.odds) == pytest.approx(math.exp(1 / 4))
     free = plan_lattice(SMALL, ["sum:cell=a"], epsilon=1)
-    assert free.change.length == 1 and "more or less" in free.guarantee.unit
-    assert free.noise.odds is not None and float(free.noise.odds) == pytest.approx(math.e)
+    assert free.change.distance == 1 and "more or less" in str(free.guarantee.unit)
+    assert free.law.odds is not None and float(free.law.odds) == pytest.approx(math.e)
 
 
 def test_per_unit_is_the_convention_of_the_papers() -> None:
     plan = two_way(epsilon="1/4", per_unit=True)
-    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(math.exp(1 / 4))
-    assert "one unit of l1 distance" in plan.guarantee.unit
+    assert plan.law.odds is not None and float(plan.law.odds) == pytest.approx(math.exp(1 / 4))
+    assert "one unit of l1 distance" in str(plan.guarantee.unit)
     assert "costs 4 times epsilon" in plan.guarantee.sentence
 
 
 def test_a_person_in_several_rows() -> None:
     plan = plan_lattice(SMALL, ["total"], epsilon=1, contributions=3)
-    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(math.exp(1 / 6))
-    assert "up to 3 rows" in plan.guarantee.unit
-    assert plan_lattice(SMALL, ["total"], rho=1, law="gaussian", contributions=3).noise.variance == 9
+    assert plan.law.odds is not None and float(plan.law.odds) == pytest.approx(math.exp(1 / 6))
+    assert "up to 3 rows" in str(plan.guarantee.unit)
+    assert plan_lattice(SMALL, ["total"], rho=1, law="gaussian", contributions=3).law.variance == 9
 
 
 def test_conditioning_on_inequalities_is_paid_for() -> None:
     """gamma = 1: the law's own rate is half of what is promised."""
     free, restricted = (plan_lattice(SMALL, ["total"], alpha="1/16", nonnegative=n) for n in (False, True))
-    assert free.noise.odds is not None and restricted.noise.odds is not None
-    assert float(free.noise.odds) == pytest.approx(4) and float(restricted.noise.odds) == pytest.approx(2)
+    assert free.law.odds is not None and restricted.law.odds is not None
+    assert float(free.law.odds) == pytest.approx(4) and float(restricted.law.odds) == pytest.approx(2)
     assert "gamma = 1" in restricted.guarantee.sentence and "gamma" not in free.guarantee.sentence
     other = plan_lattice(SMALL, ["total"], alpha="1/16", inequalities=([[1, 0, 0, 0, 0]], [1]))
-    assert other.noise.odds == restricted.noise.odds
+    assert other.law.odds == restricted.law.odds
 
 
 def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
@@ -74,7 +75,7 @@ def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
 
     laws = {x: law(x) for x in tables}
     plan = plan_lattice({"cell": list("abc")}, ["total"], epsilon=4 * math.log(2), nonnegative=True)
-    assert plan.noise.odds is not None and float(plan.noise.odds) == pytest.approx(2)
+    assert plan.law.odds is not None and float(plan.law.odds) == pytest.approx(2)
     worst = max(
         np.abs(np.log(laws[x] / laws[y])).max()
         for x in tables
@@ -86,20 +87,20 @@ def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
 
 def test_gaussian_noise() -> None:
     plan = two_way(rho="1/2", law="gaussian")
-    assert plan.noise.variance == 4 and plan.guarantee.rho == Fraction(1, 2)
-    assert two_way(rho="1/2", law="gaussian", per_unit=True).noise.variance == 1
+    assert plan.law.variance == 4 and plan.guarantee.rho == Fraction(1, 2)
+    assert two_way(rho="1/2", law="gaussian", per_unit=True).law.variance == 1
     assert two_way(sigma=2, law="gaussian").guarantee.rho == Fraction(1, 2)
     approximate = two_way(epsilon=1, delta="1e-6", law="gaussian")
     assert (approximate.guarantee.kind, approximate.guarantee.delta) == ("approximate", Fraction(1, 10**6))
     rho = rho_for(Fraction(1), Fraction(1, 10**6))
     assert zcdp_epsilon(rho, Fraction(1, 10**6)) <= 1 < zcdp_epsilon(rho * Fraction(101, 100), Fraction(1, 10**6))
-    assert approximate.noise.variance == pytest.approx(float(4 / (2 * rho)), rel=1e-3)
+    assert approximate.law.variance == pytest.approx(float(4 / (2 * rho)), rel=1e-3)
 
 
 def test_l2_noise_divides_by_the_length_of_the_change() -> None:
     plan = plan_lattice(SMALL, ["total"], epsilon=1, law="l2")
-    assert plan.noise.rate is not None and plan.noise.rate**2 <= Fraction(1, 2)
-    assert float(plan.noise.rate) == pytest.approx(1 / math.sqrt(2), rel=1e-6)
+    assert plan.law.rate is not None and plan.law.rate**2 <= Fraction(1, 2)
+    assert float(plan.law.rate) == pytest.approx(1 / math.sqrt(2), rel=1e-6)
 
 
 def test_what_is_given_away_is_said() -> None:
@@ -126,9 +127,11 @@ def test_nothing_left_to_protect_is_refused() -> None:
     ("options", "words"),
     [
         ({}, "none was given"),
-        ({"epsilon": 1, "rho": 1}, "epsilon and rho was given"),
-        ({"rho": 1}, "calibrated by epsilon"),
-        ({"epsilon": 1, "law": "gaussian"}, "needs rho"),
+        ({"epsilon": 1, "rho": 1}, "epsilon and rho were given together"),
+        ({"rho": 1}, "only Gaussian noise is calibrated by rho"),
+        ({"epsilon": 1, "law": "gaussian"}, "needs a delta above 0, or rho"),
+        ({"epsilon": 1, "delta": "1e-6"}, "its noise is pure"),
+        ({"epsilon": 1, "delta": "1e-6", "law": "l2"}, "its noise is pure"),
         ({"epsilon": 1, "law": "l3"}, "there is no law of that name"),
         ({"rho": 1, "law": "gaussian", "nonnegative": True}, "no proven guarantee"),
         ({"epsilon": 1, "inequalities": ([[1, 0]], [0])}, "do not fit"),
@@ -163,7 +166,8 @@ def test_a_release_keeps_every_sum() -> None:
     published = plan.release(counts, seeded(2))
     assert not np.array_equal(published, counts)
     assert np.array_equal(plan.invariants.sums(published), plan.invariants.sums(counts))
-    assert plan.mechanism["name"] == "lattice-l1" and plan.mechanism["sampler"] == "row-transfer"
+    mechanism = described(plan.law, plan.sampler, plan.nonnegative, plan.inequalities)
+    assert mechanism.name == "lattice-l1" and mechanism.sampler == "row-transfer"
 
 
 def sample_noise(*words: str) -> subprocess.CompletedProcess[str]:

@@ -57,7 +57,7 @@ def test_l1(name: str) -> None:
 )
 def test_gaussian(matrix: np.ndarray, variance: Fraction, sampler: str, reach: int) -> None:
     plan = plan_for(matrix, law="gaussian", rho=1 / (2 * variance))
-    assert (plan.sampler, plan.grade, plan.noise.variance) == (sampler, "exact", variance)
+    assert (plan.sampler, plan.grade, plan.law.variance) == (sampler, "exact", variance)
     draws = plan.draws(DRAWS, seeded(2))
     assert not (matrix @ draws.T).any()
     right, wrong = gaussian(float(variance)), gaussian(1.2 * float(variance))

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase, laws, registry
+from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase, laws
+from discreet.laws import law as registry
 from discreet.numbers import Epsilon
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.sample.bits import Bits, seeded

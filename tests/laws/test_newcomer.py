@@ -19,7 +19,8 @@ from discreet.compare import compare
 from discreet.distribution import refine
 from discreet.errors import BadInput
 from discreet.estimate.intervals import half_width
-from discreet.laws import draw_noise, law_json, law_of_json, registry
+from discreet.laws import draw_noise, law_json, law_of_json
+from discreet.laws import law as registry
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon
 from discreet.privacy import Pure

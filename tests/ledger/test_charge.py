@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from discreet.guarantee import zcdp_epsilon
 
 import discreet as dc
 from discreet.ledger import ledger
+from discreet.privacy.convert import zcdp_epsilon
 
 TABLE = dc.table(pa.table({"row": list("aabbcc"), "column": list("xyxyxy"), "n": [3, 1, 4, 1, 5, 9]}), "n")
 TWO_WAY = [dc.margin("row"), dc.margin("column")]
@@ -50,7 +50,7 @@ def test_rho_per_unit_is_charged_for_the_whole_change(sqlite_url: str) -> None:
 
 def test_gaussian_epsilon_per_unit_is_charged_what_its_variance_promises(sqlite_url: str) -> None:
     options: dict[str, Any] = {"delta": "1e-6", "keep": TWO_WAY, "law": "gaussian", "per_unit": True}
-    variance = Fraction(dc.release(TABLE, epsilon="1/2", **options).mechanism["parameters"]["variance"])
+    variance = dc.release(TABLE, epsilon="1/2", **options).mechanism.noise.variance
     price = charged(sqlite_url, epsilon="1/2", **options)
     assert price.epsilon >= zcdp_epsilon(2 / variance, Fraction("1e-6")) and price.delta == Fraction("1e-6")
     assert price.epsilon < Fraction(12, 10)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from discreet.ledger import Spending, ledger
+from discreet.privacy import Pure
 
 SCRIPT = Path(__file__).with_name("killed_release.py")
 STAGES = [
@@ -49,7 +49,7 @@ def test_killed_at_every_stage(stage: str, sqlite_url: str, tmp_path: Path) -> N
     recorded = len(book.history("people"))
     assert recorded == (0 if stage == "record" else 1)
     assert (tmp_path / "out").exists() == (stage == "saved")
-    book.spend("people", Spending(Fraction(1)))
+    book.spend("people", Spending(Pure(1)))
     assert book.status("people").left.epsilon == 2 - recorded
 
 

@@ -18,19 +18,21 @@ from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Amount, Spending, digest_of_arguments, ledger
 from discreet.ledger.address import address_of, mask
 from discreet.ledger.spending import charge
-from discreet.numbers import Epsilon, epsilon_of
+from discreet.numbers import Epsilon
+from discreet.privacy import Approximate, Concentrated, Loss, Pure
+from discreet.record.release import LedgerEntry
 
 
 def test_a_budget_is_spent_and_then_refused(url: str) -> None:
     book = ledger(url)
     book.create("people", epsilon="1")
     for _ in range(10):
-        after = book.spend("people", Spending(epsilon_of(0.1), digest="d", discloses=("the total",)))
+        after = book.spend("people", Spending(Pure(0.1), digest="d", discloses=("the total",)))
     assert after.left.epsilon == 0  # ten times one tenth is one, exactly
     with pytest.raises(
         OverBudget, match=r"costs epsilon = 0\.000001 .* epsilon = 1 is spent and epsilon = 0 is left"
     ) as caught:
-        book.spend("people", Spending(Fraction(1, 10**6)))
+        book.spend("people", Spending(Pure(Fraction(1, 10**6))))
     assert caught.value.exit_status == 1
     assert caught.value.values == {
         "cost": {"epsilon": "0.000001", "delta": "0"},
@@ -46,9 +48,9 @@ def test_budgets_of_several_data_sets_stay_apart(url: str) -> None:
     book = ledger(url)
     book.create("people", epsilon=1, delta="1e-6")
     book.create("houses", rho="1/2")
-    book.spend("people", Spending(Fraction(1, 3), Fraction(1, 10**7)))
-    book.spend("houses", Spending(Fraction(1, 2)))  # a pure 1/2 costs 1/8 of rho
-    book.spend("houses", Spending(rho=Fraction(1, 8)))
+    book.spend("people", Spending(Approximate(Fraction(1, 3), Fraction(1, 10**7))))
+    book.spend("houses", Spending(Pure(Fraction(1, 2))))  # a pure 1/2 costs 1/8 of rho
+    book.spend("houses", Spending(Concentrated(Fraction(1, 8))))
     people, houses = book.status()
     assert (people.dataset, people.left) == ("people", Amount(Fraction(2, 3), Fraction(9, 10**7)))
     assert houses.left == Amount(rho=Fraction(1, 4))
@@ -62,18 +64,18 @@ def test_delta_alone_can_exceed_the_budget(sqlite_url: str) -> None:
     book = ledger(sqlite_url)
     book.create("people", epsilon=10, delta="1e-9")
     with pytest.raises(OverBudget):
-        book.spend("people", Spending(Fraction(1), Fraction(2, 10**9)))
+        book.spend("people", Spending(Approximate(1, Fraction(2, 10**9))))
 
 
 def test_refused_spendings_leave_no_trace(url: str) -> None:
     book = ledger(url)
     book.create("people", epsilon=1)
     with pytest.raises(OverBudget):
-        book.spend("people", Spending(Fraction(2)))
+        book.spend("people", Spending(Pure(2)))
     with pytest.raises(BadInput, match="counted in rho"):
-        book.spend("people", Spending(rho=Fraction(1, 100)))
+        book.spend("people", Spending(Concentrated(Fraction(1, 100))))
     with pytest.raises(BadInput, match="pure"):
-        book.spend("people", Spending(Fraction(1, 100), Fraction(1, 100)))
+        book.spend("people", Spending(Approximate(Fraction(1, 100), Fraction(1, 100))))
     assert book.history() == ()
     assert book.status("people").spent == Amount(Fraction(0))
 
@@ -81,7 +83,7 @@ def test_refused_spendings_leave_no_trace(url: str) -> None:
 def test_an_epsilon_and_delta_cannot_be_counted_in_rho(sqlite_url: str) -> None:
     ledger(sqlite_url).create("people", rho=1)
     with pytest.raises(BadInput, match=r"cannot be counted in rho\. Ask for the release in the units of the budget"):
-        ledger(sqlite_url).spend("people", Spending(Fraction(1, 10), Fraction(1, 10**9)))
+        ledger(sqlite_url).spend("people", Spending(Approximate(Fraction(1, 10), Fraction(1, 10**9))))
 
 
 @pytest.mark.parametrize("table", ["discreet_ledger", "discreet_datasets", "discreet_spendings"])
@@ -93,7 +95,7 @@ def test_the_database_itself_refuses_changes(url: str, table: str, change: str) 
 
     book = ledger(url)
     book.create("people", epsilon=1)
-    book.spend("people", Spending(Fraction(1, 2)))
+    book.spend("people", Spending(Pure(Fraction(1, 2))))
     if "TRUNCATE" in change and not url.startswith("postgresql"):
         return  # SQLite has no such statement
     column = {"discreet_ledger": "version", "discreet_datasets": "epsilon", "discreet_spendings": "epsilon"}[table]
@@ -116,17 +118,17 @@ def test_unknown_data_set(url: str) -> None:
         with pytest.raises(BadInput, match=r"knows no data set 'peple'\. Did you mean 'people'"):
             call()
     with pytest.raises(BadInput, match="Did you mean 'people'"):
-        book.spend("peple", Spending(Fraction(1)))
+        book.spend("peple", Spending(Pure(1)))
 
 
 def test_recorder_records(sqlite_url: str) -> None:
     book = ledger(sqlite_url)
     book.create("people", epsilon=1)
     record = book.recorder("people")
-    assert record(Spending(Fraction(1), digest="abc")) is None
+    assert record(Spending(Pure(1), digest="abc")) == LedgerEntry("people", 1)
     assert [entry.spending.digest for entry in book.history()] == ["abc"]
     with pytest.raises(OverBudget):
-        record(Spending(Fraction(1)))
+        record(Spending(Pure(1)))
 
 
 def test_a_newer_ledger_is_refused(url: str) -> None:
@@ -138,7 +140,7 @@ def test_a_newer_ledger_is_refused(url: str) -> None:
         else:
             connection.exec_driver_sql("DROP TRIGGER discreet_ledger_no_update")
         connection.exec_driver_sql("UPDATE discreet_ledger SET version = 2")
-    for call in (lambda: book.spend("people", Spending(Fraction(1))), book.status, lambda: book.create("x", epsilon=1)):
+    for call in (lambda: book.spend("people", Spending(Pure(1))), book.status, lambda: book.create("x", epsilon=1)):
         with pytest.raises(BadInput, match=r"has version 2; this discreet knows versions up to 1\. Upgrade discreet"):
             call()
 
@@ -172,7 +174,7 @@ def test_a_locked_file(sqlite_url: str) -> None:
     with sqlite3.connect(sqlite_url, isolation_level=None) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(BadInput, match=r"another process holds the ledger .* Nothing was recorded; try again"):
-            book.spend("people", Spending(Fraction(1)))
+            book.spend("people", Spending(Pure(1)))
         other.execute("ROLLBACK")
     assert book.history() == ()
 
@@ -183,7 +185,7 @@ def test_a_locked_row(postgresql_url: str) -> None:
     with book._engine.begin() as other:
         other.exec_driver_sql("SELECT * FROM discreet_datasets FOR UPDATE")
         with pytest.raises(BadInput, match="another process holds the ledger"):
-            book.spend("people", Spending(Fraction(1)))
+            book.spend("people", Spending(Pure(1)))
     assert book.history() == ()
 
 
@@ -192,7 +194,7 @@ def test_a_read_only_file(sqlite_url: str) -> None:
     read_only = ledger(f"sqlite:///file:{sqlite_url}?mode=ro&uri=true")
     assert read_only.status("people").budget.epsilon == 1
     with pytest.raises(BadInput, match="cannot be written"):
-        read_only.spend("people", Spending(Fraction(1)))
+        read_only.spend("people", Spending(Pure(1)))
 
 
 def test_read_only_rights(postgresql_url: str) -> None:
@@ -205,7 +207,7 @@ def test_read_only_rights(postgresql_url: str) -> None:
         reader = ledger(postgresql_url.replace("postgres:geheim", "reader"))
         assert reader.status("people").budget.epsilon == 1
         with pytest.raises(BadInput, match="cannot be written: permission denied"):
-            reader.spend("people", Spending(Fraction(1)))
+            reader.spend("people", Spending(Pure(1)))
     finally:
         with book._engine.begin() as connection:
             connection.exec_driver_sql("DROP OWNED BY reader")
@@ -261,8 +263,8 @@ def test_addresses_that_cannot_be_used(url: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "exactly one of epsilon and rho"),
-        ({"epsilon": 1, "rho": 1}, "exactly one of epsilon and rho"),
+        ({}, r"none was given\. Give exactly one of epsilon, alpha and rho"),
+        ({"epsilon": 1, "rho": 1}, r"given together\. Give exactly one of epsilon, alpha and rho"),
         ({"epsilon": 0}, "greater than zero"),
         ({"rho": "-1"}, "greater than zero"),
         ({"epsilon": 1, "delta": 1}, "below 1"),
@@ -276,7 +278,7 @@ def test_budgets_that_cannot_be(arguments: dict[str, Any], words: str, tmp_path:
 
 
 def test_epsilon_given_as_alpha_is_rounded_up() -> None:
-    spent = Spending(epsilon_of(alpha="1/2")).epsilon_above
+    spent = Spending(Pure.of_alpha("1/2")).amount.epsilon
     assert spent is not None
     assert not Epsilon(value=spent).compare(Fraction(2), Fraction(1)) > 0  # e^spent >= 2
     assert Decimal("0.693147180559945") < Decimal(spent.numerator) / spent.denominator < Decimal("0.693147180559947")
@@ -284,10 +286,10 @@ def test_epsilon_given_as_alpha_is_rounded_up() -> None:
 
 fractions = st.fractions(min_value=Fraction(1, 1000), max_value=3, max_denominator=1000)
 small = st.one_of(st.just(Fraction(0)), st.fractions(min_value=0, max_value=Fraction(1, 2), max_denominator=50))
-amounts = st.one_of(
-    st.builds(Spending, epsilon=fractions),
-    st.builds(Spending, epsilon=fractions, delta=small),
-    st.builds(Spending, rho=fractions),
+losses = st.one_of(
+    st.builds(Pure, fractions),
+    st.builds(Approximate, fractions, small.filter(bool)),
+    st.builds(Concentrated, fractions),
 )
 budgets = st.one_of(
     st.builds(Amount, epsilon=fractions, delta=small),
@@ -296,23 +298,16 @@ budgets = st.one_of(
 
 
 @settings(max_examples=25, deadline=None)
-@given(budget=budgets, asked=st.lists(amounts, max_size=6))
-def test_accepts_exactly_what_fits(
-    budget: Amount, asked: list[Spending], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@given(budget=budgets, asked=st.lists(losses, max_size=6))
+def test_accepts_exactly_what_fits(budget: Amount, asked: list[Loss], tmp_path_factory: pytest.TempPathFactory) -> None:
     """The specification: keep a list, add it up, compare."""
     book = ledger(tmp_path_factory.mktemp("ledger") / "l.db")
     book.create("people", epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho)
     epsilon, delta, rho, kept = Fraction(0), Fraction(0), Fraction(0), 0
-    for spending in asked:
+    for loss in asked:
+        spending = Amount(None if loss.epsilon is None else loss.epsilon.value, loss.delta, loss.rho)
         if budget.rho is not None:
-            cost = (
-                spending.rho
-                if spending.rho is not None
-                else spending.epsilon_above**2 / 2
-                if not spending.delta
-                else None
-            )
+            cost = spending.rho if spending.rho is not None else spending.epsilon**2 / 2 if not spending.delta else None
             fits = cost is not None and rho + cost <= budget.rho
             rho += cost if fits else 0
         else:
@@ -323,7 +318,7 @@ def test_accepts_exactly_what_fits(
             epsilon, delta = (epsilon + spending.epsilon, delta + spending.delta) if fits else (epsilon, delta)
         kept += fits
         try:
-            book.spend("people", spending)
+            book.spend("people", Spending(loss))
             assert fits
         except DiscreetError:
             assert not fits
@@ -339,7 +334,7 @@ def test_digest_does_not_depend_on_order() -> None:
 
 def test_charge_of_a_pure_epsilon_in_rho() -> None:
     # an epsilon-private mechanism is (epsilon^2/2)-zCDP: Bun and Steinke 2016, proposition 1.4
-    assert charge(Amount(rho=Fraction(1)), Spending(Fraction(3, 5))) == Amount(rho=Fraction(9, 50))
+    assert charge(Amount(rho=Fraction(1)), Spending(Pure(Fraction(3, 5)))) == Amount(rho=Fraction(9, 50))
 
 
 def test_importing_the_ledger_is_light() -> None:
@@ -358,7 +353,7 @@ def test_from_the_shell(sqlite_url: str, tmp_path: Path) -> None:
     value = json.loads(made.stdout)
     assert value["dataset"] == "people"
     assert value["budget"] == value["left"] == {"epsilon": "1/3", "delta": "0"}
-    ledger(sqlite_url).spend("people", Spending(Fraction(1, 6), note="first"))
+    ledger(sqlite_url).spend("people", Spending(Pure(Fraction(1, 6)), note="first"))
     assert json.loads(run("status", sqlite_url, "--json").stdout)["datasets"][0]["left"]["epsilon"] == "1/6"
     assert json.loads(run("status", sqlite_url, "--dataset", "people", "--json").stdout)["spent"]["epsilon"] == "1/6"
     assert "first" in run("history", sqlite_url).stdout

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from discreet.errors import OverBudget
 from discreet.ledger import Spending, ledger
+from discreet.privacy import Pure
 
 WARM_UP = 5
 
@@ -20,7 +21,7 @@ def spend_all(url: str) -> None:
     book, accepted = ledger(url), 0
     try:
         while True:
-            book.spend("people", Spending(Fraction(1, 7), note=f"{os.getpid()} {accepted}"))
+            book.spend("people", Spending(Pure(Fraction(1, 7)), note=f"{os.getpid()} {accepted}"))
             accepted += 1
     except OverBudget:
         print(accepted)
@@ -31,7 +32,7 @@ def release_forever(url: str, released: str) -> None:
     book = ledger(url)
     for number in range(10**6):
         name = f"{os.getpid()} {number}"
-        book.spend("people", Spending(Fraction(1, 1000), note=name))
+        book.spend("people", Spending(Pure(Fraction(1, 1000)), note=name))
         with open(released, "a") as file:
             file.write(name + "\n")
 
@@ -41,7 +42,7 @@ def kill_children(url: str, released: str, kills: int, seed: int) -> None:
     ledger(url).status()
     start = time.perf_counter()
     for number in range(WARM_UP):
-        ledger(url).spend("people", Spending(Fraction(1, 1000), note=f"warm-up {number}"))
+        ledger(url).spend("people", Spending(Pure(Fraction(1, 1000)), note=f"warm-up {number}"))
     longest = 2 * (time.perf_counter() - start) / WARM_UP
     chance, killed = random.Random(seed), 0
     for _ in range(kills):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import two_sided
 from discreet.build.pricing import lower_bound
 from discreet.build.transport import output_law
+from discreet.distribution.decay import two_sided
 from discreet.laws.law import constant_odds
 from discreet.mechanism import NoiseThenMap
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import running_maximum
+from discreet.distribution.decay import running_maximum
 from discreet.errors import NotProven
 from discreet.mechanism import Weights
 from discreet.numbers import simplest_between

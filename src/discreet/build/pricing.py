@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats
-from discreet.build.decay import two_sided
+from discreet.distribution.decay import two_sided
 
 MOST_PASSES = 40  # after the tenth the hair grows tenfold in each, so that forty leave nothing uncertified
 HAIR = 1e-13  # about the rounding error of a pass; it grows where that is not enough

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.build.decay import moments, two_sided
 from discreet.costs import cost_matrix
+from discreet.distribution.decay import moments, two_sided
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.laws.law import constant_odds

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import two_sided, undo_two_sided
 from discreet.build.pricing import best_ratios
+from discreet.distribution.decay import two_sided, undo_two_sided
 from discreet.laws import Geometric
 from discreet.mechanism import NoiseThenMap
 from discreet.public_map import MAP_BITS, PublicMap

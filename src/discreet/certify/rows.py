@@ -24,7 +24,8 @@ class ExactRows:
 
 def exact_rows(matrix: Any) -> ExactRows:
     """Floats are taken at their exact binary value, strings and decimals as written."""
-    entries = matrix.tolist() if hasattr(matrix, "tolist") else matrix
+    plain = matrix.to_numpy() if hasattr(matrix, "to_numpy") else matrix  # a data frame
+    entries = plain.tolist() if hasattr(plain, "tolist") else plain
     if (
         not isinstance(entries, Sequence)
         or not entries

@@ -50,7 +50,7 @@ def _picture(result: object) -> list[str]:
     assert isinstance(result, Release)
     if result.distribution is None:
         return []
-    shares = result.distribution["distribution"]
+    shares = result.distribution.distribution
     shown = list(enumerate(shares))[:11]
     lines = ["US county murders of 1996: share of counties by number of murders, privately released", ""]
     for count, share in [*shown, ("more", sum(shares[11:]))]:

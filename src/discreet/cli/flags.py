@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
+from discreet.errors import BadInput
 from discreet.options import Option, options_of
 
 Given = Mapping[str, Any]  # what typer hands over: the flags of one call, whatever their kinds
@@ -16,14 +18,15 @@ Flags = Mapping[str, tuple[Option, Any]]  # options by name, with their defaults
 
 
 def flags_of(*kinds: type) -> Flags:
-    """The options of several values together; where two share a name the first says what it is, and both its values."""
+    """The options of several values together; where two share a name, both say what it is."""
     found: dict[str, tuple[Option, Any]] = {}
     for kind in kinds:
         for name, (option, default) in options_of(kind).items():
             if option.flag == "":
                 continue
             if name in found and option.values is not None:
-                option = replace(found[name][0], values=_joined(found[name][0], option))
+                first = found[name][0]
+                option = replace(first, help=f"{first.help}; or {option.help}", values=_joined(first, option))
             elif name in found:
                 continue
             found[name] = option, found.get(name, (option, default))[1]
@@ -41,11 +44,20 @@ def command(
     """`run` with a signature that typer can read: its own parameters, and one for every flag."""
 
     def called(**given: Any) -> Any:
+        _refuse_both(option.flag for option, _ in flags.values())
         return run(**given)
 
     made = [_parameter(name, option, default) for name, (option, default) in flags.items()]
     called.__signature__ = inspect.Signature([*before, *made, *after])  # type: ignore[attr-defined]
     return called
+
+
+def _refuse_both(flags: Iterable[str | None]) -> None:
+    """The parser takes the last of --this and --not-this; whoever says both has not decided."""
+    for pair in flags:
+        if pair is not None and "/" in pair and set(pair.split("/")) <= set(sys.argv[1:]):
+            one, other = pair.split("/")
+            raise BadInput(f"{one} and {other} were given together", "they contradict each other", "Give one of them")
 
 
 def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

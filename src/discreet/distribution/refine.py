@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.build.decay import two_sided
+from discreet.distribution.decay import two_sided
 from discreet.distribution.expectation import expectation_steps
 from discreet.distribution.projections import isotonic
 from discreet.errors import BadInput

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.io import RECORD, REPORT
 from discreet.io.tables import arrow_frame, frame_of
 from discreet.record.codec import Damaged
 from discreet.record.release import (
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet")
-RECORD, REPORT = "release.json", "report.html"
 
 
 def save(release: Release, folder: str | Path, format: str | None = None) -> str:

@@ -16,10 +16,11 @@ from discreet.ledger.address import Address, address_of
 from discreet.ledger.spending import COMPOSITION, Amount, Spending, amount_of, charge
 from discreet.numbers import Number, text
 from discreet.privacy.values import Loss, loss_of
-from discreet.record.release import LedgerEntry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
+
+    from discreet.record.release import LedgerEntry
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,8 @@ class Ledger:
 
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
+        from discreet.record.release import LedgerEntry
+
         self.status(dataset)
 
         def record(spending: Spending) -> LedgerEntry:

@@ -53,11 +53,11 @@ def ways_by_keyword() -> tuple[type[WaySpec], ...]:
 
 @cache
 def keywords() -> dict[str, dict[str, object]]:
-    """Every option of every way: its default, by the name of the way."""
+    """Every option of every way: what it usually is, by the name of the way."""
     found: dict[str, dict[str, object]] = {}
     for kind in ways_by_keyword():
-        for name, (_, default) in options_of(kind).items():
-            found.setdefault(name, {})[kind.name] = default
+        for name, (one, default) in options_of(kind).items():
+            found.setdefault(name, {})[kind.name] = default if one.usual is None else one.usual
     return found
 
 

@@ -16,6 +16,8 @@ CONSTRUCTED = (
     "unfixed", "heuristic-max", "heuristic-min", "heuristic-sandwich", "heuristic-best", "fixed-point-simplex",
     "fixed-point-interior", "column-generation",
 )  # fmt: skip  # a mechanism built for the distribution, for each row
+BASES = ("geometric", "gaussian", "staircase")  # ours; a law that is registered is one too
+PRIVATIZERS = ("cumulative", "cyclic-laplace", "hierarchical", "laplace", "privelet", "sorted")  # ours, too
 AUTO = "auto"
 CUMULATIVE = "cumulative"  # the privatizer whose measurements refinement understands
 LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
@@ -51,7 +53,7 @@ class KeepDistribution(WaySpec):
     )
     mechanism: str = option(
         "transport",
-        "what every row goes through: noise and a map, a mechanism by name, or a file with a matrix",
+        "how rows come to the distribution: noise and a map, or a mechanism constructed for it",
         values=lambda: (*MAPPED, *CONSTRUCTED),
     )
     consistent: bool | None = option(
@@ -62,8 +64,10 @@ class KeepDistribution(WaySpec):
     refine: bool | None = option(
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
-    base: str | None = option(None, "noise under the map; geometric, or gaussian with rho", values=bases)
-    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=exact_privatizers)
+    base: str | None = option(
+        None, "noise under the map; geometric, or gaussian with rho", values=lambda: BASES, usual="geometric"
+    )
+    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS)
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism

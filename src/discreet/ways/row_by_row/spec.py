@@ -12,6 +12,7 @@ from discreet.ways import WaySpec
 from discreet.ways.keep_distribution.spec import AUTO, count_or_word
 
 MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
+LAWS = ("geometric", "discrete-gaussian", "staircase")  # ours; a law that is registered is one too
 SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
 FILES = (".json", ".csv", ".npz")
 
@@ -32,7 +33,7 @@ class RowByRow(WaySpec):
     mechanism: Any = option(
         "geometric",
         "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use",
-        values=names, metavar="NAME|FILE",
+        values=lambda: (*LAWS, SIGNED, *MATRICES), metavar="NAME|FILE",
     )  # fmt: skip
     max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 

@@ -1,0 +1,150 @@
+"""A law, a privatizer and a way that nobody here has heard of, each registered and nothing of ours changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.cli.flags import flags_of
+from discreet.distribution import privatizer
+from discreet.laws import law as registry
+from discreet.options import described, option, options_of
+from discreet.record.release import seal_of
+from discreet.ways import PACKAGES, register
+from discreet.ways.keep_sums.spec import KeepSums
+
+
+@pytest.fixture
+def plateau() -> Iterator[None]:
+    import_module("tests.laws.plateau")
+    yield
+    registry._LAWS.pop("plateau")
+    sys.modules.pop("tests.laws.plateau")
+
+
+@pytest.fixture
+def pairs() -> Iterator[None]:
+    import_module("tests.distribution.pairs")
+    yield
+    privatizer._REGISTERED.pop("pairs")
+    sys.modules.pop("tests.distribution.pairs")
+
+
+@pytest.fixture
+def in_steps() -> Iterator[Any]:
+    register("in-steps", "tests.ways.toy")
+    yield import_module("tests.ways.toy.way").InSteps
+    PACKAGES.pop("in-steps")
+
+
+def table(rows: int = 300) -> dc.Table:
+    counts = np.random.default_rng(1).poisson(4, rows)
+    return dc.table(pa.table({"place": [f"p{i:03d}" for i in range(rows)], "n": counts}), "n")
+
+
+def round_trip(out: dc.Release, folder: Path) -> Any:
+    out.save(folder)
+    verification = dc.verify(folder)
+    assert verification.valid, verification.problems
+    return dc.estimate(folder)
+
+
+@pytest.mark.usefixtures("plateau")
+def test_a_new_law_draws_rows(tmp_path: Path) -> None:
+    source = table()
+    out = dc.release(source, dc.Pure(1), dc.RowByRow(mechanism="plateau", max_count=15))
+    assert json.loads(json.dumps(out.mechanism.parameters)) and out.mechanism.form.noise.name == "plateau"
+    total = round_trip(out, tmp_path / "rows").total()
+    assert total.interval[0] < source.counts.sum() < total.interval[1]
+    short = dc.release(source, 1, mechanism="plateau", max_count=15, seed=1)
+    assert np.array_equal(short.counts, dc.release(source, 1, mechanism="plateau", max_count=15, seed=1).counts)
+
+
+@pytest.mark.usefixtures("plateau")
+def test_a_new_law_is_the_noise_under_the_map(tmp_path: Path) -> None:
+    source = table()
+    out = dc.release(source, dc.Pure(1), dc.KeepDistribution(max_count=15, base="plateau"))
+    estimate = round_trip(out, tmp_path / "mapped")
+    assert out.mechanism.noise.name == "plateau"
+    assert estimate.share_zero().interval[1] <= 1
+
+
+@pytest.mark.usefixtures("plateau")
+def test_less_of_the_new_noise_is_found(tmp_path: Path) -> None:
+    dc.release(table(), 1, mechanism="plateau", max_count=15).save(tmp_path / "rows")
+    path = tmp_path / "rows" / "release.json"
+    document = json.loads(path.read_text())
+    document["mechanism"]["noise"]["odds"] = document["mechanism"]["parameters"]["odds"] = "3"
+    path.write_text(json.dumps({**document, "seal": seal_of(document)}))
+    assert any("would need epsilon" in problem for problem in dc.verify(tmp_path / "rows").problems)
+
+
+@pytest.mark.usefixtures("pairs")
+@pytest.mark.parametrize("loss", [dc.Pure(1), dc.Concentrated(1)], ids=str)
+def test_a_new_privatizer_measures_the_distribution(tmp_path: Path, loss: Any) -> None:
+    out = dc.release(table(), loss, dc.KeepDistribution(max_count=15, privatizer="pairs", split="1/2"))
+    assert out.distribution.method == "pairs" and not out.mechanism.refined
+    round_trip(out, tmp_path / "pairs").total()
+
+
+@pytest.mark.parametrize("name", [name for name in privatizer.exact_privatizers() if name != "cumulative"])
+@pytest.mark.parametrize("loss", [dc.Pure("1/2"), dc.Concentrated("1/2"), dc.Approximate(1, "1e-6")], ids=str)
+def test_any_exact_privatizer_can_be_used(tmp_path: Path, name: str, loss: Any) -> None:
+    base = None if isinstance(loss, dc.Pure) else "gaussian"
+    out = dc.release(table(), loss, dc.KeepDistribution(max_count=15, privatizer=name, base=base))
+    assert out.distribution.method == name
+    round_trip(out, tmp_path / name).total()
+
+
+def test_an_idealised_privatizer_cannot() -> None:
+    with pytest.raises(dc.BadInput, match="cyclic-gaussian"):
+        dc.release(table(), 1, max_count=15, privatizer="cyclic-gaussian")
+
+
+def test_a_new_way_is_one_package(tmp_path: Path, in_steps: Any) -> None:
+    source = table()
+    out = dc.release(source, dc.Pure(1), in_steps(step=3))
+    assert set(out.counts % 3) == {0} and out.record.way == "in-steps"
+    total = round_trip(out, tmp_path / "steps").total()
+    assert total.interval[0] < source.counts.sum() < total.interval[1]
+    (tmp_path / "t.csv").write_text("place,n\na,1\nb,7\n")
+    (tmp_path / "s.toml").write_text(
+        '[table]\nfile = "t.csv"\ncount = "n"\n[privacy]\nepsilon = 1\n[in-steps]\nstep = 4\n[output]\nfolder = "out"\n'
+    )
+    made, _ = dc.run(tmp_path / "s.toml")
+    assert made.record.facts.mechanism.step == 4 and dc.verify(tmp_path / "out").valid
+
+
+@pytest.mark.usefixtures("in_steps")
+def test_the_new_way_is_proved_and_replayed(tmp_path: Path, in_steps: Any) -> None:
+    dc.release(table(), 1, in_steps()).save(tmp_path / "steps")
+    path = tmp_path / "steps" / "release.json"
+    kept = path.read_text()
+    louder = {"law": "geometric", "odds": "9"}
+    for field, value, said in (("step", 4, "does not follow"), ("noise", louder, "too small")):
+        document = json.loads(kept)
+        document["mechanism"][field] = value
+        path.write_text(json.dumps({**document, "seal": seal_of(document)}))
+        assert any(said in problem for problem in dc.verify(tmp_path / "steps").problems)
+
+
+def test_a_new_option_is_one_field_of_a_spec() -> None:
+    @dataclass(frozen=True)
+    class More(KeepSums):
+        name: ClassVar[str] = "keep-sums"
+        gamma: int = option(1, "how much more the promise counts the noise", kind=int)
+
+    assert options_of(More)["gamma"][1] == 1
+    assert flags_of(More)["gamma"][0].flag_of("gamma") == "--gamma"
+    assert "gamma (1): how much more the promise counts the noise." in described(More)
+    assert More(keep="total", gamma=2).gamma == 2

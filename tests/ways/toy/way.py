@@ -1,0 +1,107 @@
+"""Everything of it, small enough for one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.estimate.answers import Estimate
+from discreet.estimate.evidence import rows_evidence
+from discreet.laws import Geometric, NoiseLaw
+from discreet.mechanism import NoiseThenMap
+from discreet.numbers import whole
+from discreet.options import option
+from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark, one_person, pure_only
+from discreet.record.release import Publication
+from discreet.sample.bits import Bits
+from discreet.table import Schema
+from discreet.ways import Published, Way, WaySpec
+
+
+@dataclass(frozen=True)
+class InSteps(WaySpec):
+    """Publish multiples of a step."""
+
+    name: ClassVar[str] = "in-steps"
+    step: int = option(5, "what published counts are multiples of", kind=int)
+
+    def __post_init__(self) -> None:
+        whole(self.step, "the step", 1)
+
+
+@dataclass(frozen=True)
+class Noise:
+    name: str
+    step: int
+    noise: NoiseLaw
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What its record holds."""
+
+    mechanism: Noise
+
+
+@dataclass(frozen=True, eq=False)
+class StepPlan:
+    spec: InSteps
+    noise: Geometric
+    guarantee: Guarantee
+    discloses: tuple[str, ...] = ()
+    steps: tuple[Remark, ...] = ()
+
+
+def plan(schema: Schema, loss: Loss, spec: InSteps) -> StepPlan:
+    noise = Geometric.calibrated(pure_only(loss, "steps"), schema.contributions)
+    unit = one_person(noise.price(), schema.contributions)
+    return StepPlan(spec, noise, Guarantee(loss, unit, remarks=(ROWS_ARE_PUBLIC,)))
+
+
+def check(plan: StepPlan, counts: Integers) -> None:
+    pass
+
+
+def draw(plan: StepPlan, counts: Integers, bits: Bits) -> Integers:
+    return plan.noise.add(counts, bits)
+
+
+def publish(plan: StepPlan, measured: Integers) -> Published[Steps]:
+    facts = Steps(Noise("in-steps", plan.spec.step, plan.noise))
+    return Published(_rounded(measured, plan.spec.step), measured, plan.guarantee, facts)
+
+
+def _rounded(values: Integers, step: int) -> Integers:
+    return np.maximum(0, (values + step // 2) // step * step)
+
+
+def prove(publication: Publication[Steps]) -> list[str]:
+    loss, noise = publication.record.guarantee.loss, publication.record.facts.mechanism.noise
+    assert loss.epsilon is not None and noise.worst_odds is not None
+    return [] if loss.epsilon.allows(noise.worst_odds) else ["The noise is too small."]
+
+
+def replay(publication: Publication[Steps]) -> list[str]:
+    measured, step = publication.measured, publication.record.facts.mechanism.step
+    wrong = measured is not None and not np.array_equal(_rounded(measured, step), publication.counts)
+    return ["The table does not follow."] if wrong else []
+
+
+def evidence(publication: Publication[Steps], level: float) -> Estimate:
+    return Estimate(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise)), level)
+
+
+def errors(publication: Publication[Steps]) -> None:
+    return None
+
+
+def steps(publication: Publication[Steps]) -> tuple[Remark, ...]:
+    return (Remark("noise-added"),)
+
+
+WAY: Way[InSteps, StepPlan, Integers, Steps] = Way(
+    "in-steps", InSteps, Steps, plan, check, draw, publish, prove, replay, evidence, errors, steps
+)
