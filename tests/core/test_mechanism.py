@@ -20,7 +20,7 @@ from discreet.requirements import STRUCTURAL
 from discreet.sample.bits import secure
 from discreet.sample.rows import draw_rows
 from discreet.testing import law_p_value, mechanisms, weight_matrices
-from discreet.ways.row_by_row.facts import MechanismFacts
+from discreet.ways.row_by_row.facts import RowMechanism
 
 Made = tuple[Mechanism, Epsilon]
 
@@ -103,8 +103,8 @@ def test_properties_hold_or_have_a_witness(mechanism: Mechanism) -> None:
         assert witness is None or "T[" in witness.sentence
 
 
-def facts_of(mechanism: Mechanism) -> MechanismFacts:
-    return MechanismFacts(mechanism.name, form_parameters(mechanism.form), mechanism.form)
+def facts_of(mechanism: Mechanism) -> RowMechanism:
+    return RowMechanism(mechanism.name, form_parameters(mechanism.form), mechanism.form)
 
 
 @given(mechanisms(9))
@@ -113,7 +113,7 @@ def test_a_mechanism_survives_its_json(made: Made) -> None:
 
     mechanism, _ = made
     written = json.loads(json.dumps(encode(facts_of(mechanism))))
-    again = decode(MechanismFacts, written)
+    again = decode(RowMechanism, written)
     assert again.name == mechanism.name and Mechanism(again.name, again.form).weights == mechanism.weights
     assert encode(again) == written
 
@@ -123,7 +123,7 @@ def test_a_damaged_description_is_refused(damage: str) -> None:
     value = encode(facts_of(explicit("geometric", 5, 1)))
     del value[damage]
     with pytest.raises(Damaged, match="its fields do not fit it"):
-        decode(MechanismFacts, value)
+        decode(RowMechanism, value)
 
 
 def test_a_mechanism_is_frozen() -> None:
