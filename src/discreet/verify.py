@@ -13,6 +13,7 @@ from discreet.ways import way_named
 
 if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
+    from discreet.record.release import PublishedTable
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,15 @@ def _wrong_files(path: Path, contents: Contents) -> Iterator[str]:
 
 
 def _check_table(folder: Folder) -> list[str]:
+    from discreet.io.folder import REPORT
+
     publication = folder.publication
     schema, counts, measured = publication.record.schema, publication.counts, publication.measured
     problems = []
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
+    if {REPORT, *_named(publication.record.tables)} != set(publication.record.digests):
+        problems.append("The files that release.json names are not those it has digests of.")
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
     if measured is not None and len(measured) != len(counts):
@@ -152,6 +157,12 @@ def _check_table(folder: Folder) -> list[str]:
     if top is not None and len(counts) and (counts.min() < 0 or counts.max() > top):
         problems.append(f"The table holds counts outside 0..{top}.")
     return [*problems, *_check_order(folder)]
+
+
+def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
+    for table in tables:
+        yield table.file
+        yield from (one.file for one in table.measurements)
 
 
 def _check_order(folder: Folder) -> list[str]:

@@ -14,6 +14,12 @@ ROWS = 150
 KINDS: dict[str, dict[str, Any]] = {
     "geometric": {"epsilon": 1, "max_count": 8, "mechanism": "geometric"},
     "geometric, three each": {"epsilon": 1, "max_count": 8, "mechanism": "geometric", "contributions": 3},
+    "geometric, with words": {
+        "epsilon": 1,
+        "max_count": 8,
+        "mechanism": "geometric",
+        "about": dc.About("People by place", "a register", "statistics@example.org", "CC BY 4.0", "Made for a test."),
+    },
     "explicit-fair": {"alpha": "1/2", "max_count": 8, "mechanism": "explicit-fair"},
     "uniform": {"epsilon": 1, "max_count": 3, "mechanism": "uniform"},
     "randomized-response": {"epsilon": 1, "max_count": 4, "mechanism": "randomized-response"},

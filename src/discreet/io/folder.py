@@ -159,9 +159,13 @@ def folder_of(contents: Contents) -> Folder:
     (table,) = record.tables
     frame = frame_of(_content(contents, table.file), table.file)
     measured = [frame_of(_content(contents, one.file), one.file) for one in table.measurements]
+    categories = _keys(frame, record)
+    for one, values in zip(table.measurements, measured):
+        if values.num_rows == frame.num_rows and not _keys(values, record).equals(categories):
+            raise Damaged(one.file, "its rows are not those of the table")
     publication = Publication(
         record,
-        frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame,
+        categories,
         _integers(frame, record),
         _integers(measured[0], record) if measured else None,
     )
@@ -181,6 +185,10 @@ def _content(contents: Contents, name: str) -> bytes:
     if name not in contents.files:
         raise Damaged(RECORD, f"the file {name} that it names is not there")
     return contents.files[name]
+
+
+def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:
+    return frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame
 
 
 def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:

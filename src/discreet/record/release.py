@@ -48,7 +48,7 @@ class SchemaFacts:
 class Measurements:
     """A file of noisy values, before any mapping, and what was asked of the data."""
 
-    question: str
+    question: Literal["cells"]
     file: str
 
 
@@ -158,4 +158,7 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
     if missing:
         raise Damaged(f"release.json.{missing[0]}", "is missing")
     record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
+    for name, item in {**encode(record), **encode(facts)}.items():
+        if item != inside[name]:
+            raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
     return replace(record, guarantee=replace(record.guarantee, private=record.private))

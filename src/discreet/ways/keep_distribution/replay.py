@@ -42,6 +42,8 @@ def _distribution(publication: Publication[KeptDistribution]) -> list[str]:
     if published is None:
         wide = clamp is not None and clamp[1] > LARGEST_MAPPED
         return [] if wide else ["The distribution of counts is missing."]
+    if len(published.distribution) != _bins(publication):
+        return ["The published distribution is not one of the counts that rows can have."]
     expected = _expected(publication, published)
     if expected is None:
         return []
@@ -54,6 +56,14 @@ def _distribution(publication: Publication[KeptDistribution]) -> list[str]:
         return []
     off = _apart(published.distribution, expected)
     return ["The published distribution does not follow from the measurements."] if off else []
+
+
+def _bins(publication: Publication[KeptDistribution]) -> int:
+    """How many counts a row can have."""
+    form = publication.record.facts.mechanism.form
+    if not isinstance(form, NoiseThenMap):
+        return form.shape[1]
+    return 0 if form.clamp is None else form.clamp[1] + 1
 
 
 def _apart(one: Floats, other: Floats) -> bool:
