@@ -108,7 +108,8 @@ WRONG: list[tuple[str, Any]] = [
     ("share", 0.5), ("share", "x"), ("share", "1/0"), ("share", "nan"), ("share", "1e-40000000"), ("kind", "z"),
     ("kind", 0), ("rows", [1.0]), ("rows", [2**63]), ("rows", "1"), ("words", [-1]), ("shares", ["1"]),
     ("epsilon", 1), ("epsilon", "1.0"), ("epsilon", None), ("alpha", "1/2"), ("rho", "1"), ("delta", None),
-    ("delta", "2"),     ("inner", {"a": 4, "c": 1}), ("inner", {"b": "x"}), ("inner", []), ("noise", {"law": "geometric"}),
+    ("delta", "2"), ("inner", {"a": 4, "c": 1}), ("inner", {"b": "x"}), ("inner", []),
+    ("noise", {"law": "geometric"}),
     ("noise", {"law": "geometric", "odds": "2", "more": "1"}), ("noise", {"law": "magic"}), ("noise", {"odds": "2"}),
     ("noise", {"law": "geometric", "odds": 2}), ("noise", {"law": "geometric", "odds": "1/2"}), ("names", {"k": 1}),
 ]  # fmt: skip

@@ -123,9 +123,7 @@ def test_the_sentence_for_delta_is_true(mechanism: dc.Mechanism, epsilon: Any) -
 def test_the_old_sentence_was_false() -> None:
     """The chance that the ratio exceeds e^epsilon may be far above delta: the reason for the wording."""
     noise = dc.bounded_noise("1.1", truth="1/2", support=8)
-    mass = np.array([float(p) for _, p in sorted(noise.pmf.items())]) if isinstance(noise.pmf, dict) else None
-    if mass is None:
-        mass = np.array([float(p) for p in noise.pmf])
+    mass = np.array([float(p) for p in noise.pmf])
     shifted = np.append(0.0, mass)
     here = np.append(mass, 0.0)
     exceeds = here > np.exp(1.1) * shifted
