@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io import RECORD
+from discreet.io import RECORD, REPORT
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
@@ -138,8 +138,6 @@ def _wrong_files(path: Path, contents: Contents) -> Iterator[str]:
 
 
 def _check_table(folder: Folder) -> list[str]:
-    from discreet.io.folder import REPORT
-
     publication = folder.publication
     schema, counts, measured = publication.record.schema, publication.counts, publication.measured
     problems = []
