@@ -5,7 +5,7 @@ Every template is filled from a remark's own numbers, or from the promise it bel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Remark
@@ -112,7 +112,7 @@ ADVICE = {
 
 PAGE = {
     "window": "{title}: private release",
-    "subtitle": "A private release of {rows} counts, made {created}.",
+    "subtitle": "A private release of {rows:,} counts, made {created}.",
     "source": "source",
     "contact": "contact",
     "licence": "licence",
@@ -127,7 +127,7 @@ PAGE = {
     "firmness": "how firm",
     "done": "What was done",
     "kept": "What was kept exactly",
-    "determined": "{cells} cells are determined by what is kept and are published exactly.",
+    "determined": "{determined} cells are determined by what is kept and are published exactly.",
     "distribution": "The distribution of counts",
     "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
     "more.",
@@ -207,9 +207,9 @@ def steps(all_of_them: Iterable[Remark]) -> list[str]:
     return [step(one) for one in all_of_them]
 
 
-def page(name: str, **numbers: object) -> str:
-    """Words of the report that stand on every one of its kind."""
-    return PAGE[name].format(**numbers)
+def page(numbers: Mapping[str, object]) -> dict[str, str]:
+    """The words of a report that stand on every one, with the numbers of this one."""
+    return {name: text.format(**numbers) for name, text in PAGE.items()}
 
 
 def odds(promise: Guarantee) -> str | None:

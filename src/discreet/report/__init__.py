@@ -26,7 +26,7 @@ def render(publication: Publication[Any]) -> str:
     environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
     return environment.get_template(TEMPLATE).render(
         page=page,
-        say=words.page,
+        said=words.page(vars(page)),
         distribution=distribution_svg(page.distribution),
         errors=error_svg(page.errors),
     )
