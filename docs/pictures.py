@@ -20,7 +20,7 @@ def distribution() -> None:
     panels = [("the truth", true)]
     for title, options in (("geometric mechanism", {"mechanism": "geometric"}), ("discreet", {})):
         out = dc.release(table, epsilon=EPSILON, max_count=MAX_COUNT, seed=SEED, **options)
-        panels.append((title, np.bincount(out.published.counts, minlength=MAX_COUNT + 1)))
+        panels.append((title, np.bincount(out.counts, minlength=MAX_COUNT + 1)))
     drawing, axes = plot.figure(1, 3, width=3.1, height=2.6)
     shown = 15
     for ax, (title, bins) in zip(axes[0], panels):

@@ -18,7 +18,7 @@ from scipy.stats import binom
 from discreet.errors import BadInput
 from discreet.estimate import Estimate, estimate
 from discreet.estimate.deconvolve import expectation_maximisation, posterior_mean
-from discreet.estimate.evidence import Evidence, evidence_of
+from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import half_width, sum_half_width
 from discreet.estimate.posterior import posteriors, row_estimates
 from discreet.estimate.prefix import _combined, _inverse_diagonal, prefix_of
@@ -203,7 +203,7 @@ def test_distributions_come_near_the_truth() -> None:
 
 
 def test_bayes_without_a_measured_distribution() -> None:
-    found = posterior_mean(evidence_of(released(epsilon=4, split=0)))
+    found = posterior_mean(estimate(released(epsilon=4, split=0)).evidence)
     true = np.bincount(truth(), minlength=TOP + 1) / ROWS
     assert np.abs(np.cumsum(found) - np.cumsum(true)).max() < 0.05
 
@@ -261,7 +261,7 @@ LEAST = int(binom.ppf(1e-6, REPEATS, 0.95))
 def coverage(name: str, spoil: Any = None) -> dict[str, int]:
     true, hits = truth(), dict.fromkeys(("share_zero", "share_above", "total", "by"), 0)
     for seed in range(REPEATS):
-        seen = evidence_of(released(seed, **MANY[name]))
+        seen = estimate(released(seed, **MANY[name])).evidence
         view = Estimate(seen if spoil is None else spoil(seen))
         for question, answer, value in (
             ("share_zero", view.share_zero(), (true == 0).mean()),

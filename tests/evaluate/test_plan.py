@@ -33,16 +33,16 @@ def test_what_is_not_done_is_not_said() -> None:
 
 def test_errors_fall_with_epsilon_and_rows() -> None:
     loose, strict = (plan(2000, epsilon, max_count=30).expected for epsilon in (2, "1/5"))
-    assert [row["shape"] for row in loose] == list(SHAPES)
+    assert [row.shape for row in loose] == list(SHAPES)
     for one, other in zip(loose, strict):
-        assert one["count_error"] < other["count_error"] and one["distribution_error"] < other["distribution_error"]
+        assert one.count_error < other.count_error and one.distribution_error < other.distribution_error
     many, few = (plan(rows, 1, max_count=30).expected for rows in (100_000, 200))
-    assert all(a["distribution_error"] < b["distribution_error"] for a, b in zip(many, few))
+    assert all(a.distribution_error < b.distribution_error for a, b in zip(many, few))
 
 
 def test_a_prior_takes_the_place_of_the_shapes() -> None:
     (row,) = plan(500, 1, max_count=3, prior=[0.7, 0.1, 0.1, 0.1]).expected
-    assert row["shape"] == "prior" and row["max_count"] == 3
+    assert row.shape == "prior" and row.max_count == 3
     with pytest.raises(BadInput, match="4 numbers are needed"):
         plan(500, 1, max_count=3, prior=[0.5, 0.5])
     with pytest.raises(BadInput, match="not to 1"):
@@ -53,15 +53,15 @@ def test_a_plan_is_public_and_repeats() -> None:
     schema = SimpleNamespace(rows=400, contributions=2)
     first, second = (plan(schema, 1, max_count=10) for _ in range(2))
     assert first == second
-    assert first.expected[0]["count_error"] > plan(400, 1, max_count=10).expected[0]["count_error"]
+    assert first.expected[0].count_error > plan(400, 1, max_count=10).expected[0].count_error
     assert "up to 2 times" in first.steps[-1]
 
 
 def test_rho_is_planned_with_gaussian_noise() -> None:
     planned = plan(400, rho="1/2", max_count=10)
     assert "rho = 0.05 on the distribution" in " ".join(planned.steps)
-    assert planned.expected[0]["count_error"] > 0
-    with pytest.raises(BadInput, match="only one of"):
+    assert planned.expected[0].count_error > 0
+    with pytest.raises(BadInput, match="epsilon and rho were given together"):
         plan(400, 1, rho=1)
 
 
