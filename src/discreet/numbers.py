@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Number = Union[int, float, str, Fraction, Decimal]
 Interval = tuple[Fraction, Fraction]
 
+LARGEST_EXPONENT = 4000  # of a number as it is written: Python reads no more digits than that
 LARGEST_EPSILON = 1000  # above, it protects nobody
 SMALLEST_EPSILON = Fraction(1, 10**9)  # below, the noise would drown every count
 MOST_BITS = 1 << 20  # no rational equals e^epsilon: far fewer tell them apart
@@ -26,12 +27,21 @@ def exact(value: Number, what: str = "the number") -> Fraction:
     """The rational the user wrote: 0.1 is one tenth, "1/3" is one third."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
         value = _plain_number(value, what)
+    if isinstance(value, (str, Decimal)) and _absurd(str(value)):
+        raise BadInput(f"{what} was given", f"its exponent is beyond {LARGEST_EXPONENT}", "Write a smaller number")
     try:
         return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
         raise BadInput(
             f"{what} was given as {value!r}", "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"'
         ) from error
+
+
+def _absurd(written: str) -> bool:
+    """Whether writing the number out would take digits that nobody could want: 1e-40000000 fills the memory."""
+    _, mark, exponent = written.lower().partition("e")
+    digits = exponent.strip().lstrip("+-").lstrip("0")
+    return bool(mark) and digits.isdecimal() and (len(digits) > 6 or int(digits) > LARGEST_EXPONENT)
 
 
 def _plain_number(value: Any, what: str) -> int | float:

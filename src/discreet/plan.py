@@ -91,7 +91,7 @@ def plan(
     schema = _schema(schema_or_rows, contributions)
     if isinstance(schema_or_rows, Table):
         given_rows = schema_or_rows.given_rows
-    chosen, placed = way_named(spec.name), spec.in_order(given_rows)
+    chosen, placed = way_named(spec.name), spec if given_rows is None else spec.in_order(given_rows)
     planned = chosen.plan(schema, loss, placed)
     columns = (*schema.keys, schema.count)
     return Plan(planned.steps, planned.guarantee, tuple(_expected(chosen, schema, loss, placed, prior)), columns)

@@ -137,8 +137,10 @@ def release(
     chosen = way_named(spec.name)
     bits = source(seed)
     record = _recorder(ledger, dataset)
-    plan = chosen.plan(table.schema, loss, spec.in_order(table.given_rows))
-    chosen.check(plan, table.counts)
+    placed = spec if table.given_rows is None else spec.in_order(table.given_rows)
+    plan = chosen.plan(table.schema, loss, placed)
+    if chosen.check is not None:
+        chosen.check(plan, table.counts)
     at("record")
     entry = None if record is None else record(_spending(table.schema, spec, plan))
     at("draw")

@@ -301,17 +301,7 @@ def _writable(way: WaySpec, base: Path) -> dict[str, object]:
     values = dict(_given(way))
     if getattr(way, "file", False):
         values["mechanism"] = _relative(mechanism, base)
-    if values.get("inequalities") is not None:
-        matrix, least = way.inequalities  # type: ignore[attr-defined]
-        values["inequalities"] = {"matrix": _listed(matrix), "least": _listed(least)}
     return values
-
-
-def _listed(array: Any) -> Any:
-    dense = array.toarray() if hasattr(array, "toarray") else array
-    return (
-        dense.tolist() if hasattr(dense, "tolist") else [list(row) if hasattr(row, "__len__") else row for row in dense]
-    )
 
 
 def _relative(name: str | None, base: Path) -> str | None:

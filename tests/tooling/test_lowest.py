@@ -19,6 +19,12 @@ def test_every_requirement_has_a_lower_bound() -> None:
     assert set(lowest.bounds(project)) == packages
 
 
+def test_the_builder_is_tried_too() -> None:
+    """The wheel is built by what the developer tools bring, so that its bound is one of those that are tried."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(pyproject["build-system"]["requires"]) <= set(pyproject["project"]["optional-dependencies"]["dev"])
+
+
 def test_a_bound_that_cannot_be_installed_is_told() -> None:
     lower = {"pandas": "2.2", "rich": "13", "jinja2": "3.1"}
     assert lowest.untried(lower, {"pandas": "2.2.0", "rich": "13.0.0", "jinja2": "3.1"}) == []

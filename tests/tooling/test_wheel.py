@@ -75,7 +75,14 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names if not name.startswith("discreet-")} == {"discreet"}
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/discreet").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == sources
-    assert "discreet/py.typed" in names and any(name.endswith("licenses/LICENSE") for name in names)
+    assert "discreet/py.typed" in names
+
+
+def test_the_wheel_says_its_license(wheel: Path) -> None:
+    about = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    with ZipFile(wheel) as archive:
+        assert b"License-Expression: Apache-2.0\nLicense-File: LICENSE\n" in archive.read(f"{about}/METADATA")
+        assert archive.read(f"{about}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
 
 
 def test_the_wheel_is_of_this_version(wheel: Path) -> None:

@@ -5,7 +5,7 @@ Every template is filled from a remark's own numbers, or from the promise it bel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Remark
@@ -110,6 +110,40 @@ ADVICE = {
     "estimate": "Software can compute estimates with intervals from this folder: discreet estimate FOLDER.",
 }
 
+PAGE = {
+    "window": "{title}: private release",
+    "subtitle": "A private release of {rows:,} counts, made {created}.",
+    "source": "source",
+    "contact": "contact",
+    "licence": "licence",
+    "note": "note",
+    "protected": "What was protected",
+    "protected-how": "The table counts people. The published numbers were changed at random, so that nobody who reads "
+    "them can tell it with confidence from another table that differs by {unit}, whatever else the reader knows.",
+    "guarantee": "The guarantee",
+    "strength": "strength",
+    "against": "protects against",
+    "against-what": "learning of {unit}",
+    "firmness": "how firm",
+    "done": "What was done",
+    "kept": "What was kept exactly",
+    "determined": "{determined} cells are determined by what is kept and are published exactly.",
+    "distribution": "The distribution of counts",
+    "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
+    "more.",
+    "error": "How far off a count is",
+    "error-typical": "On average a published count differs from the true one by about",
+    "error-caption": "Expected error of a published count, for each true count. It follows from the published "
+    "mechanism, not from the data.",
+    "use": "How to use the numbers",
+    "verify": "How to verify",
+    "verify-how": "Anyone can re-check this folder without the original data: the command below proves the guarantee "
+    "again from release.json, and replays every step after the noise. It finds every inconsistent edit. If you were "
+    "given the digest of release.json by another way, --digest also finds a consistent forgery. No check without the "
+    "data can prove that the noise was honestly drawn.",
+    "footer": "Columns: {keys}, and the private count {count}. Mechanism: {mechanism}. Made with discreet.",
+}
+
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
 CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
               "1, 2, ... was")  # fmt: skip
@@ -171,6 +205,11 @@ def step(one: Remark) -> str:
 
 def steps(all_of_them: Iterable[Remark]) -> list[str]:
     return [step(one) for one in all_of_them]
+
+
+def page(numbers: Mapping[str, object]) -> dict[str, str]:
+    """The words of a report that stand on every one, with the numbers of this one."""
+    return {name: text.format(**numbers) for name, text in PAGE.items()}
 
 
 def odds(promise: Guarantee) -> str | None:

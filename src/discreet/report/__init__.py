@@ -18,6 +18,7 @@ def render(publication: Publication[Any]) -> str:
     """The HTML of report.html."""
     from jinja2 import Environment, PackageLoader
 
+    from discreet.record import words
     from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg
 
@@ -25,6 +26,7 @@ def render(publication: Publication[Any]) -> str:
     environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
     return environment.get_template(TEMPLATE).render(
         page=page,
+        said=words.page(vars(page)),
         distribution=distribution_svg(page.distribution),
         errors=error_svg(page.errors),
     )

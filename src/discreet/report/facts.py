@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.arrays import Floats
 from discreet.record import words
-from discreet.record.release import About, Publication
+from discreet.record.release import Publication
 from discreet.report.errors import Errors
 from discreet.ways import way_named
 
@@ -19,7 +19,7 @@ class Page:
     """The report, before it is laid out."""
 
     title: str
-    about: About
+    about: list[tuple[str, str]]  # what is said beside the title: its name and the text
     rows: int
     keys: str
     count: str
@@ -49,7 +49,7 @@ def page_of(publication: Publication[Any]) -> Page:
     errors = way.errors(publication)
     return Page(
         title=record.about.title or f"{schema.count} by {', '.join(schema.keys) or 'row'}",
-        about=record.about,
+        about=[(name, text) for name, text in vars(record.about).items() if text and name != "title"],
         rows=schema.rows,
         keys=", ".join(schema.keys),
         count=schema.count,

@@ -36,7 +36,7 @@ class WaySpec:
         """Whether a mechanism of that name is one of this way's."""
         return False
 
-    def in_order(self, given_rows: Integers | None) -> WaySpec:
+    def in_order(self, given_rows: Integers) -> WaySpec:
         """The same, for rows in published order: what names rows by their place was about the rows as given."""
         return self
 
@@ -155,7 +155,6 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     spec: type[Spec]
     facts: type[Facts]
     plan: Callable[[Schema, Loss, Spec], PlanOf]  # public values in, a plan or a refusal out
-    check: Callable[[PlanOf, Integers], None]  # refuse a table that cannot go this way, before anything is spent
     draw: Callable[[PlanOf, Integers, Bits], MeasuredBy]  # the only step that touches the secret counts
     publish: Callable[[PlanOf, MeasuredBy], Published[Facts]]  # public post-processing: anybody can replay it
     prove: Callable[[Publication[Facts]], list[str]]  # problems with what is promised; knows no builder
@@ -163,6 +162,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     evidence: Callable[[Publication[Facts], float], Any]  # the analyst's side
     errors: Callable[[Publication[Facts]], Errors | None]  # how far off a count is, from what is published
     steps: Callable[[Publication[Facts]], tuple[Remark, ...]]  # what was done, as codes with numbers
+    check: Callable[[PlanOf, Integers], None] | None = None  # refuse a table before anything is spent
 
 
 PACKAGES = {

@@ -61,10 +61,6 @@ def plan(schema: Schema, loss: Loss, spec: InSteps) -> StepPlan:
     return StepPlan(spec, noise, Guarantee(loss, unit, remarks=(ROWS_ARE_PUBLIC,)))
 
 
-def check(plan: StepPlan, counts: Integers) -> None:
-    pass
-
-
 def draw(plan: StepPlan, counts: Integers, bits: Bits) -> Integers:
     return plan.noise.add(counts, bits)
 
@@ -103,5 +99,5 @@ def steps(publication: Publication[Steps]) -> tuple[Remark, ...]:
 
 
 WAY: Way[InSteps, StepPlan, Integers, Steps] = Way(
-    "in-steps", InSteps, Steps, plan, check, draw, publish, prove, replay, evidence, errors, steps
+    "in-steps", InSteps, Steps, plan, draw, publish, prove, replay, evidence, errors, steps
 )

@@ -31,10 +31,6 @@ class Measured:
     mechanism: Mechanism | None = None  # constructed for the measured distribution
 
 
-def check(plan: DistributionPlan, counts: Integers) -> None:
-    """Every table can go this way."""
-
-
 def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
     bought = _buy_max_count(plan, counts, bits)
     top = plan.spec.top if bought is None else bought.max_count

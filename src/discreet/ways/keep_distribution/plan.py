@@ -60,8 +60,8 @@ def _pure(schema: Schema, loss: Pure, spec: KeepDistribution) -> DistributionPla
     left, bought = loss, None
     if spec.max_count == AUTO:
         bought, left = loss.times(SHARE_OF_MAX_COUNT), loss.times(1 - SHARE_OF_MAX_COUNT)
-    each = loss.times(Fraction(1, schema.contributions))
-    split = _split(spec, default_split(each.epsilon, spec.refined))
+    each = per_unit(loss, schema.contributions).epsilon or loss.epsilon
+    split = _split(spec, default_split(each, spec.refined))
     return _made(schema, loss, spec, left.times(1 - split), left.times(split) if split else None, bought)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.ways import Way
-from discreet.ways.keep_distribution.draw import Measured, check, draw
+from discreet.ways.keep_distribution.draw import Measured, draw
 from discreet.ways.keep_distribution.evidence import errors, evidence, steps
 from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
@@ -14,5 +14,5 @@ from discreet.ways.keep_distribution.spec import KeepDistribution
 
 WAY: Way[KeepDistribution, DistributionPlan, Measured, KeptDistribution] = Way(
     "keep-distribution", KeepDistribution, KeptDistribution,
-    plan, check, draw, publish, prove, replay, evidence, errors, steps,
+    plan, draw, publish, prove, replay, evidence, errors, steps,
 )  # fmt: skip

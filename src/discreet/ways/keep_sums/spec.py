@@ -40,10 +40,8 @@ class KeepSums(WaySpec):
         if not self.keep:
             raise BadInput("sums were to be kept", "none is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
 
-    def in_order(self, given_rows: Integers | None) -> KeepSums:
+    def in_order(self, given_rows: Integers) -> KeepSums:
         """Sums and inequalities of one's own are about the rows as they were given; published rows may be sorted."""
-        if given_rows is None:
-            return self
         return replace(
             self,
             keep=tuple(_sums_in_order(what, given_rows) for what in self.keep),

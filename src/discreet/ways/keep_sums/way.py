@@ -14,5 +14,5 @@ from discreet.ways.keep_sums.replay import replay
 from discreet.ways.keep_sums.spec import KeepSums
 
 WAY: Way[KeepSums, SumsPlan, Integers, KeptSums] = Way(
-    "keep-sums", KeepSums, KeptSums, plan, check, draw, publish, prove, replay, evidence, errors, steps
+    "keep-sums", KeepSums, KeptSums, plan, draw, publish, prove, replay, evidence, errors, steps, check
 )

@@ -11,10 +11,6 @@ from discreet.sample.rows import draw_rows
 from discreet.ways.row_by_row.plan import RowPlan
 
 
-def check(plan: RowPlan, counts: Integers) -> None:
-    """Every table can go this way."""
-
-
 def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
     """A noisy value, or a drawn one, for each row."""
     form, top = plan.mechanism.form, plan.mechanism.max_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.arrays import Integers
 from discreet.ways import Way
-from discreet.ways.row_by_row.draw import check, draw
+from discreet.ways.row_by_row.draw import draw
 from discreet.ways.row_by_row.evidence import errors, evidence, steps
 from discreet.ways.row_by_row.facts import RowFacts
 from discreet.ways.row_by_row.plan import RowPlan, plan
@@ -14,5 +14,5 @@ from discreet.ways.row_by_row.replay import replay
 from discreet.ways.row_by_row.spec import RowByRow
 
 WAY: Way[RowByRow, RowPlan, Integers, RowFacts] = Way(
-    "row-by-row", RowByRow, RowFacts, plan, check, draw, publish, prove, replay, evidence, errors, steps
+    "row-by-row", RowByRow, RowFacts, plan, draw, publish, prove, replay, evidence, errors, steps
 )
