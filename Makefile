@@ -8,11 +8,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := setup
 .PHONY: demo setup check test test-lowest wheel bench study docs clean
 
-# What users get: the package and what it needs to run. This is all the demonstration waits for.
+# What users get: the package and what it needs to run. This is all the demonstration waits for, and it does not wait
+# for bytecode of a thousand modules it never loads: Python compiles each when it is first used.
 $(VENV)/.core: pyproject.toml
 	@$(IS_RECENT)
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable .
+	$(INSTALL) --no-compile --editable .
 	touch $@
 
 # The rest, on top: every optional part and the tools of developers.
