@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.core.test_imports import FRAMES_AND_FILES, SOURCE, imports, loaded_by, reached
+from tests.test_imports import FRAMES_AND_FILES, SOURCE, imports, loaded_by, reached
 
 import discreet
 import discreet_lab

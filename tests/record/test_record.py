@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.core.releases import KINDS, make
+from tests.releases import KINDS, make
 
 import discreet as dc
 from discreet.io.folder import read_folder

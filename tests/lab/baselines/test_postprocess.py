@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.chains.fibres import margins, nonnegative_tables
+from tests.lattice.fibres import margins, nonnegative_tables
 
 from discreet.errors import BadInput, Infeasible
 from discreet.numbers import Epsilon, epsilon_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from tests.chains.fibres import law_of, margins, nonnegative_tables, observed, same_lattice
+from tests.lattice.fibres import law_of, margins, nonnegative_tables, observed, same_lattice
 
 from discreet.errors import BadInput, NotProven
 from discreet.lattice.basis import kernel_basis

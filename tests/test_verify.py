@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as pa_csv
 import pytest
+from tests.releases import example, make
 
 import discreet as dc
 from discreet.errors import BadInput
@@ -20,8 +21,6 @@ from discreet.io.folder import sha256
 from discreet.numbers import text
 from discreet.record.release import seal_of
 from discreet.verify import CHECKS
-
-from .releases import example, make
 
 Path_ = tuple[str | int, ...]
 EDITED = [

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-
-import discreet as dc
-from discreet.lattice.invariants import kept_json, kept_of
-from discreet.record.release import seal_of
-
-from .test_verify import (
+from tests.test_verify import (
     ON_THE_REPORT,
     ONLY_SEALED,
     changed,
@@ -26,6 +21,10 @@ from .test_verify import (
     without_one,
     write,
 )
+
+import discreet as dc
+from discreet.lattice.invariants import kept_json, kept_of
+from discreet.record.release import seal_of
 
 COUNTS = np.random.default_rng(3).poisson(4, 24)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fake import Told
 
 from discreet.laws import Geometric, Staircase
 from discreet.laws.rows import PowerRow, WeightRow
@@ -19,8 +20,6 @@ from discreet.public_map import public_words, spread_words
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
 from discreet.testing import assert_sampler_law, law_p_value
-
-from .fake import Told
 
 HALF, GUIDE = 1 << 47, 1 << 16
 

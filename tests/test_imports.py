@@ -70,6 +70,17 @@ def test_the_prover_does_not_know_the_builders() -> None:
         assert not forbidden, (path, forbidden)
 
 
+PROVERS = sorted((SOURCE / "ways").glob("*/prove.py"))
+
+
+@pytest.mark.parametrize("path", PROVERS, ids=lambda path: path.parent.name)
+def test_what_proves_a_way_does_not_know_the_builders(path: Path) -> None:
+    """Not even by way of others; only what replays a release may build again."""
+    forbidden = {name for name in reached(path) if name.startswith(("build/", "program/"))}
+    assert not forbidden, forbidden
+    assert len(PROVERS) == 3
+
+
 def test_the_solver_knows_nothing_of_privacy() -> None:
     for path in files("program") if (SOURCE / "program").exists() else []:
         assert not any(name.startswith(("discreet.certify", "discreet.privacy")) for name in imports(path)), path
