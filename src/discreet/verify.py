@@ -143,12 +143,14 @@ def _check_table(folder: Folder) -> list[str]:
     problems = []
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
-    if {REPORT, *_named(publication.record.tables)} != set(publication.record.digests):
+    if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
     if measured is not None and len(measured) != len(counts):
         problems.append("The measurements have not as many rows as the table.")
+    elif not folder.same_rows:
+        problems.append("The rows of the measurements are not those of the table.")
     if schema.contributions < 1:
         problems.append("The contributions of one person are fewer than one.")
     top = schema.max_count

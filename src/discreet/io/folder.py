@@ -124,6 +124,7 @@ class Folder:
 
     publication: Publication[Any]
     columns: tuple[str, ...]  # of the table
+    same_rows: bool  # whether the measurements have the keys of the table
     report: str
 
 
@@ -160,9 +161,6 @@ def folder_of(contents: Contents) -> Folder:
     frame = frame_of(_content(contents, table.file), table.file)
     measured = [frame_of(_content(contents, one.file), one.file) for one in table.measurements]
     categories = _keys(frame, record)
-    for one, values in zip(table.measurements, measured):
-        if values.num_rows == frame.num_rows and not _keys(values, record).equals(categories):
-            raise Damaged(one.file, "its rows are not those of the table")
     publication = Publication(
         record,
         categories,
@@ -170,7 +168,8 @@ def folder_of(contents: Contents) -> Folder:
         _integers(measured[0], record) if measured else None,
     )
     report = contents.files.get(REPORT, b"").decode("utf-8", errors="replace")
-    return Folder(publication, tuple(frame.column_names), report)
+    same_rows = all(_keys(values, record).equals(categories) for values in measured)
+    return Folder(publication, tuple(frame.column_names), same_rows, report)
 
 
 def read_folder(path: str | Path) -> Publication[Any]:
