@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as pa_csv
 import pytest
-from tests.releases import example, make
 
 import discreet as dc
 from discreet.errors import BadInput
@@ -21,6 +20,7 @@ from discreet.io.folder import sha256
 from discreet.numbers import text
 from discreet.record.release import seal_of
 from discreet.verify import CHECKS
+from tests.releases import example, make
 
 Path_ = tuple[str | int, ...]
 EDITED = [

@@ -195,15 +195,14 @@ def _sealed(
     about: About | None, entry: LedgerEntry | None,
 ) -> Release:  # fmt: skip
     """The release as a value; its files get their names and digests when it is saved."""
-    from importlib.metadata import version
-
+    import discreet
     from discreet.record.release import About, Publication, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
         schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order
     )  # fmt: skip
     record = ReleaseRecord(
-        software=f"discreet {version('discreet')}",
+        software=f"discreet {discreet.__version__}",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         private=private,
         way=way,

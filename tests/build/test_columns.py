@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import SHAPES, distributions
-from tests.build.slow import all_scales, plain_program
 
 from discreet.build import columns, fixed_point
 from discreet.build.columns import best_columns
@@ -16,6 +14,8 @@ from discreet.build.heuristic import worst_violation
 from discreet.costs import cost_matrix
 from discreet.errors import SolverFailed
 from discreet.program import Solution
+from tests.build.laws import SHAPES, distributions
+from tests.build.slow import all_scales, plain_program
 
 
 def over_all_scales(costs: np.ndarray, z: np.ndarray, odds: float) -> float:

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import binomial, distributions, skewed
-from tests.build.slow import plain_program
 
 from discreet.build import explicit
 from discreet.build.construct import METHODS, Construction, construct
@@ -20,6 +18,8 @@ from discreet.costs import cost_matrix
 from discreet.errors import BadInput, SolverFailed
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import NoiseThenMap
+from tests.build.laws import binomial, distributions, skewed
+from tests.build.slow import plain_program
 
 FIXED = [name for name in METHODS if name != "unfixed"]
 EXPLICIT = [name for name in explicit.names() if name not in ("signed-geometric", "discrete-gaussian")]

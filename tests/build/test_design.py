@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.reference import plain_program
 
 from discreet.build.design import design, fixed_point, target
 from discreet.certify import certify
@@ -17,6 +16,7 @@ from discreet.errors import BadInput, Infeasible, SolverFailed
 from discreet.mechanism import Weights
 from discreet.numbers import epsilon_of
 from discreet.requirements import STRUCTURAL, parse_requirement
+from tests.build.reference import plain_program
 
 ALL = list(STRUCTURAL)
 COSTS = ["wrong", "absolute", "squared", "beyond:1", "lopsided:1,3"]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import SHAPES, binomial, distributions
-from tests.build.slow import greedy
 
 from discreet.build import heuristic as module
 from discreet.build.heuristic import SELECTORS, heuristic, sandwich, worst_violation
 from discreet.errors import SolverFailed
 from discreet.numbers import epsilon_of
+from tests.build.laws import SHAPES, binomial, distributions
+from tests.build.slow import greedy
 
 
 def test_orders() -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import distributions
-from tests.build.slow import noise_matrix
 
 from discreet.build.integers import check, inner_odds, least_private_majorant, repaired, to_weights
 from discreet.certify import certify
 from discreet.errors import NotProven
 from discreet.mechanism import Mechanism, Weights
 from discreet.numbers import Epsilon
+from tests.build.laws import distributions
+from tests.build.slow import noise_matrix
 
 ODDS = st.sampled_from([Fraction(101, 100), Fraction(3, 2), Fraction(20)])
 

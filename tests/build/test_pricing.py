@@ -5,11 +5,11 @@ import math
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import distributions
-from tests.build.slow import all_scales, plain_program
 
 from discreet.build.pricing import best_ratios, lower_bound
 from discreet.distribution.decay import moments, running, running_maximum, two_sided, undo_two_sided
+from tests.build.laws import distributions
+from tests.build.slow import all_scales, plain_program
 
 RATES = st.sampled_from([0.01, 0.3, 1.0, 4.0])
 

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.build.laws import SHAPES, distributions, skewed
-from tests.build.slow import noise_matrix, north_west_corner, plain_program
 
 from discreet.build.certificate import transport_bound
 from discreet.build.transport import cells, noisy_law, output_law, transport, transport_cost
@@ -16,6 +14,8 @@ from discreet.costs import cost_matrix
 from discreet.errors import BadInput
 from discreet.laws import Gaussian, Geometric
 from discreet.public_map import MAP_BITS, monotone_map
+from tests.build.laws import SHAPES, distributions, skewed
+from tests.build.slow import noise_matrix, north_west_corner, plain_program
 
 COSTS = ("absolute", "squared", "lopsided:1,3")
 ODDS = st.sampled_from([Fraction(101, 100), Fraction(11, 10), Fraction(2), Fraction(20), Fraction(1000)])

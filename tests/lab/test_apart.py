@@ -8,10 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.test_imports import FRAMES_AND_FILES, SOURCE, imports, loaded_by, reached
 
 import discreet
 import discreet_lab
+from tests.test_imports import FRAMES_AND_FILES, SOURCE, imports, loaded_by, reached
 
 ROOT = Path(__file__).parents[2]
 LAB = Path(discreet_lab.__file__).parent

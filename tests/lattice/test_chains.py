@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from tests.lattice.fibres import THREE_SETS, law_of, margins, nonnegative_tables, observed
 
 from discreet.errors import BadInput, MissingExtra
 from discreet.lattice import chains
 from discreet.lattice.chains import UNBOUNDED, ChainTarget, chain_sampler, line_step
 from discreet.sample.bits import seeded
+from tests.lattice.fibres import THREE_SETS, law_of, margins, nonnegative_tables, observed
 
 SCALE = {"l1": {"epsilon": 0.3}, "l2": {"epsilon": 0.3}, "gaussian": {"sigma": 3}}
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lattice.fibres import law_of, margins, nonnegative_tables
-from tests.lattice.test_chains import transition_matrix
 
 from discreet.errors import BadInput, NotProven
 from discreet.lattice.chains import ChainTarget, chain_sampler
 from discreet.lattice.coupling import Diagnosis, diagnose
+from tests.lattice.fibres import law_of, margins, nonnegative_tables
+from tests.lattice.test_chains import transition_matrix
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=30), st.integers(1, 50), st.integers(0, 300))

@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from tests.lattice.fibres import margins
 
 from discreet.errors import BadInput, MissingExtra
 from discreet.lattice.chains import chain_sampler
 from discreet.lattice.diagnostics import effective_draws, mixing
+from tests.lattice.fibres import margins
 
 
 def test_independent_draws_count_fully():

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lattice.enumeration import THREE_SETS, margins, points
 
 from discreet.errors import BadInput, Infeasible
 from discreet.lattice.basis import kernel_basis, shortest
 from discreet.lattice.invariants import invariant_matrix, margin, parse_keep, sum_where, sums, total
 from discreet.lattice.neighbours import smallest_change
 from discreet.lattice.structure import independent_rows, structure_of
+from tests.lattice.enumeration import THREE_SETS, margins, points
 
 KEYS = {
     "county": ["a", "a", "b", "b", "c", "c"],

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lattice.fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables, same_lattice
 
 from discreet.lattice.basis import kernel_basis
 from discreet.lattice.markov import graver, grid_of, merge_columns, minors, moves_for
+from tests.lattice.fibres import THREE_SETS, components, lattice_ball, margins, nonnegative_tables, same_lattice
 
 matrices = st.integers(1, 3).flatmap(
     lambda rows: st.lists(st.lists(st.integers(0, 1), min_size=rows, max_size=rows), min_size=rows + 1, max_size=6).map(

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.lattice.enumeration import THREE_SETS, check, gaussian, l1, l2, law, margins
 
 from discreet.lattice.invariants import invariant_matrix, sums
 from discreet.lattice.plan import LatticePlan, lattice_sampler
 from discreet.sample.bits import seeded
+from tests.lattice.enumeration import THREE_SETS, check, gaussian, l1, l2, law, margins
 
 DRAWS = 20_000
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.releases import KINDS, make
 
 import discreet as dc
 from discreet.io.folder import read_folder
 from discreet.record.codec import Damaged, encode
 from discreet.record.release import parse, read_record, write_record
 from discreet.record.schema import release_schema
+from tests.releases import KINDS, make
 
 SOURCE = Path(dc.__file__).parent
 

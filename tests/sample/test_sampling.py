@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fake import Told
 
 from discreet.laws import Geometric, Staircase
 from discreet.laws.rows import PowerRow, WeightRow
@@ -20,6 +19,7 @@ from discreet.public_map import public_words, spread_words
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
 from discreet.testing import assert_sampler_law, law_p_value
+from tests.fake import Told
 
 HALF, GUIDE = 1 << 47, 1 << 16
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.releases import KINDS, ROWS, example, make
 
 import discreet as dc
 from discreet.laws import Gaussian, Geometric, NoiseLaw
@@ -26,6 +25,7 @@ from discreet.testing import epsilons
 from discreet.ways.keep_distribution.draw import draw
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
 from discreet.ways.keep_distribution.spec import KeepDistribution
+from tests.releases import KINDS, ROWS, example, make
 
 TWO_STAGE = [kind for kind in KINDS if kind.startswith(("transport", "rank", "seeded")) and kind != "seeded geometric"]
 

@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
+import discreet as dc
+from discreet.lattice.invariants import kept_json, kept_of
+from discreet.record.release import seal_of
 from tests.test_verify import (
     ON_THE_REPORT,
     ONLY_SEALED,
@@ -21,10 +25,6 @@ from tests.test_verify import (
     without_one,
     write,
 )
-
-import discreet as dc
-from discreet.lattice.invariants import kept_json, kept_of
-from discreet.record.release import seal_of
 
 COUNTS = np.random.default_rng(3).poisson(4, 24)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.releases import example
 
 import discreet as dc
 from discreet.certify import prove as prover
 from discreet.errors import BadInput, NotProven
 from discreet.privacy import Pure
+from tests.releases import example
 
 
 @pytest.mark.parametrize(

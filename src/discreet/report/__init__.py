@@ -39,8 +39,10 @@ def rendered_by() -> dict[str, str]:
     """
     from importlib.metadata import version
 
-    packages = {name: version(name) for name in ("discreet", "jinja2", "matplotlib", "numpy")}
-    return {**packages, "words": _words_digest()}
+    import discreet
+
+    packages = {name: version(name) for name in ("jinja2", "matplotlib", "numpy")}
+    return {"discreet": discreet.__version__, **packages, "words": _words_digest()}
 
 
 def _words_digest() -> str:

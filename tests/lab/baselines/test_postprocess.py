@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lattice.fibres import margins, nonnegative_tables
 
 from discreet.errors import BadInput, Infeasible
 from discreet.numbers import Epsilon, epsilon_of
@@ -21,6 +20,7 @@ from discreet_lab.baselines.postprocess import (
     project_nonnegative,
     round_to_integers,
 )
+from tests.lattice.fibres import margins, nonnegative_tables
 
 tables = st.lists(st.integers(0, 3), min_size=6, max_size=6).map(np.array)
 points = st.lists(st.floats(-5, 8), min_size=6, max_size=6).map(np.array)

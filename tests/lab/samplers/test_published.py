@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from tests.lattice.fibres import law_of, margins, nonnegative_tables, observed, same_lattice
 
 from discreet.errors import BadInput, NotProven
 from discreet.lattice.basis import kernel_basis
 from discreet_lab.samplers.published import independence_sampler, metropolis_sampler, smith, tuned
+from tests.lattice.fibres import law_of, margins, nonnegative_tables, observed, same_lattice
 
 # 003, table 1 (top): women, then men, by age; the first four ages are below voting age
 WOMEN = [8, 6, 3, 6, 4, 4, 4, 8, 5, 7, 7, 6, 1, 5, 4, 4, 9, 6, 2, 8, 8, 8, 7]
