@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.test_commands import run  # noqa: F401
 
 import discreet as dc
 from discreet.io.folder import read_folder
 from discreet.io.microdata import write_counted
 from discreet.io.tables import read_schema
+from tests.cli.test_commands import run  # noqa: F401
 
 PEOPLE = {"id": [i // 3 for i in range(90)], "place": [f"p{i % 10}" for i in range(90)]}
 

@@ -16,7 +16,6 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from jsonschema import Draft202012Validator
-from tests.releases import KINDS, counts, example, make
 
 import discreet as dc
 import discreet.io.folder as folder_module
@@ -26,6 +25,7 @@ from discreet.mechanism import Mechanism
 from discreet.record.schema import release_schema
 from discreet.record.words import SEED_WARNING
 from discreet.testing import law_p_value
+from tests.releases import KINDS, counts, example, make
 
 SCHEMA = release_schema()
 
