@@ -250,7 +250,7 @@ def test_a_report_that_states_another_guarantee_is_found(folder: Path) -> None:
     other = page.replace("NOT PRIVATE", "PRIVATE").replace("epsilon = ", "epsilon = 0.0")
     (folder / "report.html").write_text(other)
     reseal(folder)
-    assert dc.verify(folder).problems == ("The report does not follow from release.json.",)
+    assert dc.verify(folder).problems == ("The report does not state the guarantee of release.json.",)
 
 
 @pytest.mark.parametrize("folder", ["transport", "rank"], indirect=True)

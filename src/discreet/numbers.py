@@ -46,7 +46,10 @@ def _absurd(written: str) -> bool:
 
 def _plain_number(value: Any, what: str) -> int | float:
     """numpy's scalars, by way of their `item`."""
-    plain = value.item() if hasattr(value, "item") and not isinstance(value, bool) else value
+    try:
+        plain = value.item() if hasattr(value, "item") and not isinstance(value, bool) else value
+    except ValueError:  # several numbers
+        plain = None
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
         raise BadInput(f"{what} was given as {value!r}", f"a {type(value).__name__} is not a number")
     return plain
@@ -72,7 +75,7 @@ def whole(value: Any, what: str, least: int) -> int:
     """An integer not below `least`; a float such as 5.0 is refused, since it says the caller did not mean a count."""
     try:
         number = value.__index__() if not isinstance(value, bool) else None
-    except AttributeError:
+    except (AttributeError, TypeError):
         number = None
     if number is None:
         raise BadInput(f"{what} was given as {value!r}", "it must be a whole number")

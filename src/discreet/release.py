@@ -133,6 +133,7 @@ def release(
     at = stages or _ignore
     if not isinstance(table, Table):
         raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
+    _check_about(about, measurements)
     loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
     chosen = way_named(spec.name)
     bits = source(seed)
@@ -164,6 +165,18 @@ def asked(
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
     return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
+
+
+def _check_about(about: Any, measurements: Any) -> None:
+    """Refuse what could be written into no record, before anything is spent."""
+    from discreet.record.release import About
+
+    if not isinstance(measurements, bool):
+        found = "it is neither true nor false"
+        raise BadInput(f"measurements was given as {measurements!r}", found, "Give True or False")
+    if about is not None and not isinstance(about, About):
+        found = f"a {type(about).__name__} does not say who publishes what"
+        raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")
 
 
 def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], LedgerEntry] | None:

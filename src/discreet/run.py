@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, did_you_mean
+from discreet.numbers import whole
 from discreet.options import option
 from discreet.privacy.values import Loss, loss_of
 from discreet.ways import PACKAGES, WaySpec, way_named
@@ -39,6 +40,11 @@ class TableSpec:
     universe: str | None = option(None, "file with the public set of rows; missing ones count zero", metavar="FILE")
     keep_order: bool = option(False, "the order of the rows is public", kind=bool)
     contributions: int = option(1, "in how many rows one person may be counted", kind=int)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.keys, str):
+            object.__setattr__(self, "keys", named(self.keys))
+        whole(self.contributions, "contributions", 1)
 
     def read(self) -> Table:
         from discreet.io.tables import read_table
@@ -113,9 +119,9 @@ def read_spec(path: str | Path) -> ReleaseSpec:
         with file.open("rb") as content:
             document = tomllib.load(content, parse_float=Decimal)
     except OSError as error:
-        raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
+        raise BadInput(f"the file {path} was to be read", error.strerror or str(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} was to be read as TOML", str(error)) from error
+        raise BadInput(f"the file {path} was to be read as TOML", str(error)) from error
     return _Reading(file).spec(document)
 
 

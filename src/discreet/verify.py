@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.io import RECORD, REPORT
@@ -13,7 +15,10 @@ from discreet.ways import way_named
 
 if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
-    from discreet.record.release import PublishedTable
+    from discreet.record.release import PublishedTable, ReleaseRecord
+
+
+ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|link|form|base)\b|javascript:|\son[a-z]+\s*=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -137,10 +142,22 @@ def _wrong_files(path: Path, contents: Contents) -> Iterator[str]:
             yield f"The file {name} was changed: its digest is not the one in release.json."
 
 
+def _check_head(record: ReleaseRecord[Any]) -> list[str]:
+    """What says when and by what it was made is at least a date and a name."""
+    problems = []
+    try:
+        datetime.fromisoformat(record.created)
+    except ValueError:
+        problems.append("The release says no date on which it was made.")
+    if not re.fullmatch(r"discreet \S+", record.software):
+        problems.append("The release does not say which version made it.")
+    return problems
+
+
 def _check_table(folder: Folder) -> list[str]:
     publication = folder.publication
     schema, counts, measured = publication.record.schema, publication.counts, publication.measured
-    problems = []
+    problems = _check_head(publication.record)
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
     if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
@@ -185,9 +202,16 @@ def _check_replay(folder: Folder) -> list[str]:
 
 def _check_report(folder: Folder) -> list[str]:
     """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
+    from html import escape
+
     from discreet.report import render, rendered_by, same_page
+    from discreet.report.facts import stated
 
     publication = folder.publication
+    if ACTIVE.search(folder.report):
+        return ["The report has active content, which no report of ours has."]
+    if f'<meta name="discreet" content="{escape(stated(publication.record))}">' not in folder.report:
+        return ["The report does not state the guarantee of release.json."]
     if publication.record.rendered != rendered_by():
         raise NotApplicable
     return [] if same_page(render(publication), folder.report) else ["The report does not follow from release.json."]

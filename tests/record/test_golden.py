@@ -81,9 +81,17 @@ def test_another_report_is_found_where_it_can_be_rendered_again(tmp_path: Path) 
     folder = tmp_path / "out"
     dc.release(dc.example(), 1, max_count=20).save(folder)
     page = (folder / "report.html").read_text()
-    for other in (page.replace("epsilon = 1", "epsilon = 0.1"), page + "<script>alert(1)</script>", page.upper(), ""):
+    unlike, active = "The report does not follow from release.json.", "The report has active content"
+    script = page.replace("</body>", "<script>alert(1)</script></body>")
+    edits = {page.replace("differ by", "differ"): unlike, page + " ": unlike, "": "does not state", script: active}
+    edits |= {
+        page.replace("epsilon = 1", "epsilon = 0.1"): "does not state the guarantee",
+        page.upper(): "does not state",
+    }
+    for other, said in edits.items():
         (folder / "report.html").write_text(other)
         document = json.loads((folder / "release.json").read_text())
         document["digests"]["report.html"] = sha256(folder / "report.html")
         (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
-        assert dc.verify(folder).problems == ("The report does not follow from release.json.",)
+        (problem,) = dc.verify(folder).problems
+        assert said in problem

@@ -14,7 +14,8 @@ from discreet.build.rounding import integer_weights
 from discreet.errors import SolverFailed
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon, Number, probability, text, whole
-from discreet.privacy import loss_of, pure_only
+from discreet.privacy import loss_of
+from discreet.privacy.values import ratio_alone
 from discreet.requirements import Cell
 
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
@@ -51,7 +52,7 @@ def bounded_mechanism(
 
     Every count is published truly with probability `truth`, and right on average, except 0, which cannot be.
     """
-    asked = pure_only(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    asked = ratio_alone(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
     return _solved(max_count, asked.epsilon, truth, support, 0, "hockey-stick")
 
 
@@ -67,7 +68,7 @@ def published_bounded_mechanism(
 
     For comparison only: it leaves the counts 0 and 1 unprotected from each other.
     """
-    asked = pure_only(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    asked = ratio_alone(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
     return _solved(max_count, asked.epsilon, truth, support, 1, "single-outputs")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,11 +26,17 @@ def release(**given: Any) -> None:
     out = spec.output.folder
     if out is None and file is None:
         raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR")
+    if file is not None:
+        spec.write(file)  # before anything is spent: a file that cannot be written stops everything
     if out is not None:
-        result, digest = run(spec, seed=given["seed"])
+        try:
+            result, digest = run(spec, seed=given["seed"])
+        except BaseException:
+            if file is not None:
+                Path(file).unlink(missing_ok=True)
+            raise
         emit(given["json"], *released(result, out, digest))
     if file is not None:
-        spec.write(file)
         say(f"Written to {file}. Every run of it is a new release of the same data, and is charged again.")
 
 

@@ -17,7 +17,9 @@ def run(
     import discreet as dc
 
     result = dc.verify(folder, digest)
-    lines = [f"checked: {what}" for what in result.checked] + [f"PROBLEM: {what}" for what in result.problems]
+    lines = [f"checked: {what}" for what in result.checked]
+    lines += [f"NOT checked, it was made by other versions: {what}" for what in result.not_applicable]
+    lines += [f"PROBLEM: {what}" for what in result.problems]
     verdict = "The release is consistent and its guarantee is proved." if result.valid else "The release is NOT valid."
     emit(json, result.as_json(), [*lines, verdict, LIMIT])
     raise typer.Exit(0 if result.valid else 1)

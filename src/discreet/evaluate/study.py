@@ -24,6 +24,7 @@ from discreet.evaluate.pool import outcomes
 from discreet.lattice.laws import LAWS
 from discreet.laws import laws
 from discreet.numbers import Epsilon, Number, epsilon_of, exact, probability, text, whole
+from discreet.privacy import Approximate, pure_only
 from discreet.table import Table
 
 WARNING = (
@@ -220,10 +221,14 @@ def exact_errors(job: Job, truth: Integers, setting: Setting) -> dict[tuple[str,
     return found
 
 
+def _takes_delta(method: str) -> bool:
+    """Only Gaussian noise needs a delta; other noise refuses it."""
+    law = laws().get(method)
+    return method == "gaussian" or (law is not None and not law.pure)
+
+
 def _delta(job: Job, setting: Setting) -> Number:
-    """Only Gaussian noise needs one; other noise refuses it."""
-    law = laws().get(job.method)
-    return setting.delta if job.method == "gaussian" or (law is not None and not law.pure) else 0
+    return setting.delta if _takes_delta(job.method) else 0
 
 
 def _one_release(
@@ -328,6 +333,8 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
             )
         if name not in LAWS and name != "signed-geometric" and setting.max_count is None:
             raise BadInput(f"{name} was to be evaluated", "it needs a max_count", "Give max_count (--max-count M)")
+    if setting.delta and not any(_takes_delta(name) for name in names):
+        pure_only(Approximate(1, setting.delta), " and ".join(names))
     return names
 
 

@@ -176,8 +176,9 @@ def read_folder(path: str | Path) -> Publication[Any]:
     """A release as its readers have it. Whether it is sound is for `verify` to say."""
     try:
         return folder_of(read_contents(path)).publication
-    except Damaged as error:
-        raise BadInput(f"the release in {path} was to be read", str(error)) from error
+    except (Damaged, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        found = f"it is damaged ({error})"
+        raise BadInput(f"the release in {path} was to be read", found, "Run discreet verify") from error
 
 
 def _content(contents: Contents, name: str) -> bytes:

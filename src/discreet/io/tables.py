@@ -38,7 +38,7 @@ def read_table(
     """
     from discreet.io.microdata import contributions_beside
 
-    bound = max(contributions, contributions_beside(path))
+    bound = max(whole(contributions, "contributions", 1), contributions_beside(path))
     return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), bound)
 
 
@@ -243,6 +243,8 @@ def _plain(categories: Any) -> Any:
         if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
             row = int(missing.argmax()) + 1
             raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
+        if column.get_total_buffer_size() > column.nbytes:  # a slice keeps the rows that were cut off
+            column = column.take(pa.array(np.arange(len(column))))
         columns[name] = column
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 

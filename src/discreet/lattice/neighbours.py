@@ -11,7 +11,7 @@ from discreet.lattice.basis import shortest
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
 from discreet.lattice.structure import Part, Structure
-from discreet.privacy.values import Change, Neighbours, Remark
+from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
 FREE_ROW = Change("free-row")
@@ -53,6 +53,11 @@ def _smallest(part: Part) -> Change:
 def neighbours(law: LatticeLaw, terms: Terms) -> Neighbours:
     """The unit of the promise, with the price of one unit of distance."""
     return Neighbours(terms.change, law.price(terms), terms.contributions, law.norm, terms.per_unit)
+
+
+def grade_of(law: LatticeLaw, loss: Loss) -> Grade:
+    """A conversion from rho to epsilon and delta rests on enclosures of logarithms; all else is exact."""
+    return "enclosed" if law.variance is not None and isinstance(loss, Approximate) else "exact"
 
 
 def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:

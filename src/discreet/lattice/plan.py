@@ -14,8 +14,8 @@ from discreet.errors import BadInput, NotProven, SolverFailed
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated
-from discreet.lattice.neighbours import neighbours, remarks, smallest_change
-from discreet.lattice.sampler import Piece, in_order, pieces_for
+from discreet.lattice.neighbours import grade_of, neighbours, remarks, smallest_change
+from discreet.lattice.sampler import Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
@@ -54,7 +54,7 @@ class LatticePlan:
     @property
     def sampler(self) -> str:
         """The names of the samplers at work."""
-        return "+".join(dict.fromkeys(piece.name for piece in self.pieces))
+        return sampler_names(self.pieces)
 
     @property
     def determined(self) -> Integers:
@@ -165,7 +165,7 @@ def lattice_sampler(
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     said = remarks(chosen, terms, structure, invariants)
-    promise = Guarantee(loss, neighbours(chosen, terms), remarks=said)
+    promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
     graded = _graded(promise, pieces, allow_diagnosed, terms.restricted)
     return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits)
 

@@ -73,12 +73,12 @@ class CutOffClass:
 
     def falls(self, draws: int, bits: Bits) -> Integers:
         """Independent, a row per draw."""
-        return self.fall.draw(np.tile(self.counts, draws), bits).reshape(draws, -1)
+        return self.fall.draw(np.tile(self.counts, draws), bits).reshape(draws, len(self.counts))
 
     def free(self, draws: int, bits: Bits) -> Integers:
         """Independent noise, a row per draw."""
         rises = one_sided_geometric(Epsilon(ratio=self.rise_odds), draws * len(self.counts), bits)
-        return rises.reshape(draws, -1) - self.falls(draws, bits)
+        return rises.reshape(draws, len(self.counts)) - self.falls(draws, bits)
 
     def accept(self, rises: Integers, bits: Bits) -> NDArray[np.bool_]:
         """Each sum of rises by its weight over the largest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -235,6 +236,11 @@ def in_order(values: Integers, places: Integers) -> Integers:
     out = np.empty_like(values)
     out[:, places] = values
     return out
+
+
+def sampler_names(pieces: Iterable[Piece]) -> str:
+    """The names of the samplers at work, each once."""
+    return "+".join(dict.fromkeys(piece.name for piece in pieces))
 
 
 def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tuple[Piece, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
-from discreet.numbers import Epsilon, Interval, log_bounds, text
+from discreet.numbers import Epsilon, Interval, exact, log_bounds, text
 from discreet.privacy import Grade, Loss, Pure
 from discreet.privacy.convert import require_delta
 from discreet.sample.bits import Bits
@@ -232,8 +232,8 @@ def law_of_json(value: Mapping[str, object]) -> NoiseLaw:
     if set(value) != {"law", *names} or not all(isinstance(value[name], str) for name in names):
         raise BadInput("a noise law was to be read", f"{law.name} has the fields {', '.join(names)}, each a text")
     try:
-        numbers = [Fraction(str(value[name])) for name in names]
-    except (ValueError, ZeroDivisionError) as error:
+        numbers = [exact(str(value[name]), name) for name in names]
+    except BadInput as error:
         raise BadInput("a noise law was to be read", "a parameter is not an exact number") from error
     made: NoiseLaw = cast(Any, law)(*numbers)  # a protocol does not know the fields of its classes
     return made

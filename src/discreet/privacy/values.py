@@ -155,6 +155,13 @@ def pure_only(loss: Loss, what: str) -> Pure:
     return loss
 
 
+def ratio_alone(loss: Loss, what: str) -> Pure:
+    """For noise whose delta is worked out, not asked for."""
+    if isinstance(loss, Approximate):
+        raise BadInput(f"delta = {text(loss.delta)} was asked for with {what}", "its delta is computed", "Give epsilon")
+    return pure_only(loss, what)
+
+
 def gaussian_only(loss: Loss, what: str) -> Approximate | Concentrated:
     """For Gaussian noise, which no epsilon alone can bound."""
     if isinstance(loss, Pure):
@@ -263,7 +270,7 @@ class Neighbours:
 
 def one_person(rate: Loss, contributions: int = 1) -> Neighbours:
     """The neighbours where nothing is kept: one person more or less."""
-    return Neighbours(ONE_PERSON, rate, contributions)
+    return Neighbours(ONE_PERSON, rate, contributions, "l2" if isinstance(rate, Concentrated) else "l1")
 
 
 @dataclass(frozen=True)

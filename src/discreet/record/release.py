@@ -31,6 +31,16 @@ class About:
     licence: str | None = option(None, "under which the table may be used")
     note: str | None = option(None, "anything else that readers should know")
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not (isinstance(value, str) and _can_be_written(value)):
+                raise BadInput(f"the {name} of a publication was given as {value!r}", "it is not text", "Give text")
+
+
+def _can_be_written(text: str) -> bool:
+    """Half of a surrogate pair is a str, but no text."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
 
 @dataclass(frozen=True)
 class SchemaFacts:
@@ -144,10 +154,11 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
 
     version = value.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
+        reader = READ_BY.get(version) if isinstance(version, int) and not isinstance(version, bool) else None
         raise BadInput(
             f"a release of format {version!r} was to be read",
             f"this version of discreet reads format {SCHEMA_VERSION}",
-            f"Use discreet {READ_BY[version]}" if version in READ_BY else "",
+            "" if reader is None else f"Use discreet {reader}",
         )
     inside = {name: item for name, item in value.items() if name != "seal"}
     kind = way_named(str(inside.get("way"))).facts

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.mechanism import Exponents, Form, NoiseThenMap, Weights
-from discreet.numbers import Epsilon, epsilon_of, text
+from discreet.numbers import Epsilon, epsilon_of, exact, text
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
 from discreet.public_map import PublicMap
 from discreet.record.codec import Damaged, Json, Special, decode, encode, special
@@ -36,7 +36,7 @@ def loss_of_json(value: Mapping[str, Json]) -> Loss:
     for name in ("epsilon", "alpha", "delta", "rho"):
         if not isinstance(value.get(name), (str, type(None))):
             raise Damaged(f".{name}", "is missing, or not an exact number in quotation marks")
-    delta = Fraction(str(value["delta"]))
+    delta = exact(str(value["delta"]), "delta")
     loss: Loss
     if value["rho"] is not None:
         loss = Concentrated(value["rho"])
@@ -69,6 +69,8 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
         raise Damaged(".form", "its fields do not fit it")
     if kind == "weights":
         rows = tuple(tuple(_whole(weight) for weight in row) for row in value["weights"])
+        if not rows or not rows[0]:
+            raise Damaged(".weights", "there are none")
         return Weights(rows, _whole(value["denominator"]))
     if kind == "exponents":
         return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))

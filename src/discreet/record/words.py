@@ -89,6 +89,7 @@ STEPS = {
     "measured-distribution": "{asked_before} measured with random noise.",
     "constructed": "The mechanism '{mechanism}' was built to keep that distribution, for each row.",
     "noise-added": "Random noise was added to the count of every row (the file of measurements).",
+    "noise-added-unpublished": "Random noise was added to the count of every row; the noisy values are not published.",
     "refined": "The distribution of counts was estimated from what had been measured; this costs no privacy.",
     "mapped-by-rank": "The noisy counts were mapped by their ranks onto that distribution; this costs no privacy "
     "either.",
@@ -138,9 +139,9 @@ PAGE = {
     "use": "How to use the numbers",
     "verify": "How to verify",
     "verify-how": "Anyone can re-check this folder without the original data: the command below proves the guarantee "
-    "again from release.json, and replays every step after the noise. It finds every inconsistent edit. If you were "
-    "given the digest of release.json by another way, --digest also finds a consistent forgery. No check without the "
-    "data can prove that the noise was honestly drawn.",
+    "again from release.json, and replays what follows from the values that are published. It finds every "
+    "inconsistent edit. If you were given the digest of release.json by another way, --digest also finds a consistent "
+    "forgery. No check without the data can prove that the noise was honestly drawn.",
     "footer": "Columns: {keys}, and the private count {count}. Mechanism: {mechanism}. Made with discreet.",
 }
 
@@ -235,7 +236,8 @@ def _nothing(numbers: Numbers, promise: Guarantee) -> Numbers:
 def _whole_change(numbers: Numbers, promise: Guarantee) -> Numbers:
     at, gaussian = promise.unit.change, numbers["law"] == "gaussian"
     size = f"the square root of {at.square}" if numbers["law"] == "l2" else str(at.square if gaussian else at.distance)
-    return {"factor": size, "parameter": "rho" if gaussian else "epsilon", "change": change(promise.unit)}
+    rho = "rho" if promise.rho is not None else "the rho that epsilon and delta stand for"
+    return {"factor": size, "parameter": rho if gaussian else "epsilon", "change": change(promise.unit)}
 
 
 def _double(numbers: Numbers, promise: Guarantee) -> Numbers:

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.arrays import Floats
 from discreet.record import words
-from discreet.record.release import Publication
+from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
 from discreet.ways import way_named
 
@@ -19,6 +19,7 @@ class Page:
     """The report, before it is laid out."""
 
     title: str
+    stated: str  # the promise in numbers, for software
     about: list[tuple[str, str]]  # what is said beside the title: its name and the text
     rows: int
     keys: str
@@ -49,6 +50,7 @@ def page_of(publication: Publication[Any]) -> Page:
     errors = way.errors(publication)
     return Page(
         title=record.about.title or f"{schema.count} by {', '.join(schema.keys) or 'row'}",
+        stated=stated(publication.record),
         about=[(name, text) for name, text in vars(record.about).items() if text and name != "title"],
         rows=schema.rows,
         keys=", ".join(schema.keys),
@@ -69,6 +71,11 @@ def page_of(publication: Publication[Any]) -> Page:
         determined=0 if invariants is None else len(invariants.determined),
         advice=_advice(publication, distribution is not None),
     )
+
+
+def stated(record: ReleaseRecord[Any]) -> str:
+    """What every report must state, whatever its words: it is compared even where the page cannot be rendered again."""
+    return f"{record.way}; {record.guarantee.loss}; {record.guarantee.grade}; private: {str(record.private).lower()}"
 
 
 def _advice(publication: Publication[Any], distribution: bool) -> list[str]:

@@ -31,6 +31,13 @@ class WaySpec:
 
     name: ClassVar[str]
 
+    def check_types(self) -> None:
+        """Refuse what is neither yes nor no where one of these is meant: "no" would be taken for yes."""
+        for name, (one, _) in options_of(type(self)).items():
+            value = getattr(self, name)
+            if one.kind is bool and value is not None and not isinstance(value, bool):
+                raise BadInput(f"{name} was given as {value!r}", "it is neither true nor false", "Give True or False")
+
     @classmethod
     def knows(cls, mechanism: str) -> bool:
         """Whether a mechanism of that name is one of this way's."""

@@ -162,7 +162,7 @@ def test_the_simulated_release_errs_like_the_real_one(onto: str, consistent: boo
     true = np.bincount(counts, minlength=51)
     errors = []
     for seed in range(15):
-        out = dc.release(table, epsilon="1/2", max_count=50, consistent=consistent, seed=seed).published.counts
+        out = dc.release(table, epsilon="1/2", max_count=50, consistent=consistent, seed=seed).counts
         errors.append((np.abs(out - table.counts).mean(), w1(np.bincount(out, minlength=51), true)))
     found = simulate({"simulated": two_stage(0.5, 50, onto=onto)}, counts, 50, repeats=30).mean("simulated")
     assert np.mean(errors, axis=0)[0] == pytest.approx(found["count_error"].mean, rel=0.05)

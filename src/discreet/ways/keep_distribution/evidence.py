@@ -57,7 +57,7 @@ def _steps(publication: Publication[KeptDistribution]) -> Iterator[Remark]:
     if mechanism.constructed:
         yield Remark.of("constructed", mechanism=mechanism.name)
         return
-    yield Remark("noise-added")
+    yield Remark("noise-added" if record.measured else "noise-added-unpublished")
     if published is None:
         return
     if mechanism.refined:

@@ -73,6 +73,9 @@ class KeepDistribution(WaySpec):
         name = "transport" if self.mechanism is None else self.mechanism
         if name not in (*MAPPED, *CONSTRUCTED):
             choose(name, mechanism_names(), "mechanism")
+            found = "it draws every row by itself and keeps no distribution"
+            raise BadInput(f"the mechanism {name!r} was asked for to keep the distribution", found, "Use RowByRow")
+        self.check_types()
         if name == "rank":
             if self.consistent is False:
                 found = "rank is another word for consistent"
@@ -96,7 +99,7 @@ class KeepDistribution(WaySpec):
     def _check_range(self) -> None:
         if isinstance(self.max_count, str) and self.max_count != AUTO:
             raise BadInput(f"max_count = {self.max_count!r} was asked for", "it must be a whole number or 'auto'")
-        if self.max_count is None or self.max_count == AUTO:
+        if self.max_count is None or isinstance(self.max_count, str):
             return
         object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
         if self.top is not None and self.top > LARGEST_MAPPED:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from discreet.errors import choose
 from discreet.lattice.invariants import Invariants, invariant_matrix
 from discreet.lattice.laws import LAWS, LatticeLaw, Terms
-from discreet.lattice.neighbours import neighbours, remarks, smallest_change
+from discreet.lattice.neighbours import grade_of, neighbours, remarks, smallest_change
+from discreet.lattice.sampler import pieces_for, sampler_names
 from discreet.lattice.structure import structure_of
 from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
@@ -30,6 +31,10 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
         problems.append("The guarantee's remarks are not those that belong to what is kept.")
     if not noise.pays(promise.loss, terms):
         problems.append("The noise is smaller than what is claimed needs.")
+    if mechanism.sampler != sampler_names(
+        pieces_for(structure, noise, mechanism.nonnegative and noise.odds is not None)
+    ):
+        problems.append("The noise was not drawn by the sampler that belongs to what is kept.")
     return [*problems, *_grade(publication, promise.remarks[len(said) :])]
 
 
@@ -59,8 +64,14 @@ def _is_itself(mechanism: LatticeFacts, noise: LatticeLaw) -> bool:
 
 def _grade(publication: Publication[KeptSums], more: tuple[Remark, ...]) -> list[str]:
     """A chain's sample is never said to be exact; its distance is part of the delta."""
-    promise = publication.record.guarantee
+    promise, noise = publication.record.guarantee, publication.record.facts.mechanism.noise
     chain = "chain" in publication.record.facts.mechanism.sampler.split("+")
+    if promise.delta and not chain and noise.variance is None:
+        return ["A delta is claimed, but the noise is pure."]
     charged = chain and promise.delta > 0 and more == (Remark.of("chain", delta=text(promise.delta)),)
-    right = charged and promise.grade == "diagnosed" if chain else promise.grade == "exact" and not more
+    right = (
+        charged and promise.grade == "diagnosed"
+        if chain
+        else promise.grade == grade_of(noise, promise.loss) and not more
+    )
     return [] if right else ["The grade of the guarantee is not the one of its sampler."]

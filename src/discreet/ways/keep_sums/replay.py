@@ -14,6 +14,8 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     published, mechanism = publication.record.facts.invariants, publication.record.facts.mechanism
     counts, invariants = publication.counts, invariants_of(publication)
     problems = []
+    if invariants.kept != published.kept:
+        problems.append("Something kept is named twice.")
     if invariants.labels != published.labels:
         problems.append("The names of the kept sums do not follow from what is kept.")
     if len(published.sums) != len(invariants.labels):

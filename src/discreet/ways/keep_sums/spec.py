@@ -35,6 +35,7 @@ class KeepSums(WaySpec):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
         choose(self.law, LAWS, "law")
+        self.check_types()
         if self.inequalities is not None:
             object.__setattr__(self, "inequalities", inequalities_of(self.inequalities))
         if not self.keep:
