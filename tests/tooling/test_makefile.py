@@ -103,3 +103,15 @@ def test_a_changed_project_is_installed_again(folder: Path) -> None:
 def test_what_is_made_is_ignored_and_cleaned(folder: Path, name: str) -> None:
     assert name in MAKEFILE and name in would_do(folder, "clean").split()
     assert name in [line.strip("/") for line in page(".gitignore").splitlines()]
+
+
+def test_every_test_is_collected() -> None:
+    """A folder whose name pytest passes over would be tested by nobody."""
+    import tomllib
+    from fnmatch import fnmatch
+
+    root = Path(__file__).parents[2]
+    options = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    for path in (root / "tests").rglob("test_*.py"):
+        parts = path.relative_to(root).parts[:-1]
+        assert not any(fnmatch(part, pattern) for part in parts for pattern in options["norecursedirs"]), path
