@@ -66,7 +66,7 @@ def verify(folder: str | Path, digest: str | None = None) -> Verification:
     except Damaged as error:
         return Verification((f"{error}.",), (f"{RECORD} can be read",))
     account = _Account()
-    if digest:
+    if digest is not None:
         account.add("the digest of release.json", lambda: _digest(contents, digest))
     account.add("the seal of release.json", lambda: _seal(contents))
     account.add("the digests of all files", lambda: _digests(path, contents))
