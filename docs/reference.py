@@ -12,9 +12,9 @@ from discreet.ways import ways_by_keyword
 PAGE = Path(__file__).parent / "options.md"
 HEAD = """# Options
 
-Every option of a release stands in one place in the source, and this page is made from there. An option is a keyword of
-`release` and `plan`, a field of the value of its way, a flag of `discreet release`, and a key of a
-[release file](release-file.md).
+Every option of a release stands in one place in the source, and this page is made from there. An option of a way
+is a keyword of `release` and `plan`, a field of the value of that way, a flag of `discreet release` where one is named,
+and a key of a [release file](release-file.md); other sections are about the table (its `file` first) and the output.
 
 ## Privacy, in every way
 

@@ -129,6 +129,7 @@ def release(
     about: who publishes what, for the report: About(title=..., source=..., contact=..., licence=..., note=...).
     ledger, dataset: where the spending is recorded before anything is drawn.
     seed: for tests; it makes the result repeatable and NOT private.
+    stages: called with the name of each stage as it begins, for progress.
     """
     at = stages or _ignore
     if not isinstance(table, Table):

@@ -182,7 +182,7 @@ class _Reading:
             way,
             ledger if ledger is None else replace(ledger, url=self._ledger_path(ledger.url)),
             replace(output, folder=self._maybe_path(output.folder)),
-            about,
+            None if about == About() else about,
         )
 
     def _value(self, kind: Any, given: Section | None, section: str, needed: tuple[str, ...] = ()) -> Any:
@@ -234,6 +234,7 @@ class _Reading:
         """What names files, found from where the file is."""
         from discreet.lattice.invariants import parse_keep
         from discreet.record.codec import encode
+        from discreet.ways.row_by_row.spec import is_file
 
         out = dict(values)
         if "keep" in out:
@@ -241,7 +242,7 @@ class _Reading:
             kept = [encode(parse_keep(word, self.base)) if isinstance(word, str) else word for word in words]
             out["keep"] = kept
         mechanism = out.get("mechanism")
-        if isinstance(mechanism, str) and (self.base / mechanism).is_file():
+        if isinstance(mechanism, str) and is_file(mechanism):
             out["mechanism"] = str(self.base / mechanism)
         return out
 
@@ -262,12 +263,20 @@ class _Reading:
         return ledger
 
     def _path(self, name: str) -> str:
-        return str(self.base / Path(name).expanduser())
+        try:
+            path = Path(name).expanduser()
+        except RuntimeError as error:
+            raise BadInput(f"the file {name} was named", "there is no such home folder") from error
+        if "\0" in name:
+            raise BadInput(f"the file {name!r} was named", "no file can have that name")
+        return str(self.base / path)
 
     def _maybe_path(self, name: str | None) -> str | None:
         return None if name is None else self._path(name)
 
     def _ledger_path(self, url: str | None) -> str | None:
+        if url is not None and url.startswith("sqlite:///") and not url.startswith("sqlite:////"):
+            url = url.removeprefix("sqlite:///")
         return url if url is None or "://" in url else self._path(url)
 
 

@@ -28,6 +28,7 @@ class Verification:
     problems: tuple[str, ...]
     checked: tuple[str, ...]
     not_applicable: tuple[str, ...] = ()
+    grade: str | None = None  # how firmly the guarantee is known, where the record could be read
 
     @property
     def valid(self) -> bool:
@@ -42,6 +43,7 @@ class Verification:
             "problems": list(self.problems),
             "checked": list(self.checked),
             "not_applicable": list(self.not_applicable),
+            "grade": self.grade,
         }
 
 
@@ -84,6 +86,7 @@ class _Account:
         self.problems: list[str] = []
         self.checked: list[str] = []
         self.not_applicable: list[str] = []
+        self.grade: str | None = None
 
     def add(self, what: str, run: Callable[[], list[str]]) -> None:
         """A check that stumbles over a damaged value has found a problem."""
@@ -105,13 +108,14 @@ class _Account:
 
         def run() -> list[str]:
             found.append(folder_of(contents))
+            self.grade = found[0].publication.record.guarantee.grade
             return []
 
         self.add("release.json has every field, and the files can be read", run)
         return found[0] if found else None
 
     def closed(self) -> Verification:
-        return Verification(tuple(self.problems), tuple(self.checked), tuple(self.not_applicable))
+        return Verification(tuple(self.problems), tuple(self.checked), tuple(self.not_applicable), self.grade)
 
 
 def _digest(contents: Contents, digest: str) -> list[str]:

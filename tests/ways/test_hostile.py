@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -211,3 +212,105 @@ def test_a_rate_is_the_price_of_one_unit() -> None:
         assert promise.unit.change.distance == distance
         assert float(promise.unit.rate.epsilon) * distance == pytest.approx(1, rel=1e-9)
         assert promise.unit.rate.epsilon.rational() * distance <= Fraction(1)
+
+
+def test_a_release_file_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    """Neither of the table nor of anything else; and what was there stays there when a release fails."""
+    table, other = tmp_path / "t.csv", tmp_path / "keep.toml"
+    table.write_text("k,n\na,1\nb,2\n")
+    other.write_text("precious")
+    words = ["release", str(table), "--epsilon", "1", "--out", str(tmp_path / "o")]
+    assert shell(*words, "--count", "n", "--write-spec", str(table)) == 2
+    assert shell(*words, "--count", "nope", "--write-spec", str(other)) == 2
+    assert table.read_text() == "k,n\na,1\nb,2\n" and other.read_text() == "precious"
+    assert not (tmp_path / "o").exists()
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+WITHOUT = ["row-by-row-own", "row-by-row-exponents", "keep-sums", "keep-sums-gaussian", "keep-distribution-constructed"]
+
+
+def copied(name: str, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(GOLDEN / name, tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_measurements_of_a_release_that_has_none_are_refused(name: str, tmp_path: Path) -> None:
+    folder = copied(name, tmp_path)
+    shutil.copy(folder / "table.csv", folder / "measurements.csv")
+
+    def add(document: dict[str, Any]) -> None:
+        document["tables"][0]["measurements"] = [{"question": "cells", "file": "measurements.csv"}]
+        document["rendered"] = {}
+
+    assert any("all there is to measure" in problem for problem in resealed(folder, add))
+
+
+def unclamped(document: dict[str, Any]) -> None:
+    document["mechanism"]["clamp"] = document["schema"]["max_count"] = None
+    document["guarantee"]["remarks"] = [{"code": "rows-are-public"}, {"code": "counts-may-be-negative"}]
+
+
+def with_delta(document: dict[str, Any]) -> None:
+    for loss in (document["guarantee"], document["guarantee"]["unit"]["rate"], document["certificate"]):
+        loss["delta"] = "0.1"
+
+
+TO_THREE = {"first": 0, "bits": 40, "keys": [], "outputs": [3]}
+FORGED: list[tuple[str, Any, str]] = [
+    ("row-by-row", unclamped, "all there is to measure"),
+    ("row-by-row-gaussian", unclamped, "all there is to measure"),
+    ("row-by-row", with_delta, "the noise is pure"),
+    ("keep-distribution", lambda d: d["mechanism"].update(map=None), "not what its name says"),
+    ("keep-distribution-by-rank", lambda d: d["mechanism"].update(map=TO_THREE), "not what its name says"),
+    ("keep-distribution", lambda d: d["distribution"].update(method="sorted"), "only the measurements of 'cumulative'"),
+    ("keep-distribution", lambda d: d["mechanism"].update(map_seed="whatever"), "not what its name says"),
+    ("keep-distribution", lambda d: d["mechanism"]["parts"].reverse(), "not what its name says"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "said"), FORGED, ids=range(len(FORGED)))
+def test_a_forgery_that_is_sealed_anew_is_found(name: str, change: Any, said: str, tmp_path: Path) -> None:
+    folder = copied(name, tmp_path)
+
+    def forge(document: dict[str, Any]) -> None:
+        change(document)
+        document["rendered"] = {}
+
+    problems = resealed(folder, forge)
+    assert any(said in problem for problem in problems), problems
+
+
+def test_a_diagnosed_release_is_not_said_to_be_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [(u, v, w) for u in "abc" for v in "def" for w in "ghi"]
+    columns = {key: [name[k] for name in names] for k, key in enumerate("uvw")}
+    source = dc.table(pa.table({**columns, "n": [3] * 27}), "n", keys=list("uvw"))
+    keep = ["margin:u,v", "margin:v,w", "margin:u,w"]
+    dc.release(source, 4, keep=keep, allow_diagnosed=True).save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").grade == "diagnosed" and shell("verify", str(tmp_path / "out")) == 0
+    assert "NOT proved" in capsys.readouterr().out
+
+    def smaller(document: dict[str, Any]) -> None:
+        document["guarantee"]["delta"] = document["guarantee"]["remarks"][-1]["delta"] = "0.000001"
+        document["rendered"] = {}
+
+    assert any("below anything that its runs could show" in problem for problem in resealed(tmp_path / "out", smaller))
+
+
+def test_paths_in_a_release_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "t.csv").write_text("k,n\na,1\nb,2\n")
+    (place / "uniform").write_text("a file of that name")
+    dc.ledger(place / "l.db").create("d", epsilon=1)
+    text = '[table]\nfile = "t.csv"\ncount = "n"\n[privacy]\nepsilon = 1\n[row-by-row]\nmechanism = "uniform"\n'
+    text += 'max_count = 3\n[ledger]\nurl = "sqlite:///l.db"\ndataset = "d"\n[output]\nfolder = "out"\n'
+    (place / "s.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    made, _ = dc.run("place/s.toml")
+    assert made.mechanism.name == "uniform" and dc.ledger(place / "l.db").status("d").releases == 1
+    assert dc.read_spec("place/s.toml").about is None
+    for file in ("~nosuchuser/t.csv", "t\\u0000.csv"):
+        (place / "s.toml").write_text(text.replace("t.csv", file))
+        with pytest.raises(dc.BadInput):
+            dc.run("place/s.toml", "again")

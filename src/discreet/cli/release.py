@@ -26,6 +26,8 @@ def release(**given: Any) -> None:
     out = spec.output.folder
     if out is None and file is None:
         raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR")
+    if file is not None and Path(file).exists():
+        raise BadInput(f"the release was to be written to {file}", "that is there already", "Name a new file")
     if file is not None:
         spec.write(file)  # before anything is spent: a file that cannot be written stops everything
     if out is not None:

@@ -20,9 +20,11 @@ def run(
     lines = [f"checked: {what}" for what in result.checked]
     lines += [f"NOT checked, it was made by other versions: {what}" for what in result.not_applicable]
     lines += [f"PROBLEM: {what}" for what in result.problems]
-    verdict = "The release is consistent and its guarantee is proved." if result.valid else "The release is NOT valid."
+    verdict = VERDICTS.get(str(result.grade), PROVED) if result.valid else "The release is NOT valid."
     emit(json, result.as_json(), [*lines, verdict, LIMIT])
     raise typer.Exit(0 if result.valid else 1)
 
 
+PROVED = "The release is consistent and its guarantee is proved."
+VERDICTS = {"diagnosed": "The release is consistent. Its guarantee is diagnosed by simulation, NOT proved."}
 LIMIT = "No check without the data can prove that the noise was honestly drawn."

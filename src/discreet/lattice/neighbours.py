@@ -70,7 +70,12 @@ def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Inv
         said.append(Remark.of("determined", rows=len(determined), first=_listed(shown), more=more))
     if not terms.change.one_person:
         said.append(Remark("neighbourhood-destroyed"))
-    said.append(Remark("conditioned" if terms.restricted else "negative-counts-forbidden-would-cost"))
+    if terms.restricted:
+        said.append(Remark("conditioned"))
+    elif law.variance is not None:  # nothing is known about Gaussian noise that may not be negative
+        said.append(Remark("counts-may-be-negative"))
+    else:
+        said.append(Remark("negative-counts-forbidden-would-cost"))
     return tuple(said)
 
 

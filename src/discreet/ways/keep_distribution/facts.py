@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
@@ -23,6 +23,7 @@ from discreet.privacy.values import (
 )
 
 Step = Literal["max_count", "distribution", "counts"]
+STEPS: tuple[Step, ...] = get_args(Step)  # in the order in which they spend
 Share = Pure | Concentrated
 DEPENDENT = Remark("mapped-together")
 TOO_WIDE = Remark("too-wide-to-map")
@@ -56,6 +57,11 @@ class MappedMechanism:
     refined: bool
     parts: tuple[PartFacts, ...]
     bought_max_count: BoughtFacts | None
+
+    @property
+    def steps(self) -> set[str]:
+        """What was paid for."""
+        return {part.what for part in self.parts}
 
     @property
     def constructed(self) -> bool:

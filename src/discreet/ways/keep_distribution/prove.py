@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
+    STEPS,
     KeptDistribution,
     PartFacts,
     Share,
@@ -24,7 +26,7 @@ from discreet.ways.keep_distribution.facts import (
     per_unit,
     remarks,
 )  # fmt: skip
-from discreet.ways.keep_distribution.spec import CONSTRUCTED, MAPPED
+from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
 
@@ -68,7 +70,14 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     fits = fits and (mechanism.name == "rank") == consistent and noisy == (mechanism.name in (*MAPPED, "unfixed"))
     fits = fits and not (mechanism.constructed and mechanism.refined)
     fits = fits and mechanism.parameters == form_parameters(mechanism.form)
+    if isinstance(mechanism.form, NoiseThenMap):
+        mapped = published is not None and mechanism.name != "rank"
+        fits = fits and (mechanism.constructed or (mechanism.form.map is not None) == mapped)
+    fits = fits and re.fullmatch(r"[0-9a-f]{32}", mechanism.map_seed) is not None
+    fits = fits and [part.what for part in mechanism.parts] == [what for what in STEPS if what in mechanism.steps]
     problems = [] if fits else ["The mechanism is not what its name says."]
+    if mechanism.refined and published is not None and published.method not in (None, CUMULATIVE):
+        problems.append("The distribution was refined, which only the measurements of 'cumulative' can be.")
     if mechanism.constructed and published is None:
         problems.append("The distribution that the mechanism was constructed for is missing.")
     if published is not None:

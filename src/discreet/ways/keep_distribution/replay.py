@@ -89,8 +89,10 @@ def _table(publication: Publication[KeptDistribution]) -> list[str]:
         bins = np.bincount(counts, minlength=len(facts.distribution.histogram))
         if not np.array_equal(bins, facts.distribution.histogram):
             return ["The histogram of the table is not the published one."]
-    if publication.measured is None or not isinstance(facts.mechanism.form, NoiseThenMap):
+    if publication.measured is None:
         return []
+    if not isinstance(facts.mechanism.form, NoiseThenMap):
+        return ["The release has a file of measurements, but its counts are all there is to measure."]
     made = _replayed(facts, facts.mechanism.form, publication.measured)
     if made is None:
         return ["The map does not lead to the published distribution."]

@@ -65,7 +65,10 @@ class KeepDistribution(WaySpec):
         None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
     base: str | None = option(
-        None, "noise under the map; geometric, or gaussian with rho", values=lambda: BASES, usual="geometric"
+        None,
+        "noise under the map; if not given, geometric for epsilon and gaussian for rho",
+        values=lambda: BASES,
+        usual="geometric",
     )
     privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from discreet.errors import choose
 from discreet.lattice.invariants import Invariants, invariant_matrix
 from discreet.lattice.laws import LAWS, LatticeLaw, Terms
@@ -12,6 +14,8 @@ from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication
 from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
+
+RESOLVED = Fraction(29, 10_000)  # a thousand runs without a failure show a chance below about 3/1000, not less
 
 
 def prove(publication: Publication[KeptSums]) -> list[str]:
@@ -68,6 +72,8 @@ def _grade(publication: Publication[KeptSums], more: tuple[Remark, ...]) -> list
     chain = "chain" in publication.record.facts.mechanism.sampler.split("+")
     if promise.delta and not chain and noise.variance is None:
         return ["A delta is claimed, but the noise is pure."]
+    if chain and promise.epsilon is not None and promise.delta < (1 + promise.epsilon.bounds()[0]) * RESOLVED:
+        return ["The delta of a chain is below anything that its runs could show."]
     charged = chain and promise.delta > 0 and more == (Remark.of("chain", delta=text(promise.delta)),)
     right = (
         charged and promise.grade == "diagnosed"

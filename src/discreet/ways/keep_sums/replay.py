@@ -14,6 +14,8 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     published, mechanism = publication.record.facts.invariants, publication.record.facts.mechanism
     counts, invariants = publication.counts, invariants_of(publication)
     problems = []
+    if publication.measured is not None:
+        problems.append("The release has a file of measurements, but its counts are all there is to measure.")
     if invariants.kept != published.kept:
         problems.append("Something kept is named twice.")
     if invariants.labels != published.labels:

@@ -31,6 +31,8 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
     mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
     if isinstance(loss, Approximate) and people > 1 and mechanism.noise is None:
         return ["A delta is claimed for people who are counted several times: a group's delta is larger."]
+    if isinstance(loss, Approximate) and mechanism.noise is not None and mechanism.noise.pure:
+        return ["A delta is claimed, but the noise is pure."]
     if isinstance(loss, Concentrated) and not (
         mechanism.noise is not None and isinstance(mechanism.noise.price(), Concentrated)
     ):

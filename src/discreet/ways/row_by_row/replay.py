@@ -14,7 +14,9 @@ def replay(publication: Publication[RowFacts]) -> list[str]:
     if record.facts.mechanism.max_count != record.schema.max_count:
         return ["The largest count of the schema is not that of the mechanism."]
     form = record.facts.mechanism.form
-    if not isinstance(form, NoiseThenMap) or form.clamp is None or publication.measured is None:
+    if publication.measured is None:
         return []
+    if not isinstance(form, NoiseThenMap) or form.clamp is None:
+        return ["The release has a file of measurements, but its counts are all there is to measure."]
     wrong = np.flatnonzero(np.clip(publication.measured, *form.clamp) != publication.counts)
     return [f"Row {int(wrong[0]) + 1} of the table does not follow from its measurement."] if len(wrong) else []
