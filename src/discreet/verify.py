@@ -43,7 +43,6 @@ class Verification:
             "problems": list(self.problems),
             "checked": list(self.checked),
             "not_applicable": list(self.not_applicable),
-            "grade": self.grade,
         }
 
 
