@@ -194,6 +194,11 @@ def test_a_delta_is_refused_where_every_method_is_pure() -> None:
         dc.bounded_noise(dc.Approximate(1, "0.1"), truth="1/2", support=4)
 
 
+def test_an_evaluation_takes_values_too() -> None:
+    found = dc.evaluate(table(), "geometric", epsilons=[dc.Pure("1/2"), "1/2", 1], max_count=5, repeats=2, workers=1)
+    assert {row["epsilon"] for row in found.rows} == {"0.5", "1"}
+
+
 def test_the_names_that_help_lists_are_those_there_are() -> None:
     from discreet.distribution.privatizer import exact_privatizers
     from discreet.laws import laws

@@ -23,8 +23,8 @@ from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.evaluate.pool import outcomes
 from discreet.lattice.laws import LAWS
 from discreet.laws import laws
-from discreet.numbers import Epsilon, Number, epsilon_of, exact, probability, text, whole
-from discreet.privacy import Approximate, pure_only
+from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
+from discreet.privacy import Approximate, Pure, loss_of, pure_only
 from discreet.table import Table
 
 WARNING = (
@@ -339,10 +339,10 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
 
 
 def _epsilons(epsilons: Iterable[Number]) -> list[Epsilon]:
-    given = [epsilons] if isinstance(epsilons, (str, int, float, Fraction)) else list(epsilons)
+    given = [epsilons] if isinstance(epsilons, (str, int, float, Fraction, Pure)) else list(epsilons)
     if not given:
         raise BadInput("methods were to be evaluated", "no epsilon was given")
-    return [epsilon_of(text(exact(epsilon, "epsilon"))) for epsilon in given]
+    return [pure_only(loss_of(epsilon), "an evaluation").epsilon for epsilon in given]
 
 
 def _fingerprint(table: Table, setting: Setting) -> str:
