@@ -133,7 +133,8 @@ PAGE = {
     "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
     "more.",
     "error": "How far off a count is",
-    "error-typical": "On average a published count differs from the true one by about",
+    "error-typical": "Averaged over the published distribution, a published count differs from the true one (or from "
+    "the largest count, where the true one is larger) by about",
     "error-caption": "Expected error of a published count, for each true count. It follows from the published "
     "mechanism, not from the data.",
     "use": "How to use the numbers",

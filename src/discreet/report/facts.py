@@ -11,6 +11,7 @@ from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
 from discreet.ways import way_named
 
+ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
 MOST_SUMS = 30  # that a page can list; the record holds all of them
 
 
@@ -66,7 +67,7 @@ def page_of(publication: Publication[Any]) -> Page:
         steps=words.steps(way.steps(publication)),
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
-        typical_error=None if errors is None else f"{errors.typical:.2g}",
+        typical_error=None if errors is None or schema.rows < ENOUGH_ROWS else f"{errors.typical:.2g}",
         kept=[] if invariants is None else list(invariants.labels[:MOST_SUMS]),
         determined=0 if invariants is None else len(invariants.determined),
         advice=_advice(publication, distribution is not None),
