@@ -62,7 +62,7 @@ class Release:
         facts = self.record.schema
         return Schema(
             facts.keys, facts.count, facts.rows, self.publication.categories, self.kind, facts.contributions,
-            facts.order,
+            facts.order, facts.rows_are_disjoint, facts.dropped_totals,
         )  # fmt: skip
 
     @property
@@ -213,7 +213,8 @@ def _sealed(
     from discreet.record.release import About, Publication, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
-        schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order
+        schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order,
+        schema.rows_are_disjoint, schema.dropped_totals,
     )  # fmt: skip
     record = ReleaseRecord(
         software=f"discreet {discreet.__version__}",
@@ -222,7 +223,9 @@ def _sealed(
         way=way,
         schema=facts,
         tables=(PublishedTable("", (*schema.keys, schema.count)),),
-        guarantee=replace(published.guarantee, private=private),
+        guarantee=replace(
+            published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks)
+        ),
         certificate=published.certificate,
         facts=published.facts,
         about=about or About(),

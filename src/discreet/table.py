@@ -24,6 +24,8 @@ class Schema:
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     contributions: int = 1  # in how many rows one person may be counted
     order: Order = "sorted"
+    rows_are_disjoint: bool = False  # the user's word, where keys seem to mean a total
+    dropped_totals: int = 0  # rows that were left out because their keys mean a total
 
     def column(self, name: str) -> list[Any]:
         """The values of one key column, row by row."""

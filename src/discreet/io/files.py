@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
@@ -106,3 +107,21 @@ def write_text(path: str | Path, lines: str | Iterable[str]) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput(f"{path} was to be written", error.strerror or str(error)) from error
+
+
+def create_secret(path: Path) -> None:
+    """An empty file that nobody but its owner could ever open."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def write_secret(path: Path, content: str) -> None:
+    """Text for its owner's eyes, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        create_secret(part)
+        part.write_text(content, encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -47,6 +47,9 @@ PROMISES = {
 
 REMARKS = {
     "rows-are-public": "Which rows the table has is public.",
+    "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of others, "
+    "and the promise rests on this word.",
+    "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
