@@ -91,12 +91,22 @@ class Release:
         """The private distribution of counts, where it was kept, or None."""
         return getattr(self.record.facts, "distribution", None)
 
-    def save(self, folder: str | Path, format: str | None = None, stages: Stages | None = None) -> str:
-        """Write the release folder, whole or not at all; returns the digest of its release.json."""
+    def save(
+        self,
+        folder: str | Path,
+        format: str | None = None,
+        stages: Stages | None = None,
+        *,
+        excel_safe: bool = False,
+    ) -> str:
+        """Write the release folder, whole or not at all; returns the digest of its release.json.
+
+        `excel_safe` puts an apostrophe before keys that a spreadsheet would take for formulas.
+        """
         from discreet.io.folder import save
 
         (stages or _ignore)("save")
-        return save(self, folder, format)
+        return save(self, folder, format, excel_safe)
 
     def __repr__(self) -> str:
         return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"

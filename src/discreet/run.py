@@ -95,6 +95,9 @@ class Output:
     measurements: bool = option(
         True, "publish the noisy values before any mapping too", kind=bool, flag="--measurements/--no-measurements"
     )
+    excel_safe: bool = option(
+        False, "write an apostrophe before keys that a spreadsheet would take for formulas", kind=bool
+    )
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def run(
         table, asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
         ledger=None if entry is None else entry.address, dataset=None if entry is None else entry.dataset, seed=seed,
     )  # fmt: skip
-    return made, made.save(folder, asked.output.format)
+    return made, made.save(folder, asked.output.format, excel_safe=asked.output.excel_safe)
 
 
 class _Reading:

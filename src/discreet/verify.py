@@ -180,7 +180,9 @@ def _check_table(folder: Folder) -> list[str]:
 
 
 def _check_rows(folder: Folder) -> list[str]:
-    """A person who is in a total is in two rows: that was paid for, or declared not to be so."""
+    """A person in a total is in two rows: that was paid for, or declared not to be so. Keys are written as is said."""
+    from discreet.io.formulas import formula_remarks, is_escaped
+    from discreet.io.tables import file_kind
     from discreet.io.totals import rows_of_totals
 
     schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
@@ -190,6 +192,9 @@ def _check_rows(folder: Folder) -> list[str]:
     answered = schema.rows_are_disjoint or schema.contributions > 1
     if not answered and rows_of_totals(folder.publication.categories).any():
         problems.append("Some keys of the table mean a total, so that one person may be counted in several rows.")
+    (table,) = folder.publication.record.tables
+    if table.remarks != formula_remarks(folder.publication.categories, file_kind(table.file), is_escaped(table.remarks)):
+        problems.append("The record does not say of the keys how they are written.")
     return problems
 
 

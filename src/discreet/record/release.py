@@ -76,6 +76,7 @@ class PublishedTable:
     file: str
     columns: tuple[str, ...]
     measurements: tuple[Measurements, ...] = ()
+    remarks: tuple[Remark, ...] = ()  # on how its keys are written
 
 
 @dataclass(frozen=True)
