@@ -50,7 +50,19 @@ def read_distribution(path: str | Path) -> list[float]:
     if not isinstance(content, list) or not content:
         raise BadInput(f"a distribution was to be read from {path}", "it is not a list of numbers")
     entries = [entry[0] if isinstance(entry, list) and len(entry) == 1 else entry for entry in content]
-    return [float(_number(entry, path)) for entry in entries]
+    return [_float(_number(entry, path), path) for entry in entries]
+
+
+def read_floats(path: str | Path) -> list[list[float]]:
+    """A matrix of costs, which nothing private depends on."""
+    return [[_float(entry, Path(path)) for entry in row] for row in read_matrix(path)]
+
+
+def _float(number: Fraction, path: Path) -> float:
+    try:
+        return float(number)
+    except OverflowError as error:
+        raise BadInput(f"{path} was to be read", "a number in it is beyond 1e308", "Write a smaller number") from error
 
 
 def _content(path: Path) -> Any:

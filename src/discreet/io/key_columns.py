@@ -13,12 +13,12 @@ MONTHS = (
     "jan(uary|uar|vier)?|feb(ruary|ruar)?|mar(ch)?|m(ä|ae?)rz|avr(il)?|apr(il)?|may|mai|june?|juni|juin|july?|juli|"
     "juillet|aug(ust)?|ao(u|û)t|sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?"
 )
-BEFORE = (  # what people write before a number
-    "usd|eur|gbp|chf|jpy|cny|inr|cad|aud|sek|nok|dkk|rs|ca|circa|approx|about|around|under|over|below|above|up to|"
-    "at least|at most|less than|more than|fewer than|no|nr|n"
+CURRENCIES = "usd|eur|gbp|chf|jpy|cny|inr|cad|aud|sek|nok|dkk"
+BEFORE = (  # words that people write before a number
+    "rs|ca|circa|approx|about|around|under|over|below|above|up to|at least|at most|less than|more than|fewer than|no|nr|n"
 )
 NUMBER = (  # a digit that only signs, currencies, brackets and such words precede; a date; a number without digits
-    rf"(?i)^\W*((({BEFORE})\b\.?\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|(nan|inf|infinity)$)"
+    rf"(?i)^\W*((({CURRENCIES})\W*|({BEFORE})\b\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|(nan|inf|infinity)$)"
 )
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -179,12 +180,14 @@ def _table(
     if frame.num_rows == 0:
         raise BadInput("a table of counts was to be read", "it has no rows")
     frame, categories, dropped = _categories(frame, count, keys, rule, bound)
-    counts = whole_counts(frame.column(count), count)
+    with _numbered_without(dropped):
+        counts = whole_counts(frame.column(count), count)
     if universe is not None:
         every, fewer = _universe_of(universe, categories, rule, bound)
         categories, counts = _filled(categories, counts, every, list(categories.column_names))
         dropped = max(dropped, fewer)
-    schema, order = _ordered(categories, len(counts), count, keep_order, kind)
+    with _numbered_without(dropped):
+        schema, order = _ordered(categories, len(counts), count, keep_order, kind)
     schema = replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped)
     return Table(schema, counts if order is None else counts[order], order)
 
@@ -194,6 +197,18 @@ def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule, bound: int
     names = key_names(frame, count, keys)
     frame, dropped = without_totals(frame, names, rule, bound)
     return frame, _plain(frame.select(names)), dropped
+
+
+@contextmanager
+def _numbered_without(dropped: int) -> Iterator[None]:
+    """An error that names rows says so where rows were left out before they were numbered."""
+    try:
+        yield
+    except BadInput as error:
+        if not dropped:
+            raise
+        found = f"{error.found} (rows are numbered without the {dropped} that were left out)"
+        raise BadInput(error.asked, found, error.do, **error.values) from error
 
 
 def _universe_of(universe: Any, categories: Any, rule: TotalsRule, bound: int) -> tuple[Any, int]:

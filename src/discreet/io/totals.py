@@ -33,7 +33,7 @@ WORDS = tuple(
 )
 PHRASES = r"^(grand-|sub-?)?totals?-|-(sub-?)?totals?$"  # 'Total, all ages', 'County total'
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    r"(?i)^[^\pL\pN]*$|^_t|[\x{FF00}-\x{FFEF}\p{Cf}\p{Cc}\pM∑σ]|"
+    r"(?i)^[^\pL\pN]*$|^_t|[\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\p{Cf}\p{Cc}\pM∑σ]|"
     + "|".join(sorted({max(word.split("-"), key=len) for word in WORDS}))
 )
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices

@@ -32,6 +32,7 @@ from discreet.sample.draw import add_noise, bernoulli
 
 DELTA_BITS = 160  # of the enclosures that a delta is computed from
 SUMMED = 10**10  # up to this variance probabilities are summed: four million masses
+WIDEST_ENCLOSED = 1 << 12  # of noise whose delta is summed value by value, some twenty times over: half a minute
 SMOOTH = 4  # from this variance on, sums over the integers are integrals to the last digit of a float
 
 
@@ -154,6 +155,8 @@ def _deviation(variance: Fraction) -> Fraction:
 def least_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
     """The smallest variance, to one part in a thousand, whose noise is (epsilon, delta)-private."""
     require_delta(delta)
+    by_rho = 1 / (2 * rho_for(epsilon.rational(), delta))  # nearly as narrow, and quick to find
+    require_width(_deviation(by_rho), WIDEST_ENCLOSED, "Gaussian noise for epsilon with delta")
     low, high = Fraction(1, 100), Fraction(1)
     while Gaussian(high).delta(epsilon) > delta:
         low, high = high, 2 * high
