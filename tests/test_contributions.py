@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.io.folder import read_folder
 from discreet.io.counted import write_counted
+from discreet.io.folder import read_folder
 from discreet.io.tables import read_schema
 from tests.cli.test_commands import run  # noqa: F401
 

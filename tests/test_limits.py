@@ -100,7 +100,7 @@ def test_a_tiny_epsilon_works_or_is_refused_before_the_ledger(name: str, people:
 def test_the_guard_against_wide_noise_can_be_tripped(name: str) -> None:
     options = dict(TINY[name])
     options.setdefault("epsilon", None if "rho" in options else "1e-9")
-    with pytest.raises(BadInput, match="beyond the|too few"):
+    with pytest.raises(BadInput, match=r"beyond the|too few"):
         dc.release(table([5] * 12, 10**9), options.pop("epsilon"), **options)
 
 
@@ -167,7 +167,10 @@ def test_numbers_beyond_a_float_are_refused_where_floats_are_meant(tmp_path: Pat
     ],
 )
 def test_absurd_exponents_are_refused_at_once_in_the_shell(
-    run: Any, words: tuple[str, ...], number: str, tmp_path: Path  # noqa: F811
+    run: Any,  # noqa: F811
+    words: tuple[str, ...],
+    number: str,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "spec.toml").write_text(
         f'[table]\nfile = "table.csv"\ncount = "n"\n[privacy]\nepsilon = "{number}"\n[output]\nfolder = "out"\n'

@@ -233,9 +233,7 @@ def _sealed(
         way=way,
         schema=facts,
         tables=(PublishedTable("", (*schema.keys, schema.count)),),
-        guarantee=replace(
-            published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks)
-        ),
+        guarantee=replace(published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks)),
         certificate=published.certificate,
         facts=published.facts,
         about=about or About(),

@@ -20,9 +20,9 @@ from discreet.privacy.values import Loss, loss_of
 from discreet.ways import PACKAGES, WaySpec, way_named
 
 if TYPE_CHECKING:
+    from discreet.arrays import Integers
     from discreet.record.release import About
     from discreet.release import Release
-    from discreet.arrays import Integers
     from discreet.table import Schema, Table
 
 PRIVACY = ("epsilon", "alpha", "rho", "delta")

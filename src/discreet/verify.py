@@ -193,7 +193,9 @@ def _check_rows(folder: Folder) -> list[str]:
     if not answered and rows_of_totals(folder.publication.categories).any():
         problems.append("Some keys of the table mean a total, so that one person may be counted in several rows.")
     (table,) = folder.publication.record.tables
-    if table.remarks != formula_remarks(folder.publication.categories, file_kind(table.file), is_escaped(table.remarks)):
+    if table.remarks != formula_remarks(
+        folder.publication.categories, file_kind(table.file), is_escaped(table.remarks)
+    ):
         problems.append("The record does not say of the keys how they are written.")
     return problems
 

@@ -119,7 +119,9 @@ def test_other_tables_are_nobodys(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("old_umask", [0o000, 0o022])
-def test_secret_files_are_for_their_owner_alone(old_umask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_files_are_for_their_owner_alone(
+    old_umask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As long as they exist, under any name: watched at every opening and renaming."""
     modes: set[int] = set()
     replace = Path.replace

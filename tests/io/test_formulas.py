@@ -1,4 +1,4 @@
-"""Keys that a spreadsheet takes for formulas: said to be there, or written with an apostrophe that readers take away."""
+"""Keys that a spreadsheet takes for formulas: told of, or written with an apostrophe that readers take away."""
 
 from __future__ import annotations
 

@@ -21,7 +21,21 @@ NUMBERS = (
     "EUR 12", "USD12", ".5", ",5", "~7", "#4", "1e5", "01001", "2020-01-31", "31.12.1999", "12/31/99", "Mar 3, 1970",
     "March 1970", "3rd", "n=5", "up to 5", "Over 65", "nan", "inf", "-Infinity", "１２", "٣",
 )  # fmt: skip
-NAMES = ("Ash", "place 0001", "p000", "NA", "-", "Mayfield 3", "Infant", "Nancy", "A12", "November", "Nobel 5", "<", "Ö")
+NAMES = (
+    "Ash",
+    "place 0001",
+    "p000",
+    "NA",
+    "-",
+    "Mayfield 3",
+    "Infant",
+    "Nancy",
+    "A12",
+    "November",
+    "Nobel 5",
+    "<",
+    "Ö",
+)
 
 
 def refused(frame: Any, *columns: str) -> str:
@@ -35,7 +49,9 @@ def refused(frame: Any, *columns: str) -> str:
 def test_one_value_that_reads_as_a_number_demands_keys(number: str) -> None:
     message = refused(pa.table({"deaths": ["NA", number, "Ash"], "n": [1, 2, 3]}), "deaths")
     assert "'deaths'" in message and number not in message.replace("--keys A,B", "")
-    assert dc.table(pa.table({"deaths": ["NA", number, "Ash"], "n": [1, 2, 3]}), "n", "deaths").schema.keys == ("deaths",)
+    assert dc.table(pa.table({"deaths": ["NA", number, "Ash"], "n": [1, 2, 3]}), "n", "deaths").schema.keys == (
+        "deaths",
+    )
 
 
 def test_names_alone_may_be_left_unnamed() -> None:

@@ -26,7 +26,21 @@ TOTALS = (
     "Ensemble", "Somme", "TOTAL", " total: ", "*Total*", "(all)", "— All —", "Total, all ages", "County total",
     "Total 2020", "All ages", "Both sexes", "Sub-total", "Ｔｏｔａｌ", "_T", "Σ", "合計", "ИТОГО", "YHTEENSÄ", "รวม",
 )  # fmt: skip
-NAMES = ("Allen", "Ash", "Totality", "Sumter", "Tall", "-", "T", "All Saints", "totaled", "Alle Leute", "Alt", "*", "NA")
+NAMES = (
+    "Allen",
+    "Ash",
+    "Totality",
+    "Sumter",
+    "Tall",
+    "-",
+    "T",
+    "All Saints",
+    "totaled",
+    "Alle Leute",
+    "Alt",
+    "*",
+    "NA",
+)
 
 
 def flags(values: Any) -> list[bool]:
@@ -50,7 +64,9 @@ def test_names_are_not_taken_for_totals() -> None:
     assert flags(NAMES) == [False] * len(NAMES)
 
 
-@given(st.sampled_from(WORDS), st.sampled_from([str.upper, str.title, str.lower, str]), st.text(" :*()-–.,\t", max_size=4))
+@given(
+    st.sampled_from(WORDS), st.sampled_from([str.upper, str.title, str.lower, str]), st.text(" :*()-–.,\t", max_size=4)
+)
 def test_case_form_and_what_stands_around_do_not_matter(word: str, change: Any, around: str) -> None:
     written = change(word.replace("-", " "))
     for form in ("NFC", "NFD", "NFKC"):
@@ -99,7 +115,10 @@ def test_paid_for_or_declared() -> None:
     paid = dc.table(frame("Total"), "n", "place", contributions=2)
     assert paid.schema.contributions == 2 and len(paid) == 3
     declared = dc.table(frame("Somme"), "n", "place", rows_are_disjoint=True)
-    for promise in (dc.plan(declared, 1, max_count=5).guarantee, dc.release(declared, 1, max_count=5).guarantee.sentence):
+    for promise in (
+        dc.plan(declared, 1, max_count=5).guarantee,
+        dc.release(declared, 1, max_count=5).guarantee.sentence,
+    ):
         assert "declares that no row is a total" in promise
     assert "declares" not in dc.plan(paid, 1, max_count=5).guarantee
 
@@ -163,7 +182,11 @@ def test_verify_asks_for_the_word_or_the_price(way: str, tmp_path: Path) -> None
     def false(document: Any) -> None:
         document["schema"]["dropped_totals"] = 3
 
-    for change, said in ((silent, "mean a total"), (half_silent, "what the schema says"), (false, "what the schema says")):
+    for change, said in (
+        (silent, "mean a total"),
+        (half_silent, "what the schema says"),
+        (false, "what the schema says"),
+    ):
         shutil.copytree(tmp_path / "declared", tmp_path / "edited")
         resealed(tmp_path / "edited", change)
         assert any(said in problem for problem in dc.verify(tmp_path / "edited").problems)

@@ -39,7 +39,11 @@ def run(
 
     private = private_distribution(
         read_table(
-            table, count=count, keys=names(keys), contributions=contributions, drop_totals=drop_totals,
+            table,
+            count=count,
+            keys=names(keys),
+            contributions=contributions,
+            drop_totals=drop_totals,
             rows_are_disjoint=rows_are_disjoint,
         ),
         epsilon,

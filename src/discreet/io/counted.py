@@ -121,7 +121,9 @@ def _noted(note: Path, frame: Any) -> Known:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
     same = digest is None or digest == digest_of(frame)
-    return Known(max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is about other counts")
+    return Known(
+        max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is about other counts"
+    )
 
 
 def _beside(out: Path) -> Path:

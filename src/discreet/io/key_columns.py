@@ -1,4 +1,4 @@
-"""Which columns are public keys: those that are named. Only where nothing can be meant otherwise may they be left out."""
+"""Which columns are public keys: those that are named. They may be left out only where no doubt is left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MONTHS = (
 )
 CURRENCIES = "usd|eur|gbp|chf|jpy|cny|inr|cad|aud|sek|nok|dkk"
 BEFORE = (  # words that people write before a number
-    "rs|ca|circa|approx|about|around|under|over|below|above|up to|at least|at most|less than|more than|fewer than|no|nr|n"
+    "rs|ca|circa|approx|about|around|under|over|below|above|up to|at least|at most|less than|more than|fewer than|"
+    "no|nr|n"
 )
 NUMBER = (  # a digit that only signs, currencies, brackets and such words precede; a date; a number without digits
     rf"(?i)^\W*((({CURRENCIES})\W*|({BEFORE})\b\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|(nan|inf|infinity)$)"

@@ -15,8 +15,7 @@ from discreet.errors import BadInput
 
 NAMED = 5  # rows that an error names: enough to see what is meant
 
-WORDS = tuple(
-    """
+LEXICON = """
     total totals grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
     everybody altogether aggregate both all-ages all-persons all-people all-sexes both-sexes all-genders both-genders
     all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
@@ -29,8 +28,8 @@ WORDS = tuple(
     yhteensä kaikki kokku kopā iš-viso razem ogółem łącznie celkem spolu összesen ukupno skupaj
     всього итого всего сумма общо σύνολο toplam genel-toplam jumlah tổng tổng-cộng รวม
     合計 総計 計 合计 总计 總計 小计 小計 총계 합계 المجموع الإجمالي कुल סך-הכל
-    """.split()
-)
+"""  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
+WORDS = tuple(LEXICON.split())
 PHRASES = r"^(grand-|sub-?)?totals?-|-(sub-?)?totals?$"  # 'Total, all ages', 'County total'
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
     r"(?i)^[^\pL\pN]*$|^_t|[\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\p{Cf}\p{Cc}\pM∑σ]|"

@@ -11,13 +11,13 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, NotProven, SolverFailed
-from discreet.laws.law import WIDEST, require_width
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, smallest_change
 from discreet.lattice.sampler import WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of
+from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
 from discreet.sample.bits import Bits

@@ -47,8 +47,8 @@ PROMISES = {
 
 REMARKS = {
     "rows-are-public": "Which rows the table has is public.",
-    "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of others, "
-    "and the promise rests on this word.",
+    "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of "
+    "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
@@ -115,8 +115,8 @@ ADVICE = {
 }
 
 KEYS = {
-    "formula-keys": "Some keys in these columns begin with a mark that spreadsheets take for a formula: {columns}. They "
-    "are published as they are; import such columns as text.",
+    "formula-keys": "Some keys in these columns begin with a mark that spreadsheets take for a formula: {columns}. "
+    "They are published as they are; import such columns as text.",
     "formula-keys-escaped": "Keys in these columns that spreadsheets would take for formulas were written with an "
     "apostrophe before them, which is not part of the key: {columns}.",
 }
@@ -153,7 +153,8 @@ PAGE = {
     "again from release.json, and replays what follows from the values that are published. It finds every "
     "inconsistent edit. If you were given the digest of release.json by another way, --digest also finds a consistent "
     "forgery. No check without the data can prove that the noise was honestly drawn.",
-    "footer": "Published columns: {keys}, public and as they are, and the private count {count}. Mechanism: {mechanism}. Made with discreet.",
+    "footer": "Published columns: {keys}, public and as they are, and the private count {count}. Mechanism: "
+    "{mechanism}. Made with discreet.",
 }
 
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
