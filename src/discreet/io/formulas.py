@@ -12,7 +12,6 @@ from discreet.privacy.values import Remark
 
 FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
 ESCAPED = r"^'('*[=+\-@\t\r])"
-AS_THEY_ARE, WITH_APOSTROPHE = "formula-keys", "formula-keys-escaped"
 
 
 def formula_remarks(keys: Any, kind: str, excel_safe: bool) -> tuple[Remark, ...]:
@@ -20,11 +19,11 @@ def formula_remarks(keys: Any, kind: str, excel_safe: bool) -> tuple[Remark, ...
     names = [name for name in keys.column_names if _any(keys.column(name), kind)]
     if not names:
         return ()
-    return (Remark.of(WITH_APOSTROPHE if excel_safe else AS_THEY_ARE, columns=", ".join(names)),)
+    return (Remark.of("formula-keys-escaped" if excel_safe else "formula-keys", columns=", ".join(names)),)
 
 
 def is_escaped(remarks: tuple[Remark, ...]) -> bool:
-    return any(one.code == WITH_APOSTROPHE for one in remarks)
+    return any(one.code == "formula-keys-escaped" for one in remarks)
 
 
 def escaped(keys: Any, kind: str) -> Any:
