@@ -71,7 +71,7 @@ def _lengths_and_letters(chunk: Any) -> tuple[bytes, Any]:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownBound:
     """What is known of a file: the bound, and whether it surely belongs to it."""
 
     bound: int
@@ -98,12 +98,12 @@ def bound_of(path: str | Path, frame: Any, given: int | None) -> int:
     return asked or known.bound
 
 
-def _known(path: Path, frame: Any) -> Known:
+def _known(path: Path, frame: Any) -> KnownBound:
     """Inside the file, beside it, or in the list; where nothing is known, every person is in one row."""
     inside = (frame.schema.metadata or {}).get(METADATA)
     if inside is not None:
         try:
-            return Known(whole(int(inside), "contributions", 1), True)
+            return KnownBound(whole(int(inside), "contributions", 1), True)
         except ValueError as error:
             raise BadInput(f"{path} was to be read", "its metadata hold no number of contributions") from error
     note = _beside(path)
@@ -111,17 +111,17 @@ def _known(path: Path, frame: Any) -> Known:
         return _noted(note, frame)
     listed = _listed(frame)
     why = f"`discreet count` made this table with up to {listed} rows of one person, and its note {note.name} is gone"
-    return Known(listed, listed == 1, why)
+    return KnownBound(listed, listed == 1, why)
 
 
-def _noted(note: Path, frame: Any) -> Known:
+def _noted(note: Path, frame: Any) -> KnownBound:
     try:
         value = json.loads(note.read_text(encoding="utf-8"))
         bound, digest = whole(value["contributions"], "contributions", 1), value.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
     same = digest is None or digest == digest_of(frame)
-    return Known(
+    return KnownBound(
         max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is about other counts"
     )
 
