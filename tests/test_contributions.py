@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
+from discreet.io.counted import write_counted
 from discreet.io.folder import read_folder
-from discreet.io.microdata import write_counted
 from discreet.io.tables import read_schema
 from tests.cli.test_commands import run  # noqa: F401
 
@@ -30,7 +30,7 @@ def counted(tmp_path: Path) -> Path:
 ASKED = ("--count", "count", "--epsilon", "6", "--max-count", "20", "--json")
 
 
-@pytest.mark.parametrize(("given", "bound"), [((), 3), (("--contributions", "2"), 3), (("--contributions", "5"), 5)])
+@pytest.mark.parametrize(("given", "bound"), [((), 3), (("--contributions", "3"), 3), (("--contributions", "5"), 5)])
 def test_the_distribution_counts_with_it(run: Any, counted: Path, given: tuple[str, ...], bound: int) -> None:  # noqa: F811
     assert run("distribution", str(counted), *ASKED, *given).json["contributions"] == bound
 

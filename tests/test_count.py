@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
 from discreet.io import microdata
-from discreet.io.microdata import contributions_beside
-from discreet.io.tables import read_table
+from discreet.io.counted import bound_of
+from discreet.io.tables import read_frame, read_table
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}
@@ -243,10 +243,11 @@ def test_from_the_shell(out: str, tmp_path: Path) -> None:
     frame = pd.read_csv(tmp_path / out, dtype=str) if out.endswith("csv") else pd.read_parquet(tmp_path / out)
     assert frame["county"].tolist() == ["01001", "01001", "01003", "01003", "02001", "02001"]
     assert frame["count"].astype(int).sum() == 3
-    assert contributions_beside(tmp_path / out) == 2
-    assert contributions_beside(tmp_path / "people.csv") == 1
+    assert bound_of(tmp_path / "people.csv", read_frame(tmp_path / "people.csv"), None) == 1
     assert read_table(tmp_path / out, "count", ["county", "sex"]).schema.contributions == 2
     assert read_table(tmp_path / out, "count", ["county", "sex"], contributions=5).schema.contributions == 5
+    if out.endswith("parquet"):
+        return  # what a Parquet file says itself needs no note
     (tmp_path / f"{out}.contributions.json").write_text("{}")
     with pytest.raises(BadInput, match="does not say how many rows one person may have"):
         read_table(tmp_path / out, "count", ["county", "sex"])

@@ -121,7 +121,7 @@ def test_the_noise_is_the_one_claimed() -> None:
     frame = pa.table({"place": [f"{i:05d}x" for i in range(rows)], "n": np.full(rows, 2)})
     for name in ("geometric", "explicit-fair", "randomized-response", "staircase", "exponential", "discrete-gaussian"):
         release = dc.release(
-            dc.table(frame, "n"), 1, delta="1e-6" if "gauss" in name else 0, max_count=4, mechanism=name
+            dc.table(frame, "n", "place"), 1, delta="1e-6" if "gauss" in name else 0, max_count=4, mechanism=name
         )
         law = Mechanism(release.mechanism.name, release.mechanism.form).matrix()
         assert law_p_value(release.counts, law[2]) > 1e-6, name
@@ -302,7 +302,7 @@ def test_top_coding(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", [["total"], ["margin:sex", "margin:age"]])
 def test_releases_that_keep_sums_fit_the_schema_too(tmp_path: Path, keep: list[str]) -> None:
     frame = pa.table({"sex": ["f", "f", "m", "m"], "age": ["old", "young"] * 2, "n": [5, 6, 7, 8]})
-    dc.release(dc.table(frame, "n"), 1, keep=keep).save(tmp_path / "out")
+    dc.release(dc.table(frame, "n", "all"), 1, keep=keep).save(tmp_path / "out")
     document = json.loads((tmp_path / "out" / "release.json").read_text())
     assert not [error.message for error in Draft202012Validator(SCHEMA).iter_errors(document)]
     assert dc.verify(tmp_path / "out").valid

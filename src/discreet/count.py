@@ -27,15 +27,18 @@ def count(
     """
     from discreet.io.microdata import count_file, count_frame
     from discreet.io.tables import read_universe, table
+    from discreet.io.totals import rows_of_totals
 
     names = [by] if isinstance(by, str) else [str(name) for name in by]
     limit = _limit(names, person, bound)
     categories = read_universe(universe, names)
     if categories.num_rows == 0:
         raise BadInput("microdata were to be counted", "the universe has no categories")
+    seems_total = bool(rows_of_totals(categories).any())
     counter = count_file if isinstance(data, (str, Path)) else count_frame
     counts, kind = counter(data, names, categories, person, limit)
-    counted = table(categories.append_column(COUNT, [counts]), COUNT, names)
+    # every row of the data went into one category, whatever its name: no category is a total of others
+    counted = table(categories.append_column(COUNT, [counts]), COUNT, names, rows_are_disjoint=seems_total)
     return replace(counted, schema=replace(counted.schema, kind=kind, contributions=limit))
 
 

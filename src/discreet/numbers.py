@@ -40,7 +40,7 @@ def exact(value: Number, what: str = "the number") -> Fraction:
 def _absurd(written: str) -> bool:
     """Whether writing the number out would take digits that nobody could want: 1e-40000000 fills the memory."""
     _, mark, exponent = written.lower().partition("e")
-    digits = exponent.strip().lstrip("+-").lstrip("0")
+    digits = exponent.strip().lstrip("+-").replace("_", "").lstrip("0")
     return bool(mark) and digits.isdecimal() and (len(digits) > 6 or int(digits) > LARGEST_EXPONENT)
 
 
@@ -200,7 +200,11 @@ class Epsilon:
         return Epsilon(value=self.rational() * factor)
 
     def __float__(self) -> float:
-        return float(self.value) if self.value is not None else math.log(float(self.ratio or 1))
+        if self.value is not None:
+            return float(self.value)
+        assert self.ratio is not None
+        near = abs(self.ratio - 1) < Fraction(1, 2)  # there the logarithm of a rounded ratio would have few digits
+        return math.log1p(float(self.ratio - 1)) if near else math.log(float(self.ratio))
 
     def __str__(self) -> str:
         """Exact where epsilon is rational; otherwise a decimal not below it."""

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
-from discreet.privacy.values import Guarantee, Loss, Remark
+from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
 
@@ -94,7 +94,9 @@ def plan(
     chosen, placed = way_named(spec.name), spec if given_rows is None else spec.in_order(given_rows)
     planned = chosen.plan(schema, loss, placed)
     columns = (*schema.keys, schema.count)
-    return Plan(planned.steps, planned.guarantee, tuple(_expected(chosen, schema, loss, placed, prior)), columns)
+    more = about_rows(schema.rows_are_disjoint, schema.dropped_totals)
+    promise = replace(planned.guarantee, remarks=(*planned.guarantee.remarks, *more))
+    return Plan(planned.steps, promise, tuple(_expected(chosen, schema, loss, placed, prior)), columns)
 
 
 def _schema(given: Any, contributions: int | None) -> Schema:

@@ -62,7 +62,7 @@ class Release:
         facts = self.record.schema
         return Schema(
             facts.keys, facts.count, facts.rows, self.publication.categories, self.kind, facts.contributions,
-            facts.order,
+            facts.order, facts.rows_are_disjoint, facts.dropped_totals,
         )  # fmt: skip
 
     @property
@@ -91,12 +91,22 @@ class Release:
         """The private distribution of counts, where it was kept, or None."""
         return getattr(self.record.facts, "distribution", None)
 
-    def save(self, folder: str | Path, format: str | None = None, stages: Stages | None = None) -> str:
-        """Write the release folder, whole or not at all; returns the digest of its release.json."""
+    def save(
+        self,
+        folder: str | Path,
+        format: str | None = None,
+        stages: Stages | None = None,
+        *,
+        excel_safe: bool = False,
+    ) -> str:
+        """Write the release folder, whole or not at all; returns the digest of its release.json.
+
+        `excel_safe` puts an apostrophe before keys that a spreadsheet would take for formulas.
+        """
         from discreet.io.folder import save
 
         (stages or _ignore)("save")
-        return save(self, folder, format)
+        return save(self, folder, format, excel_safe)
 
     def __repr__(self) -> str:
         return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"
@@ -213,7 +223,8 @@ def _sealed(
     from discreet.record.release import About, Publication, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
-        schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order
+        schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order,
+        schema.rows_are_disjoint, schema.dropped_totals,
     )  # fmt: skip
     record = ReleaseRecord(
         software=f"discreet {discreet.__version__}",
@@ -222,7 +233,7 @@ def _sealed(
         way=way,
         schema=facts,
         tables=(PublishedTable("", (*schema.keys, schema.count)),),
-        guarantee=replace(published.guarantee, private=private),
+        guarantee=replace(published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks)),
         certificate=published.certificate,
         facts=published.facts,
         about=about or About(),

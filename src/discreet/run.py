@@ -7,7 +7,7 @@ Sections: [table], [privacy], one named after the way ([keep-distribution], [row
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,9 +20,10 @@ from discreet.privacy.values import Loss, loss_of
 from discreet.ways import PACKAGES, WaySpec, way_named
 
 if TYPE_CHECKING:
+    from discreet.arrays import Integers
     from discreet.record.release import About
     from discreet.release import Release
-    from discreet.table import Table
+    from discreet.table import Schema, Table
 
 PRIVACY = ("epsilon", "alpha", "rho", "delta")
 Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
@@ -39,20 +40,32 @@ class TableSpec:
     )
     universe: str | None = option(None, "file with the public set of rows; missing ones count zero", metavar="FILE")
     keep_order: bool = option(False, "the order of the rows is public", kind=bool)
-    contributions: int = option(1, "in how many rows one person may be counted", kind=int)
+    contributions: int | None = option(None, "in how many rows one person may be counted", kind=int)
+    drop_totals: bool = option(False, "leave out rows whose keys mean a total", kind=bool)
+    rows_are_disjoint: bool = option(
+        False, "your word that no row is a total of others, though its keys may read so", kind=bool
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.keys, str):
             object.__setattr__(self, "keys", named(self.keys))
-        whole(self.contributions, "contributions", 1)
+        if self.contributions is not None:
+            whole(self.contributions, "contributions", 1)
 
     def read(self) -> Table:
         from discreet.io.tables import read_table
 
-        return read_table(
-            self.file, self.count, self.keys, self.universe, keep_order=self.keep_order,
-            contributions=self.contributions,
-        )  # fmt: skip
+        return read_table(self.file, self.count, self.keys, self.universe, **self._intake())
+
+    def read_schema(self) -> tuple[Schema, Integers | None]:
+        """The public part alone."""
+        from discreet.io.tables import read_schema
+
+        return read_schema(self.file, self.count, self.keys, self.universe, **self._intake())
+
+    def _intake(self) -> dict[str, Any]:
+        names = ("keep_order", "contributions", "drop_totals", "rows_are_disjoint")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,9 @@ class Output:
     format: str | None = option(None, "of the table: csv or parquet; that of the input if not given")
     measurements: bool = option(
         True, "publish the noisy values before any mapping too", kind=bool, flag="--measurements/--no-measurements"
+    )
+    excel_safe: bool = option(
+        False, "write an apostrophe before keys that a spreadsheet would take for formulas", kind=bool
     )
 
 
@@ -126,11 +142,16 @@ def read_spec(path: str | Path) -> ReleaseSpec:
 
 
 def run(
-    spec: ReleaseSpec | str | Path, out: str | Path | None = None, *, seed: int | None = None
+    spec: ReleaseSpec | str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int | None = None,
+    before: Callable[[Schema], None] | None = None,
 ) -> tuple[Release, str]:
     """Make the release that a file, or a value, asks for; returns it and the digest of its release.json.
 
-    Running the same file twice makes two releases of the same data, and charges the ledger twice.
+    Running the same file twice makes two releases of the same data, and charges the ledger twice. `before` is told
+    what will be published before anything is spent.
     """
     from discreet.io.folder import check_format, free_target
     from discreet.release import release
@@ -142,11 +163,14 @@ def run(
     free_target(folder)
     check_format(asked.output.format)
     entry = asked.ledger
+    table = asked.table.read()
+    if before is not None:
+        before(table.schema)
     made = release(
-        asked.table.read(), asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
+        table, asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
         ledger=None if entry is None else entry.address, dataset=None if entry is None else entry.dataset, seed=seed,
     )  # fmt: skip
-    return made, made.save(folder, asked.output.format)
+    return made, made.save(folder, asked.output.format, excel_safe=asked.output.excel_safe)
 
 
 class _Reading:

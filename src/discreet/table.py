@@ -24,6 +24,8 @@ class Schema:
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     contributions: int = 1  # in how many rows one person may be counted
     order: Order = "sorted"
+    rows_are_disjoint: bool = False  # the user's word, where keys seem to mean a total
+    dropped_totals: int = 0  # rows that were left out because their keys mean a total
 
     def column(self, name: str) -> list[Any]:
         """The values of one key column, row by row."""
@@ -31,6 +33,16 @@ class Schema:
             raise BadInput(f"the key column {name!r} was asked for", "there is none", did_you_mean(name, self.keys))
         values: list[Any] = self.categories.column(name).to_pylist()
         return values
+
+
+LARGEST_TOTAL = 1 << 62  # of all counts together: no sum of some of them leaves 64 bits, and noise has room beside it
+
+
+def refuse_large(counts: Integers) -> None:
+    """Refuse counts whose sum a machine word does not hold: it would come out wrong, and be published so."""
+    near = float(counts.sum(dtype=np.float64))  # to a few parts in 10^16 times the number of rows: far below a half
+    if near > LARGEST_TOTAL / 2 and sum(counts.tolist()) > LARGEST_TOTAL:
+        raise BadInput("a table of counts was given", "its counts add up to more than 2^62", "Count in larger units")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +54,7 @@ class Table:
     given_rows: Integers | None = field(default=None, repr=False)  # of each row, where it stood; None: in place
 
     def __post_init__(self) -> None:
+        refuse_large(self.counts)
         self.counts.flags.writeable = False
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,7 +176,28 @@ def _check_table(folder: Folder) -> list[str]:
     top = schema.max_count
     if top is not None and len(counts) and (counts.min() < 0 or counts.max() > top):
         problems.append(f"The table holds counts outside 0..{top}.")
-    return [*problems, *_check_order(folder)]
+    return [*problems, *_check_rows(folder), *_check_order(folder)]
+
+
+def _check_rows(folder: Folder) -> list[str]:
+    """A person in a total is in two rows: that was paid for, or declared not to be so. Keys are written as is said."""
+    from discreet.io.formulas import formula_remarks, is_escaped
+    from discreet.io.tables import file_kind
+    from discreet.io.totals import rows_of_totals
+
+    schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
+    problems = []
+    if remarks[len(remarks) - len(schema.remarks) :] != schema.remarks or schema.dropped_totals < 0:
+        problems.append("The guarantee does not say of the rows what the schema says.")
+    answered = schema.rows_are_disjoint or schema.contributions > 1
+    if not answered and rows_of_totals(folder.publication.categories).any():
+        problems.append("Some keys of the table mean a total, so that one person may be counted in several rows.")
+    (table,) = folder.publication.record.tables
+    if table.remarks != formula_remarks(
+        folder.publication.categories, file_kind(table.file), is_escaped(table.remarks)
+    ):
+        problems.append("The record does not say of the keys how they are written.")
+    return problems
 
 
 def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
@@ -196,7 +217,11 @@ def _check_order(folder: Folder) -> list[str]:
 
 
 def _check_privacy(folder: Folder) -> list[str]:
-    return way_named(folder.publication.record.way).prove(folder.publication)
+    publication = folder.publication
+    record, own = publication.record, publication.record.guarantee.remarks
+    own = own[: len(own) - len(record.schema.remarks)]  # what is said of the rows comes last, and is checked with them
+    record = replace(record, guarantee=replace(record.guarantee, remarks=own))
+    return way_named(record.way).prove(replace(publication, record=record))
 
 
 def _check_replay(folder: Folder) -> list[str]:

@@ -64,4 +64,4 @@ def test_lines_may_end_with_a_carriage_return_alone(tmp_path: Path) -> None:
 def test_keys_of_a_kind_that_has_no_order_are_refused() -> None:
     frame = pd.DataFrame({"k": pd.period_range("2020-01", periods=2, freq="M"), "n": [1, 2]})
     with pytest.raises(BadInput, match=r"'k' is a key column: its values are of type .*period.* Write them as text"):
-        dc.table(frame, "n")
+        dc.table(frame, "n", "k")

@@ -129,7 +129,7 @@ def test_bad_counts_in_frames(values: list[Any], said: str, kind: str) -> None:
         dc.table(frame, "n")
 
 
-@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=6))
+@given(st.lists(st.integers(0, 2**62 // 6), min_size=1, max_size=6) | st.just([2**62]))
 def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) -> None:
     keys = [f"k{i}" for i in range(len(values))]
     columns = {
@@ -158,7 +158,7 @@ def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) ->
         ("place,n\na,1,2\n", "n", "row 1 has 3 cells where the header has 2"),
         ("place,n\na,1\nb\n", "n", "row 2 has 1 cells where the header has 2"),
         ("place,n\na,1\na,2\n", "n", "rows 1 and 2 have the same"),
-        ("place,age,n\na,30,1\nb,31,2\n", "n", "these other columns are numeric.*'age'.*--keys"),
+        ("place,age,n\na,30,1\nb,31,2\n", "n", "2 other columns.*'place', 'age'.*--keys"),
         ("place,n,m\na,1,2\n", "n,m", "one count column.*long form"),
         ("n\n1\n2\n", "n", "no key column"),
     ],
@@ -293,7 +293,7 @@ def test_a_universe_fills_with_zero(tmp_path: Path) -> None:
 
 def test_a_universe_of_combinations() -> None:
     frame = pa.table({"sex": ["f", "m"], "age": ["old", "young"], "n": [5, 6]})
-    table = dc.table(frame, "n", universe={"sex": ["m", "f"], "age": ["young", "old"]})
+    table = dc.table(frame, "n", "all", universe={"sex": ["m", "f"], "age": ["young", "old"]})
     assert list(zip(table.schema.column("sex"), table.schema.column("age"), table.counts.tolist())) == [
         ("f", "old", 5), ("f", "young", 0), ("m", "old", 0), ("m", "young", 6),
     ]  # fmt: skip

@@ -13,7 +13,7 @@ import discreet as dc
 from discreet.ledger import ledger
 from discreet.privacy.convert import zcdp_epsilon
 
-TABLE = dc.table(pa.table({"row": list("aabbcc"), "column": list("xyxyxy"), "n": [3, 1, 4, 1, 5, 9]}), "n")
+TABLE = dc.table(pa.table({"row": list("aabbcc"), "column": list("xyxyxy"), "n": [3, 1, 4, 1, 5, 9]}), "n", "all")
 TWO_WAY = [dc.margin("row"), dc.margin("column")]
 
 

@@ -34,7 +34,7 @@ def table(contributions: int = 1) -> dc.Table:
         "town": [f"{letter}, {letter}shire" for letter in "ABCDEF" for _ in range(4)],
         "age": ["0=9", "10 ", "20+", "all"] * 6,
     }
-    return dc.table(pa.table({**keys, "n": COUNTS}), "n", contributions=contributions)
+    return dc.table(pa.table({**keys, "n": COUNTS}), "n", "all", contributions=contributions)
 
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -48,6 +48,7 @@ def _app() -> typer.Typer:
     import typer
 
     from discreet.cli.common import root
+    from discreet.cli.flags import OnceEach
 
     # a pretty traceback may print the values of variables, and these may be secret counts
     app = typer.Typer(
@@ -63,7 +64,9 @@ def _app() -> typer.Typer:
             continue
         loaded = import_module(module)
         if hasattr(loaded, "app"):
+            for inner in loaded.app.registered_commands:
+                inner.cls = OnceEach
             app.add_typer(loaded.app, name=name, help=summary)
         else:
-            app.command(name, help=summary)(loaded.run)
+            app.command(name, help=summary, cls=OnceEach)(loaded.run)
     return app

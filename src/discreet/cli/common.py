@@ -5,11 +5,14 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    from discreet.table import Schema
 
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"')]
 Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
@@ -60,6 +63,14 @@ def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[st
 def say(message: str) -> None:
     """A message for the person, never mixed into the output."""
     print(message, file=sys.stderr)
+
+
+def say_columns(schema: Schema) -> None:
+    """What leaves, by name, before anything is drawn."""
+    keys = ", ".join(repr(key) for key in schema.keys) or "none"
+    say(f"Columns that will be published: {keys} as they are, and {schema.count!r} with noise.")
+    if schema.dropped_totals:
+        say(f"Rows left out because their keys mean a total: {schema.dropped_totals:,}.")
 
 
 def run_app(app: typer.Typer) -> int:

@@ -37,11 +37,11 @@ def run(
 
 def _cost(cost: str) -> Any:
     """A name, or the matrix in the file of that name."""
-    from discreet.io.files import read_matrix
+    from discreet.io.files import read_floats
 
     if Path(cost).suffix.lower() not in (".json", ".csv", ".npz"):
         return cost
-    return [[float(entry) for entry in row] for row in read_matrix(cost)]
+    return read_floats(cost)
 
 
 def _lines(result: Construction) -> list[str]:

@@ -20,11 +20,16 @@ def run(
     json: common.Json = False,
 ) -> None:
     from discreet.count import count
-    from discreet.io.microdata import write_counted
+    from discreet.io.counted import write_counted
 
     with working("counting"):
         counted = count(table, common.names(by) or [], universe, person, bound)
-    write_counted(counted, out)
+    unlisted = write_counted(counted, out)
+    if unlisted is not None:
+        common.say(
+            f"discreet: the digest of {out} could not be listed ({unlisted}); keep its note beside it, or give "
+            f"--contributions {counted.schema.contributions} when it is released"
+        )
     value = {"rows": len(counted), "out": out, "bound": counted.schema.contributions}
     line = f"Wrote {len(counted)} counts to {out}: true counts, not private. Publish them with `discreet release`."
     common.emit(json, value, [line])

@@ -58,11 +58,11 @@ def run(
 
 def _cost(objective: str) -> Any:
     """A name, or the matrix in the file of that name."""
-    from discreet.io.files import read_matrix
+    from discreet.io.files import read_floats
 
     if Path(objective).suffix.lower() not in (".json", ".csv", ".npz"):
         return objective
-    return [[float(entry) for entry in row] for row in read_matrix(objective)]
+    return read_floats(objective)
 
 
 def _draw(result: Design, path: str) -> None:

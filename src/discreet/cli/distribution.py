@@ -24,7 +24,11 @@ def run(
     max_count: Annotated[str | None, typer.Option("--max-count", help="largest count, or 'auto'")] = None,
     method: Annotated[str, typer.Option("--method", help="name of the privatizer")] = "cumulative",
     projection: Annotated[str | None, typer.Option(help="clip, simplex, isotonic or median")] = None,
-    contributions: Annotated[int, typer.Option(help="in how many rows one person may be counted")] = 1,
+    contributions: Annotated[int | None, typer.Option(help="in how many rows one person may be counted")] = None,
+    drop_totals: Annotated[bool, typer.Option("--drop-totals", help="leave out rows whose keys mean a total")] = False,
+    rows_are_disjoint: Annotated[
+        bool, typer.Option("--rows-are-disjoint", help="your word that no row is a total of others")
+    ] = False,
     allow_idealised: Annotated[bool, typer.Option("--allow-idealised", help="accept continuous noise")] = False,
     seed: Seed = None,
     json: Json = False,
@@ -34,7 +38,14 @@ def run(
     from discreet.ways.keep_distribution.spec import count_or_word
 
     private = private_distribution(
-        read_table(table, count=count, keys=names(keys), contributions=contributions),
+        read_table(
+            table,
+            count=count,
+            keys=names(keys),
+            contributions=contributions,
+            drop_totals=drop_totals,
+            rows_are_disjoint=rows_are_disjoint,
+        ),
         epsilon,
         alpha,
         method,

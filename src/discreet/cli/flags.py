@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from discreet.errors import BadInput
 from discreet.options import Option, options_of
@@ -58,6 +60,23 @@ def _refuse_both(flags: Iterable[str | None]) -> None:
         if pair is not None and "/" in pair and set(pair.split("/")) <= set(sys.argv[1:]):
             one, other = pair.split("/")
             raise BadInput(f"{one} and {other} were given together", "they contradict each other", "Give one of them")
+
+
+class OnceEach(TyperCommand):
+    """A command whose flags stand once each: the parser takes the last of several, and the others would be lost."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:  # a shell that completes a line
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            several = Counter(item for item in order if _takes_one(item))
+            twice = [item.opts[-1] for item, times in several.items() if times > 1]
+            if twice:
+                raise BadInput(f"{', '.join(twice)} was given more than once", "it takes one value", "Give it once")
+        return super().parse_args(ctx, args)
+
+
+def _takes_one(item: Any) -> bool:
+    return item.param_type_name == "option" and not item.multiple and not item.is_flag and not item.count
 
 
 def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

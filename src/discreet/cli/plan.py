@@ -21,15 +21,11 @@ Prior = Annotated[
 
 def planned(**given: Any) -> None:
     from discreet.io.files import read_distribution
-    from discreet.io.tables import read_schema
     from discreet.plan import plan
 
-    table = table_of(given)
-    schema, rows = read_schema(table.file, table.count, table.keys, table.universe, keep_order=table.keep_order)
+    schema, rows = table_of(given).read_schema()
     prior = None if given["prior"] is None else read_distribution(given["prior"])
-    made = plan(
-        schema, loss_from(given), way_from(given), prior=prior, contributions=table.contributions, given_rows=rows
-    )  # fmt: skip
+    made = plan(schema, loss_from(given), way_from(given), prior=prior, given_rows=rows)
     emit(given["json"], made.as_json(), lambda: _lines(made))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.common import Json, Seed, emit, released, say
+from discreet.cli.common import Json, Seed, emit, released, say, say_columns
 from discreet.cli.flags import Given, command, flags_of, parameter, said
 from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
 from discreet.errors import BadInput
@@ -32,7 +32,7 @@ def release(**given: Any) -> None:
         spec.write(file)  # before anything is spent: a file that cannot be written stops everything
     if out is not None:
         try:
-            result, digest = run(spec, seed=given["seed"])
+            result, digest = run(spec, seed=given["seed"], before=say_columns)
         except BaseException:
             if file is not None:
                 Path(file).unlink(missing_ok=True)

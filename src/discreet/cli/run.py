@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Json, Seed, emit, released, say
+from discreet.cli.common import Json, Seed, emit, released, say, say_columns
 
 
 def run(
@@ -21,6 +21,6 @@ def run(
     from discreet.run import run as run_spec
 
     asked = dc.read_spec(spec)
-    result, digest = run_spec(asked, out, seed=seed)
+    result, digest = run_spec(asked, out, seed=seed, before=say_columns)
     emit(json, *released(result, out or asked.output.folder or "", digest))
     say("Every run of this file is a new release of the same data, and is charged again.")

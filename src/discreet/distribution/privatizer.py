@@ -79,14 +79,19 @@ def measure(name: str, histogram: Integers, loss: Loss, contributions: int, bits
     Geometric noise for a pure loss, discrete Gaussian noise for any other. All of a person's rows may have the same
     count, and then move the same answers: `contributions` counts in full, and squared in the square.
     """
-    method, bins = privatizer(name), len(histogram)
+    law = noise_for(name, len(histogram), loss, contributions)
+    return law.add(privatizer(name).answers(histogram), bits), law
+
+
+def noise_for(name: str, bins: int, loss: Loss, contributions: int) -> NoiseLaw:
+    """The noise in each answer of an exact privatizer."""
+    method = privatizer(name)
     if not is_exact(method):
         found = "its continuous noise is unproven in floating point"
         raise BadInput(f"the privatizer {name!r} was asked for", found, "Use another one, such as 'cumulative'")
-    law = standard_noise(
+    return standard_noise(
         loss, distance=method.sensitivity(bins) * contributions, square=method.squared(bins) * contributions**2
     )
-    return law.add(method.answers(histogram), bits), law
 
 
 def exact_privatizers() -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
@@ -49,7 +50,19 @@ def read_distribution(path: str | Path) -> list[float]:
     if not isinstance(content, list) or not content:
         raise BadInput(f"a distribution was to be read from {path}", "it is not a list of numbers")
     entries = [entry[0] if isinstance(entry, list) and len(entry) == 1 else entry for entry in content]
-    return [float(_number(entry, path)) for entry in entries]
+    return [_float(_number(entry, path), path) for entry in entries]
+
+
+def read_floats(path: str | Path) -> list[list[float]]:
+    """A matrix of costs, which nothing private depends on."""
+    return [[_float(entry, Path(path)) for entry in row] for row in read_matrix(path)]
+
+
+def _float(number: Fraction, path: Path) -> float:
+    try:
+        return float(number)
+    except OverflowError as error:
+        raise BadInput(f"{path} was to be read", "a number in it is beyond 1e308", "Write a smaller number") from error
 
 
 def _content(path: Path) -> Any:
@@ -106,3 +119,21 @@ def write_text(path: str | Path, lines: str | Iterable[str]) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput(f"{path} was to be written", error.strerror or str(error)) from error
+
+
+def create_secret(path: Path) -> None:
+    """An empty file that nobody but its owner could ever open."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def write_secret(path: Path, content: str) -> None:
+    """Text for its owner's eyes, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        create_secret(part)
+        part.write_text(content, encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

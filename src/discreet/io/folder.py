@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.io import RECORD, REPORT
-from discreet.io.tables import arrow_frame, frame_of
+from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
+from discreet.io.tables import arrow_frame, file_kind, frame_of
 from discreet.record.codec import Damaged
 from discreet.record.release import (
     Measurements,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "parquet")
 
 
-def save(release: Release, folder: str | Path, format: str | None = None) -> str:
+def save(release: Release, folder: str | Path, format: str | None = None, excel_safe: bool = False) -> str:
     """Write table, measurements, report and release.json; returns the digest of release.json."""
     import shutil
     import tempfile
@@ -41,7 +42,7 @@ def save(release: Release, folder: str | Path, format: str | None = None) -> str
     suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
     part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
-        digest = _fill(part, release, suffix)
+        digest = _fill(part, release, suffix, excel_safe)
         part.chmod(0o755)
         if target.exists():
             target.rmdir()
@@ -70,10 +71,12 @@ def free_target(folder: str | Path) -> Path:
     return target
 
 
-def _fill(part: Path, release: Release, suffix: str) -> str:
+def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
     """Every file, the record last: it holds the digests of the others."""
-    publication, schema = _named(release.publication, suffix), release.schema
+    publication, schema = _named(release.publication, suffix, excel_safe), release.schema
     (table,) = publication.record.tables
+    if is_escaped(table.remarks):
+        schema = replace(schema, categories=escaped(schema.categories, suffix))
     write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)
     for one in table.measurements:
         assert publication.measured is not None
@@ -85,11 +88,12 @@ def _fill(part: Path, release: Release, suffix: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _named(publication: Publication[Any], suffix: str) -> Publication[Any]:
-    """The record with the names of its files, and of what renders the report."""
+def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publication[Any]:
+    """The record with the names of its files, how their keys are written, and what renders the report."""
     (table,) = publication.record.tables
+    remarks = formula_remarks(publication.categories, suffix, excel_safe)
     measured = () if publication.measured is None else (Measurements("cells", f"measurements.{suffix}"),)
-    tables = (replace(table, file=f"table.{suffix}", measurements=measured),)
+    tables = (replace(table, file=f"table.{suffix}", measurements=measured, remarks=remarks),)
     return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
 
 
@@ -188,7 +192,10 @@ def _content(contents: Contents, name: str) -> bytes:
 
 
 def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:
-    return frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame
+    """The key columns, without what was written before some keys for the sake of spreadsheets."""
+    keys = frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame
+    (table,) = record.tables
+    return unescaped(keys, file_kind(table.file)) if is_escaped(table.remarks) else keys
 
 
 def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:

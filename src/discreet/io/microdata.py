@@ -6,7 +6,6 @@ public universe. So one person more or less changes the counts by no more than t
 
 from __future__ import annotations
 
-import json
 import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,10 +15,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Words
 from discreet.errors import BadInput, MissingExtra, did_you_mean
-from discreet.io.files import write_json
 from discreet.io.tables import file_kind, to_arrow
-from discreet.numbers import whole
-from discreet.table import Table
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAMED = 3  # how many unknown categories an error names
@@ -216,34 +212,3 @@ def _mixed(words: Words) -> Words:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
-
-
-def write_counted(counted: Table, out: str | Path) -> None:
-    """The true counts as CSV or Parquet, and beside them how many rows of one person they may hold."""
-    from discreet.io.folder import write_frame
-    from discreet.io.tables import arrow_frame
-
-    out, schema = Path(out), counted.schema
-    part = out.with_name(out.name + ".part")
-    try:
-        write_frame(part, arrow_frame(schema, counted.counts), file_kind(out))
-        write_json(_beside(out), {"contributions": schema.contributions})
-        part.replace(out)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise BadInput(f"{out} was to be written", error.strerror or str(error)) from error
-
-
-def contributions_beside(path: str | Path) -> int:
-    """How many rows of one person a file of counts may hold, if `write_counted` wrote it; otherwise 1."""
-    note = _beside(Path(path))
-    if not note.exists():
-        return 1
-    try:
-        return whole(json.loads(note.read_text(encoding="utf-8"))["contributions"], "contributions", 1)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
-
-
-def _beside(out: Path) -> Path:
-    return out.with_name(out.name + ".contributions.json")

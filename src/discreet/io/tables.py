@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import csv_frame, read_csv
+from discreet.io.key_columns import Keys, key_names, must_have
+from discreet.io.totals import TotalsRule, without_totals
 from discreet.numbers import whole
 from discreet.table import Schema, Table
 
-Keys = Sequence[str] | str | None
 Order = Integers | None
 
 
@@ -29,17 +31,22 @@ def read_table(
     universe: Any = None,
     *,
     keep_order: bool = False,
-    contributions: int = 1,
+    contributions: int | None = None,
+    drop_totals: bool = False,
+    rows_are_disjoint: bool = False,
 ) -> Table:
     """A table of counts from a CSV, CSV.gz or Parquet file.
 
     `keys` names the public columns, `universe` the public set of rows (missing ones count zero), `contributions` in
-    how many rows one person may be counted. Rows are sorted by their keys unless their order is declared public.
+    how many rows one person may be counted: 1 unless said, or as `discreet count` wrote it into the file. Rows whose
+    keys mean a total are refused: `drop_totals` leaves them out, `rows_are_disjoint` says that they are none. Rows are
+    sorted by their keys unless their order is declared public.
     """
-    from discreet.io.microdata import contributions_beside
+    from discreet.io.counted import bound_of
 
-    bound = max(whole(contributions, "contributions", 1), contributions_beside(path))
-    return _table(read_frame(path), count, keys, universe, keep_order, file_kind(path), bound)
+    frame = read_frame(path)
+    bound, rule = bound_of(path, frame, contributions), TotalsRule(drop_totals, rows_are_disjoint)
+    return _table(frame, count, keys, universe, keep_order, file_kind(path), bound, rule)
 
 
 def table(
@@ -50,26 +57,38 @@ def table(
     *,
     keep_order: bool = False,
     contributions: int = 1,
+    drop_totals: bool = False,
+    rows_are_disjoint: bool = False,
 ) -> Table:
     """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
     arrow, kind = to_arrow(frame)
-    return _table(arrow, count, keys, universe, keep_order, kind, contributions)
+    bound, rule = whole(contributions, "contributions", 1), TotalsRule(drop_totals, rows_are_disjoint)
+    return _table(arrow, count, keys, universe, keep_order, kind, bound, rule)
 
 
 def read_schema(
-    path: str | Path, count: str, keys: Keys = None, universe: Any = None, *, keep_order: bool = False
+    path: str | Path,
+    count: str,
+    keys: Keys = None,
+    universe: Any = None,
+    *,
+    keep_order: bool = False,
+    contributions: int | None = None,
+    drop_totals: bool = False,
+    rows_are_disjoint: bool = False,
 ) -> tuple[Schema, Order]:
     """The public part of a file, with its counts unread, and where each row stood in it (None: in place)."""
-    from discreet.io.microdata import contributions_beside
+    from discreet.io.counted import bound_of
 
     frame = read_frame(path)
-    names = _key_names(frame, count, keys)
-    categories = _plain(frame.select(names))
+    bound, rule = bound_of(path, frame, contributions), TotalsRule(drop_totals, rows_are_disjoint)
+    frame, categories, dropped = _categories(frame, count, keys, rule, bound)
     if universe is not None:
-        categories = read_universe(universe, names)
-    rows = categories.num_rows if names else frame.num_rows
+        categories, fewer = _universe_of(universe, categories, rule, bound)
+        dropped = max(dropped, fewer)
+    rows = categories.num_rows if categories.num_columns else frame.num_rows
     schema, order = _ordered(categories, rows, count, keep_order, file_kind(path))
-    return replace(schema, contributions=contributions_beside(path)), order
+    return replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped), order
 
 
 def file_kind(path: str | Path) -> str:
@@ -155,76 +174,46 @@ def to_frame(schema: Schema, counts: Integers) -> Any:
     return nw.from_arrow(arrow, backend=cast(Any, schema.kind)).to_native()
 
 
-def _table(frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str, contributions: int) -> Table:
+def _table(
+    frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str, bound: int, rule: TotalsRule
+) -> Table:
     if frame.num_rows == 0:
         raise BadInput("a table of counts was to be read", "it has no rows")
-    names = _key_names(frame, count, keys)
-    counts = whole_counts(frame.column(count), count)
-    categories = _plain(frame.select(names))
+    frame, categories, dropped = _categories(frame, count, keys, rule, bound)
+    with _numbered_without(dropped):
+        counts = whole_counts(frame.column(count), count)
     if universe is not None:
-        categories, counts = _filled(categories, counts, read_universe(universe, names), names)
-    schema, order = _ordered(categories, len(counts), count, keep_order, kind)
-    schema = replace(schema, contributions=whole(contributions, "contributions", 1))
+        every, fewer = _universe_of(universe, categories, rule, bound)
+        categories, counts = _filled(categories, counts, every, list(categories.column_names))
+        dropped = max(dropped, fewer)
+    with _numbered_without(dropped):
+        schema, order = _ordered(categories, len(counts), count, keep_order, kind)
+    schema = replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped)
     return Table(schema, counts if order is None else counts[order], order)
 
 
-def _key_names(frame: Any, count: str, keys: Keys) -> list[str]:
-    """Which columns are public keys: those named; else every column that is not numeric, if no numeric one is left."""
-    names = [str(name) for name in frame.column_names]
-    if len(set(names)) != len(names):
-        raise BadInput("a table was to be read", "two of its columns have the same name")
-    if "," in count and count not in names:
-        raise BadInput(
-            f"the count columns {count!r} were asked for",
-            "a table has one count column",
-            "Put the counts in long form: one row for each, with the kind of count as a key column",
-        )
-    _must_have(count, names, "count column")
-    others = [name for name in names if name != count]
-    if keys == "all":
-        return others
-    if keys is not None:
-        wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
-        for key in wanted:
-            _must_have(key, names, "key column")
-            if key == count:
-                raise BadInput(f"{key!r} was named as a key column", "it is the count column")
-        if len(set(wanted)) != len(wanted):
-            raise BadInput("key columns were named", "one of them was named twice")
-        return wanted
-    numeric = [name for name in others if _is_numeric(frame.column(name))]
-    if numeric:
-        listing = ", ".join(repr(name) for name in numeric)
-        raise BadInput(
-            f"no key columns were named, and the count is {count!r}",
-            f"these other columns are numeric, so they may hold data of persons: {listing}",
-            "Name the public key columns with keys (--keys A,B, or all); columns not named stay behind",
-            columns=tuple(numeric),
-        )
-    return others
+def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule, bound: int) -> tuple[Any, Any, int]:
+    """The rows that stay, their key columns, and how many totals were left out."""
+    names = key_names(frame, count, keys)
+    frame, dropped = without_totals(frame, names, rule, bound)
+    return frame, _plain(frame.select(names)), dropped
 
 
-def _must_have(name: str, names: list[str], what: str) -> None:
-    if name not in names:
-        raise BadInput(f"the {what} {name!r} was asked for", "the table has no such column", did_you_mean(name, names))
-
-
-def _is_numeric(column: Any) -> bool:
-    """Whether every value that is there is, or parses as, a number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return True
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return False
-    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    text = text.filter(pc.cast(pc.binary_length(text), pa.bool_()))  # drops the missing and the empty
+@contextmanager
+def _numbered_without(dropped: int) -> Iterator[None]:
+    """An error that names rows says so where rows were left out before they were numbered."""
     try:
-        return len(text) > 0 and pc.cast(text, pa.float64()) is not None
-    except pa.ArrowInvalid:
-        return False
+        yield
+    except BadInput as error:
+        if not dropped:
+            raise
+        found = f"{error.found} (rows are numbered without the {dropped} that were left out)"
+        raise BadInput(error.asked, found, error.do, **error.values) from error
+
+
+def _universe_of(universe: Any, categories: Any, rule: TotalsRule, bound: int) -> tuple[Any, int]:
+    names = list(categories.column_names)
+    return without_totals(read_universe(universe, names), names, rule, bound)
 
 
 def _plain(categories: Any) -> Any:
@@ -352,7 +341,7 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     else:
         frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
     for name in names:
-        _must_have(name, frame.column_names, "key column of the universe")
+        must_have(name, frame.column_names, "key column of the universe")
     categories = _plain(frame.select(list(names)))
     order = _sorting(categories, list(names))
     _refuse_duplicates(categories.take(order), order, list(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -144,6 +145,13 @@ KINDS: dict[str, type[L1] | type[L2] | type[LatticeGaussian]] = dict(zip(LAWS, (
 def calibrated(name: str, loss: Loss, terms: Terms) -> LatticeLaw:
     """Noise of that law that meets what was asked, every rounding towards privacy."""
     return KINDS[choose(name, LAWS, "law")].calibrated(loss, terms)
+
+
+def width_of(law: LatticeLaw) -> Fraction:
+    """How far from zero its values usually are, a unit or so."""
+    if law.odds is not None:
+        return 1 / (law.odds - 1)
+    return 1 / law.rate if law.rate is not None else Fraction(math.isqrt(math.ceil(law.variance or 0)))
 
 
 def parameter(law: LatticeLaw) -> tuple[str, Fraction]:

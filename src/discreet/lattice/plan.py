@@ -13,10 +13,11 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, NotProven, SolverFailed
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
-from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated
+from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
 from discreet.lattice.neighbours import grade_of, neighbours, protected_change, remarks
-from discreet.lattice.sampler import Piece, in_order, pieces_for, sampler_names
+from discreet.lattice.sampler import WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of
+from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
 from discreet.sample.bits import Bits
@@ -164,10 +165,18 @@ def lattice_sampler(
     )
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
+    _require_width(chosen, pieces)
     said = remarks(chosen, terms, structure, invariants)
     promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
     graded = _graded(promise, pieces, allow_diagnosed, terms.restricted)
     return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits)
+
+
+def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
+    """Refuse noise that the samplers at work would be at for hours, while nothing is spent."""
+    for piece in pieces:
+        widest = WIDEST_DRAWN.get((piece.name, law.name), WIDEST)
+        require_width(width_of(law), widest, f"{law.name} noise on a lattice (sampler {piece.name})")
 
 
 def _law(

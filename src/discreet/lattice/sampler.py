@@ -36,6 +36,17 @@ from discreet.sample.bits import Bits
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
+# of noise, in units, by sampler and law: their tables and walks grow with it, and beyond this a draw takes many minutes
+WIDEST_DRAWN = {
+    ("row-transfer", "l1"): 1 << 10,
+    ("merging", "l1"): 1 << 16,
+    ("merging", "gaussian"): 1 << 16,
+    ("halving", "gaussian"): 1 << 16,
+    ("klein", "gaussian"): 1 << 16,
+    ("klein", "l2"): 1 << 13,
+    ("chain", "l1"): 1 << 16,
+    ("chain", "gaussian"): 1 << 16,
+}
 LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 

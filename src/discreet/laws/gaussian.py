@@ -16,14 +16,13 @@ from discreet.errors import BadInput
 from discreet.laws.geometric import wide_geometric
 from discreet.laws.law import (
     CENTRE_BITS,
-    WIDEST,
     WIDEST_TABLE,
     capped,
     register,
     require,
+    require_width,
     scaled,
     summed_spread,
-    too_wide,
 )
 from discreet.numbers import Epsilon, arb_of, enclose
 from discreet.privacy import Concentrated, Grade, Loss, gaussian_only
@@ -32,6 +31,8 @@ from discreet.sample.bits import Bits
 from discreet.sample.draw import add_noise, bernoulli
 
 DELTA_BITS = 160  # of the enclosures that a delta is computed from
+SUMMED = 10**10  # up to this variance probabilities are summed: four million masses
+WIDEST_ENCLOSED = 1 << 12  # of noise whose delta is summed value by value, some twenty times over: half a minute
 SMOOTH = 4  # from this variance on, sums over the integers are integrals to the last digit of a float
 
 
@@ -66,12 +67,20 @@ class Gaussian:
         raise BadInput(asked, "probabilities of a discrete Gaussian are irrational", "Use `below`")
 
     def masses(self, reach: int) -> Floats:
+        if self.variance > SUMMED:
+            wide: Floats = np.exp(self.log_mass(np.arange(reach + 1.0)))
+            return wide
         far = max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1
         masses = np.exp(-(np.arange(far + 1.0) ** 2) / (2 * float(self.variance)))
         shares: Floats = (masses / (masses[0] + 2 * masses[1:].sum()))[: reach + 1]
         return shares
 
     def tails(self, reach: int) -> Floats:
+        if self.variance > SUMMED:
+            from scipy.special import ndtr
+
+            wide: Floats = ndtr((0.5 - np.arange(reach + 1)) / math.sqrt(self.variance))
+            return wide
         masses = self.masses(max(reach, math.ceil(40 * math.sqrt(self.variance))) + 1)
         return np.cumsum(masses[::-1])[::-1][: reach + 1]
 
@@ -123,23 +132,31 @@ class Gaussian:
         """
         asked = gaussian_only(loss, "discrete Gaussian noise")
         if isinstance(asked, Concentrated):
-            return cls(square / (2 * asked.rho))
-        if square == 1:
-            return cls(least_variance(asked.epsilon, asked.delta))
-        return cls(square / (2 * rho_for(asked.epsilon.rational(), asked.delta)))
+            variance = square / (2 * asked.rho)
+        elif square == 1:
+            variance = least_variance(asked.epsilon, asked.delta)
+        else:
+            variance = square / (2 * rho_for(asked.epsilon.rational(), asked.delta))
+        require_width(_deviation(variance))
+        return cls(variance)
 
     def add(self, counts: Integers, bits: Bits, top: int | None = None) -> Integers:
         """From a table; where the noise is too wide for one, by rejection."""
-        if self.variance > WIDEST**2:
-            raise too_wide()
+        require_width(_deviation(self.variance))
         if self.centre[1] <= WIDEST_TABLE:
             return add_noise(counts, self, bits, top=top)
         return capped(counts, top) + _wide_gaussian(self.variance, len(counts), bits)
 
 
+def _deviation(variance: Fraction) -> Fraction:
+    return Fraction(math.isqrt(math.ceil(variance)))
+
+
 def least_variance(epsilon: Epsilon, delta: Fraction) -> Fraction:
     """The smallest variance, to one part in a thousand, whose noise is (epsilon, delta)-private."""
     require_delta(delta)
+    by_rho = 1 / (2 * rho_for(epsilon.rational(), delta))  # nearly as narrow, and quick to find
+    require_width(_deviation(by_rho), WIDEST_ENCLOSED, "Gaussian noise for epsilon with delta")
     low, high = Fraction(1, 100), Fraction(1)
     while Gaussian(high).delta(epsilon) > delta:
         low, high = high, 2 * high

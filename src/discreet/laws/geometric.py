@@ -11,7 +11,6 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.laws.digit import one_sided_geometric
 from discreet.laws.law import (
-    WIDEST,
     WIDEST_TABLE,
     capped,
     concave_delta,
@@ -21,7 +20,7 @@ from discreet.laws.law import (
     reach_of,
     register,
     require_odds,
-    too_wide,
+    require_width,
 )
 from discreet.numbers import Epsilon
 from discreet.privacy import Grade, Loss, Pure, pure_only
@@ -100,12 +99,13 @@ class Geometric:
     @classmethod
     def calibrated(cls, loss: Loss, units: int = 1) -> Self:
         """A unit may cost one part in `units` of epsilon, rounded towards privacy."""
-        return cls(pure_only(loss, "geometric noise").epsilon.times(Fraction(1, units)).odds())
+        noise = cls(pure_only(loss, "geometric noise").epsilon.times(Fraction(1, units)).odds())
+        require_width(1 / (noise.odds - 1))
+        return noise
 
     def add(self, counts: Integers, bits: Bits, top: int | None = None) -> Integers:
         """From a table; where the noise is too wide for one, the difference of two one-sided draws."""
-        if 1 / (self.odds - 1) > WIDEST:
-            raise too_wide()
+        require_width(1 / (self.odds - 1))
         if self.centre[1] <= WIDEST_TABLE:
             return add_noise(counts, self, bits, top=top)
         return capped(counts, top) + wide_geometric(Epsilon(ratio=self.odds), len(counts), bits)

@@ -21,7 +21,7 @@ from discreet.sample.draw import Law, add_noise
 LARGEST_ODDS = 1 << 500  # so that even their square is a float
 CENTRE_BITS = 18  # the centre of a law leaves out about 2^-18 of its mass
 WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this reach
-WIDEST = 1 << 52  # wider noise might not fit into 64 bits
+WIDEST = 1 << 40  # of noise, in units: its largest draws, added to the largest count, stay far inside 64 bits
 LARGEST_POWER = 1 << 16  # bits of a power of the odds that is still written out
 NEGLIGIBLE = 1e-18  # what is left out of a sum of squares
 
@@ -174,8 +174,7 @@ def falling_curvature(residual: Floats, odds: Fraction) -> Floats:
 
 def add_from_table(law: Law, counts: Integers, bits: Bits, top: int | None = None) -> Integers:
     """counts, none above `top`, plus noise of any law whose table is small."""
-    if law.centre[1] > WIDEST_TABLE:
-        raise BadInput("noise of that law was asked for", "it is too wide to be drawn from a table", "Raise epsilon")
+    require_width(Fraction(law.centre[1]), WIDEST_TABLE, "noise from a table")
     return add_noise(counts, law, bits, top=top)
 
 
@@ -183,8 +182,11 @@ def capped(counts: Integers, top: int | None) -> Integers:
     return counts if top is None else np.minimum(counts, top)
 
 
-def too_wide() -> BadInput:
-    return BadInput("noise was asked for", "it is so wide that it may not fit into 64 bits", "Spend more")
+def require_width(width: Fraction, widest: int = WIDEST, what: str = "noise") -> None:
+    """Refuse noise that no sampler draws in good time; asked when it is planned, before anything is spent."""
+    if width > widest:
+        found = f"its width, about {float(width):.2g}, is beyond the {widest:,} that can be drawn"
+        raise BadInput(f"{what} was asked for", found, "Spend more", widest=widest)
 
 
 def draw_noise(law: NoiseLaw, size: int, bits: Bits) -> Integers:

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.laws.law import (
+    WIDEST_TABLE,
     add_from_table,
     concave_delta,
     falling_curvature,
@@ -19,6 +20,7 @@ from discreet.laws.law import (
     register,
     require,
     require_odds,
+    require_width,
     scaled,
 )
 from discreet.numbers import Epsilon
@@ -111,7 +113,9 @@ class Staircase:
     def calibrated(cls, loss: Loss, units: int = 1) -> Self:
         """With the step share 1/(1+e^(epsilon/2)), the best for the mean absolute error before rounding."""
         each = pure_only(loss, "staircase noise").epsilon.times(Fraction(1, units))
-        return cls(each.odds(), 1 / (1 + each.times(Fraction(1, 2)).odds()))
+        noise = cls(each.odds(), 1 / (1 + each.times(Fraction(1, 2)).odds()))
+        require_width(Fraction(noise.centre[1]), WIDEST_TABLE, "staircase noise")
+        return noise
 
     def add(self, counts: Integers, bits: Bits, top: int | None = None) -> Integers:
         return add_from_table(self, counts, bits, top)

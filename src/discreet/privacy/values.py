@@ -309,6 +309,12 @@ def top_coded(max_count: int | None) -> tuple[Remark, ...]:
     return () if max_count is None else (Remark.of("top-coded", max_count=max_count),)
 
 
+def about_rows(declared_disjoint: bool, dropped_totals: int) -> tuple[Remark, ...]:
+    """What the rows are said to be, or were made to be; the last remarks of a promise, whatever its way."""
+    declared = (Remark("rows-declared-disjoint"),) if declared_disjoint else ()
+    return (*declared, *((Remark.of("totals-dropped", rows=dropped_totals),) if dropped_totals else ()))
+
+
 @dataclass(frozen=True)
 class Guarantee:
     """A promise of differential privacy."""

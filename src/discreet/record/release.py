@@ -12,7 +12,7 @@ from discreet.arrays import Integers
 from discreet.certify.prove import Proof
 from discreet.errors import BadInput
 from discreet.options import option
-from discreet.privacy.values import Guarantee
+from discreet.privacy.values import Guarantee, Remark, about_rows
 from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
@@ -52,6 +52,13 @@ class SchemaFacts:
     max_count: int | None
     contributions: int
     order: Literal["sorted", "as-given"]
+    rows_are_disjoint: bool = False  # declared: keys may read like totals, and are none
+    dropped_totals: int = 0  # rows that were left out because their keys mean a total
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What a promise about such a table says last."""
+        return about_rows(self.rows_are_disjoint, self.dropped_totals)
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,7 @@ class PublishedTable:
     file: str
     columns: tuple[str, ...]
     measurements: tuple[Measurements, ...] = ()
+    remarks: tuple[Remark, ...] = ()  # on how its keys are written
 
 
 @dataclass(frozen=True)

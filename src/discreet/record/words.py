@@ -47,6 +47,9 @@ PROMISES = {
 
 REMARKS = {
     "rows-are-public": "Which rows the table has is public.",
+    "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of "
+    "others, and the promise rests on this word.",
+    "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
@@ -113,6 +116,13 @@ ADVICE = {
     "estimate": "Software can compute estimates with intervals from this folder: discreet estimate FOLDER.",
 }
 
+KEYS = {
+    "formula-keys": "Some keys in these columns begin with a mark that spreadsheets take for a formula: {columns}. "
+    "They are published as they are; import such columns as text.",
+    "formula-keys-escaped": "Keys in these columns that spreadsheets would take for formulas were written with an "
+    "apostrophe before them, which is not part of the key: {columns}.",
+}
+
 PAGE = {
     "window": "{title}: private release",
     "subtitle": "A private release of {rows:,} counts, made {created}.",
@@ -147,7 +157,8 @@ PAGE = {
     "again from release.json, and replays what follows from the values that are published. It finds every "
     "inconsistent edit. If you were given the digest of release.json by another way, --digest also finds a consistent "
     "forgery. No check without the data can prove that the noise was honestly drawn.",
-    "footer": "Columns: {keys}, and the private count {count}. Mechanism: {mechanism}. Made with discreet.",
+    "footer": "Published columns: {keys}, public and as they are, and the private count {count}. Mechanism: "
+    "{mechanism}. Made with discreet.",
 }
 
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
@@ -207,6 +218,11 @@ def step(one: Remark) -> str:
         asked = CUMULATIVE if numbers["privatizer"] == "cumulative" else OTHERWISE
         numbers["asked"], numbers["asked_before"] = (words.format(**numbers) for words in asked)
     return STEPS[one.code].format(**numbers)
+
+
+def about_keys(one: Remark) -> str:
+    """How the keys of a table are written."""
+    return KEYS[one.code].format(**dict(one.numbers))
 
 
 def steps(all_of_them: Iterable[Remark]) -> list[str]:

@@ -88,4 +88,5 @@ def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
         "distribution": distribution,
         "estimate": True,
     }
-    return [words.ADVICE[name] for name, applies in apply.items() if applies]
+    written = [words.about_keys(one) for table in publication.record.tables for one in table.remarks]
+    return [*(words.ADVICE[name] for name, applies in apply.items() if applies), *written]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.distribution.max_count import refuse_few_rows
+from discreet.distribution.privatizer import noise_for
 from discreet.distribution.split import checked_split, default_split, rho_split
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw, law_named
@@ -17,7 +18,7 @@ from discreet.privacy.convert import rho_for
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
 from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
-from discreet.ways.keep_distribution.spec import AUTO, KeepDistribution
+from discreet.ways.keep_distribution.spec import AUTO, LARGEST_MAPPED, KeepDistribution
 
 SHARE_OF_MAX_COUNT = Fraction(1, 20)  # a quantile is a coarse question: a larger share would be missed elsewhere
 
@@ -90,6 +91,9 @@ def _made(
         noise = law_named("discrete-gaussian" if gaussian else spec.base or "geometric").calibrated(
             counts, schema.contributions
         )
+    if distribution is not None:  # noise that cannot be drawn is refused here, while nothing is spent
+        bins = (LARGEST_MAPPED if bought is not None else spec.top or 0) + 1
+        noise_for(spec.privatizer, bins, distribution, schema.contributions)
     shares = [share for share in (bought, distribution, counts) if share is not None]
     promise = Guarantee(loss, neighbours(shares, schema.contributions), grade_of(loss))
     return DistributionPlan(

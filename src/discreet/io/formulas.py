@@ -1,0 +1,65 @@
+"""Keys that a spreadsheet would take for formulas: those that begin with =, +, -, @, a tab or a carriage return.
+
+They are published as they are, and said to be there; or, where that is asked for, with an apostrophe before them, which
+readers of the folder take away again. Apostrophes before such a mark count as part of it, so that none is lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.privacy.values import Remark
+
+FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
+ESCAPED = r"^'('*[=+\-@\t\r])"
+
+
+def formula_remarks(keys: Any, kind: str, excel_safe: bool) -> tuple[Remark, ...]:
+    """Which key columns, as they will be written, hold such keys; names of columns, no value."""
+    names = [name for name in keys.column_names if _any(keys.column(name), kind)]
+    if not names:
+        return ()
+    return (Remark.of("formula-keys-escaped" if excel_safe else "formula-keys", columns=", ".join(names)),)
+
+
+def is_escaped(remarks: tuple[Remark, ...]) -> bool:
+    return any(one.code == "formula-keys-escaped" for one in remarks)
+
+
+def escaped(keys: Any, kind: str) -> Any:
+    """Key columns with an apostrophe before every such key."""
+    import pyarrow.compute as pc
+
+    return _changed(keys, kind, lambda text: pc.replace_substring_regex(text, f"({FORMULA})", r"'\1"))
+
+
+def unescaped(keys: Any, kind: str) -> Any:
+    """What `escaped` was made of."""
+    import pyarrow.compute as pc
+
+    return _changed(keys, kind, lambda text: pc.replace_substring_regex(text, ESCAPED, r"\1"))
+
+
+def _changed(keys: Any, kind: str, change: Any) -> Any:
+    for place, name in enumerate(keys.column_names):
+        text = _text(keys.column(name), kind)
+        if text is not None:
+            keys = keys.set_column(place, name, change(text))
+    return keys
+
+
+def _any(column: Any, kind: str) -> bool:
+    import pyarrow.compute as pc
+
+    text = _text(column, kind)
+    return text is not None and bool(pc.any(pc.match_substring_regex(text, FORMULA)).as_py())
+
+
+def _text(column: Any, kind: str) -> Any:
+    """The column as readers of the file will see it: CSV has only text."""
+    import pyarrow as pa
+
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if kind != "csv" and not text:
+        return None
+    return column if text else column.cast(pa.string())

@@ -1,0 +1,109 @@
+"""Which columns are public keys: those that are named. They may be left out only where no doubt is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.errors import BadInput, did_you_mean
+
+Keys = Sequence[str] | str | None
+
+MONTHS = (
+    "jan(uary|uar|vier)?|feb(ruary|ruar)?|mar(ch)?|m(ä|ae?)rz|avr(il)?|apr(il)?|may|mai|june?|juni|juin|july?|juli|"
+    "juillet|aug(ust)?|ao(u|û)t|sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?"
+)
+CURRENCIES = "usd|eur|gbp|chf|jpy|cny|inr|cad|aud|sek|nok|dkk"
+BEFORE = (  # words that people write before a number
+    "rs|ca|circa|approx|about|around|under|over|below|above|up to|at least|at most|less than|more than|fewer than|"
+    "no|nr|n"
+)
+NUMBER = (  # a digit that only signs, currencies, brackets and such words precede; a date; a number without digits
+    rf"(?i)^\W*((({CURRENCIES})\W*|({BEFORE})\b\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|(nan|inf|infinity)$)"
+)
+CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
+
+
+def key_names(frame: Any, count: str, keys: Keys) -> list[str]:
+    """The columns that are named; else the only other one, if none of its values reads as a number."""
+    names = [str(name) for name in frame.column_names]
+    if len(set(names)) != len(names):
+        raise BadInput("a table was to be read", "two of its columns have the same name")
+    if "," in count and count not in names:
+        raise BadInput(
+            f"the count columns {count!r} were asked for",
+            "a table has one count column",
+            "Put the counts in long form: one row for each, with the kind of count as a key column",
+        )
+    must_have(count, names, "count column")
+    others = [name for name in names if name != count]
+    if keys == "all":
+        return others
+    if keys is not None:
+        return _named(keys, names, count)
+    if len(others) > 1 or (others and _may_be_data(frame.column(others[0]))):
+        raise _not_named(frame, count, others)
+    return others
+
+
+def must_have(name: str, names: list[str], what: str) -> None:
+    if name not in names:
+        raise BadInput(f"the {what} {name!r} was asked for", "the table has no such column", did_you_mean(name, names))
+
+
+def _named(keys: Sequence[str] | str, names: list[str], count: str) -> list[str]:
+    wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+    for key in wanted:
+        must_have(key, names, "key column")
+        if key == count:
+            raise BadInput(f"{key!r} was named as a key column", "it is the count column")
+    if len(set(wanted)) != len(wanted):
+        raise BadInput("key columns were named", "one of them was named twice")
+    return wanted
+
+
+def _not_named(frame: Any, count: str, others: list[str]) -> BadInput:
+    """The candidates by name; never a value of a cell."""
+    told = [repr(name) + (" (looks like a code)" if _looks_like_code(frame.column(name)) else "") for name in others]
+    found = (
+        f"there are {len(others)} other columns, and any may hold data of persons: {', '.join(told)}"
+        if len(others) > 1
+        else f"the other column holds numbers, dates or flags, so it may be data of persons: {told[0]}"
+    )
+    return BadInput(
+        f"no key columns were named, and the count is {count!r}",
+        found,
+        "Name the columns that are to be published with keys (--keys A,B, or all); columns not named stay behind",
+        columns=tuple(others),
+    )
+
+
+def _text(column: Any) -> Any:
+    """The values as text, the missing left out; None where the column is not text."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    return column.cast(pa.string()).drop_null()
+
+
+def _may_be_data(column: Any) -> bool:
+    """Whether any value is not text, or reads as a number: NA, < and units do not make a name of it."""
+    import pyarrow.compute as pc
+
+    text = _text(column)
+    return text is None or bool(pc.any(pc.match_substring_regex(text, NUMBER)).as_py())
+
+
+def _looks_like_code(column: Any) -> bool:
+    """Digits of one width, some with a zero before them: 01001."""
+    import pyarrow.compute as pc
+
+    text = _text(column)
+    if text is None or len(text) == 0:
+        return False
+    text = pc.utf8_trim_whitespace(text)
+    widths = pc.min_max(pc.utf8_length(text)).as_py()
+    digits = pc.all(pc.match_substring_regex(text, r"^\pN+$")).as_py()
+    return bool(digits and widths["min"] == widths["max"] and pc.any(pc.match_substring_regex(text, CODE)).as_py())

@@ -1,0 +1,119 @@
+"""Rows that are sums of other rows: a person in one of them is counted twice, so that a promise about one row is false.
+
+They are known by a key value that means a total: one of these words, in any case, whatever stands around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Flags
+from discreet.errors import BadInput
+
+NAMED = 5  # rows that an error names: enough to see what is meant
+
+LEXICON = """
+    total totals grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
+    everybody altogether aggregate both all-ages all-persons all-people all-sexes both-sexes all-genders both-genders
+    all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
+    gesamt insgesamt gesamtsumme gesamtzahl summe zwischensumme alle zusammen
+    totaal eindtotaal subtotaal allemaal
+    ensemble somme tous toutes sous-total
+    suma todos todas conjunto somatório
+    totale totali somma tutti tutte complessivo
+    totalt summa alla samtliga sammenlagt i-alt
+    yhteensä kaikki kokku kopā iš-viso razem ogółem łącznie celkem spolu összesen ukupno skupaj
+    всього итого всего сумма общо σύνολο toplam genel-toplam jumlah tổng tổng-cộng รวม
+    合計 総計 計 合计 总计 總計 小计 小計 총계 합계 المجموع الإجمالي कुल סך-הכל
+"""  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
+WORDS = tuple(LEXICON.split())
+PHRASES = r"^(grand-|sub-?)?totals?-|-(sub-?)?totals?$"  # 'Total, all ages', 'County total'
+MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
+    r"(?i)^[^\pL\pN]*$|^_t|[\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\p{Cf}\p{Cc}\pM∑σ]|"
+    + "|".join(sorted({max(word.split("-"), key=len) for word in WORDS}))
+)
+SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
+
+
+@dataclass(frozen=True)
+class TotalsRule:
+    """What the user says about rows that seem to be totals."""
+
+    drop: bool = False  # leave them out
+    disjoint: bool = False  # they are none: the user's word
+
+
+def means_total(values: Any) -> Any:
+    """Of each text (Arrow), whether it is blank, or means a total."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    seen = pc.replace_substring_regex(pc.utf8_normalize(values, "NFKC"), r"[\p{Cf}\p{Cc}]", " ")
+    bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
+    word = pc.utf8_trim(pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", "-"), "-")
+    known = pc.is_in(word, value_set=pa.array(WORDS, values.type))
+    signs = pc.is_in(bare, value_set=pa.array(["", *SIGNS], values.type))
+    return pc.or_(pc.or_(known, signs), pc.match_substring_regex(word, PHRASES))
+
+
+def rows_of_totals(categories: Any) -> Flags:
+    """Of each row, whether one of its key values means a total. Every value is looked at once."""
+    found = np.zeros(categories.num_rows, dtype=bool)
+    for column in categories.columns:
+        found |= _in_column(column)
+    return found
+
+
+def _in_column(column: Any) -> Flags:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return np.zeros(len(column), dtype=bool)
+    text = column.cast(pa.string())
+    different = pc.unique(text.filter(pc.match_substring_regex(text, MAYBE)))
+    meant = different.filter(means_total(different))
+    if len(meant) == 0:
+        return np.zeros(len(column), dtype=bool)
+    flags: Flags = pc.is_in(text, value_set=meant).to_numpy()
+    return flags
+
+
+def without_totals(frame: Any, names: list[str], rule: TotalsRule, contributions: int) -> tuple[Any, int]:
+    """The rows that count different people, and how many were left out; or BadInput with the ways out."""
+    keys = frame.select(names)
+    flags = rows_of_totals(keys)
+    if rule.drop:
+        for column in keys.columns:
+            flags = flags | column.is_null(nan_is_null=True).to_numpy()
+    if not flags.any():
+        return frame, 0
+    if rule.drop:
+        if flags.all():
+            raise BadInput("rows that are totals were to be left out", "no other row is there")
+        return frame.filter(np.logical_not(flags)), int(flags.sum())
+    if rule.disjoint or contributions > 1:
+        return frame, 0
+    raise _refused(frame, names, flags)
+
+
+def _refused(frame: Any, names: list[str], flags: Flags) -> BadInput:
+    """Key values are public, so they may be shown."""
+    rows, told = np.flatnonzero(flags), []
+    for row in rows[:NAMED].tolist():
+        own = frame.select(names).slice(row, 1)
+        name = next(name for name in names if _in_column(own.column(name))[0])
+        told.append(f"row {row + 1} ({name} = {own.column(name)[0].as_py()!r})")
+    more = ", ..." if len(rows) > NAMED else ""
+    return BadInput(
+        "every person must be counted in one row alone",
+        f"{len(rows)} row(s) have keys that mean a total: {', '.join(told)}{more}",
+        "Leave them out with drop_totals (--drop-totals); or, if one person may be counted in K rows, say so with "
+        "contributions (--contributions K); or, if they are rows like the others, say rows_are_disjoint "
+        "(--rows-are-disjoint)",
+        rows=tuple(rows[:NAMED] + 1),
+    )

@@ -1,0 +1,182 @@
+"""The contribution bound travels with the table that `count` wrote, whatever is done to the file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.errors import BadInput
+from discreet.io.counted import digest_of, write_counted
+from discreet.io.tables import read_frame, read_schema
+
+PEOPLE = {"place": [f"p{i % 7}" for i in range(60)], "id": [f"who {i % 20}" for i in range(60)]}
+
+
+def counted(bound: int = 3) -> dc.Table:
+    return dc.count(pa.table(PEOPLE), "place", {"place": [f"p{i}" for i in range(8)]}, "id", bound)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    assert write_counted(counted(), tmp_path / "counts.csv") is None
+    return tmp_path / "counts.csv"
+
+
+def bound(path: Path, **options: Any) -> int:
+    schema = dc.read_table(path, "count", "place", **options).schema
+    assert read_schema(path, "count", "place", **options)[0].contributions == schema.contributions
+    return schema.contributions
+
+
+def copied(file: Path) -> Path:
+    return Path(shutil.copy(file, file.with_name("copy.csv")))
+
+
+def compressed(file: Path) -> Path:
+    out = file.with_name("counts.csv.gz")
+    out.write_bytes(gzip.compress(file.read_bytes()))
+    return out
+
+
+def with_windows_lines(file: Path) -> Path:
+    out = file.with_name("windows.csv")
+    out.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    return out
+
+
+def with_semicolons(file: Path) -> Path:
+    out = file.with_name("semicolons.csv")
+    out.write_text(file.read_text().replace(",", ";"))
+    return out
+
+
+def as_parquet(file: Path) -> Path:
+    out, frame = file.with_name("other.parquet"), read_frame(file)
+    pq.write_table(frame.set_column(1, "count", frame.column("count").cast(pa.int64())), out)
+    return out
+
+
+@pytest.mark.parametrize("way", [copied, compressed, with_windows_lines, with_semicolons, as_parquet])
+def test_a_table_that_lost_its_note_is_recognised_and_refused(way: Any, file: Path) -> None:
+    assert bound(file) == 3
+    lost = way(file)
+    with pytest.raises(BadInput, match=r"up to 3 rows of one person.*is gone.*--contributions 3"):
+        bound(lost)
+    assert bound(lost, contributions=3) == 3 and bound(lost, contributions=5) == 5
+    with pytest.raises(BadInput, match="one person may be counted 3 times"):
+        bound(lost, contributions=2)
+
+
+def test_a_note_about_other_counts_is_not_believed(file: Path, tmp_path: Path) -> None:
+    write_counted(counted(1), tmp_path / "one.csv")
+    assert bound(tmp_path / "one.csv") == 1
+    shutil.copy(file, tmp_path / "one.csv")  # the note beside it still says 1
+    with pytest.raises(BadInput, match=r"the note one\.csv\.contributions\.json beside it is about other counts"):
+        bound(tmp_path / "one.csv")
+    with pytest.raises(BadInput, match="3 times"):
+        bound(tmp_path / "one.csv", contributions=1)
+    assert bound(tmp_path / "one.csv", contributions=3) == 3
+
+
+def test_parquet_says_it_itself(tmp_path: Path, state: Path) -> None:
+    write_counted(counted(), tmp_path / "counts.parquet")
+    shutil.rmtree(state)
+    moved = shutil.copy(tmp_path / "counts.parquet", tmp_path / "elsewhere.parquet")
+    assert bound(Path(moved)) == 3
+    with pytest.raises(BadInput, match="3 times"):
+        bound(Path(moved), contributions=1)
+    out = dc.release(dc.read_table(moved, "count", "place"), 1, max_count=9)
+    out.save(tmp_path / "out")
+    assert b"discreet" not in (pq.read_schema(tmp_path / "out" / "table.parquet").metadata or {})
+    broken = read_frame(moved).replace_schema_metadata({b"discreet.contributions": b"many"})
+    pq.write_table(broken, tmp_path / "broken.parquet")
+    with pytest.raises(BadInput, match="no number of contributions"):
+        bound(tmp_path / "broken.parquet")
+
+
+def test_other_tables_are_nobodys(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(file.read_text().replace("p0", "q0"))
+    assert bound(other) == 1
+
+
+@pytest.mark.parametrize("old_umask", [0o000, 0o022])
+def test_secret_files_are_for_their_owner_alone(
+    old_umask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as they exist, under any name: watched at every opening and renaming."""
+    modes: set[int] = set()
+    replace = Path.replace
+
+    def watched(self: Path, target: Any) -> Path:
+        modes.add(stat.S_IMODE(self.stat().st_mode))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    before = os.umask(old_umask)
+    try:
+        for name in ("counts.csv", "counts.parquet"):
+            (tmp_path / f"{name}.part").write_text("left behind")
+            write_counted(counted(), tmp_path / name)
+    finally:
+        os.umask(before)
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(found) == 5  # two tables, two notes, the list
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == modes == {0o600}
+
+
+def test_without_a_home_it_is_said_and_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "state").write_text("a file where a folder should be")
+    why = write_counted(counted(), tmp_path / "counts.csv")
+    assert why is not None and "state" in why
+    assert bound(tmp_path / "counts.csv") == 3
+    assert bound(copied(tmp_path / "counts.csv")) == 1  # the limit that docs/microdata.md tells of
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(Path, "home", classmethod(lambda cls: (_ for _ in ()).throw(RuntimeError("no home"))))
+    assert write_counted(counted(), tmp_path / "counts.csv") == "there is no home folder"
+
+
+def test_a_list_that_was_tampered_with_does_no_harm(file: Path, state: Path) -> None:
+    digest = json.loads(file.with_name(file.name + ".contributions.json").read_text())["digest"]
+    for content in (b"\xff\xfe nonsense\n\n x", f"{digest}\n{digest} many\n{digest} 4\n{digest} 2\n".encode()):
+        (state / "discreet" / "counted").write_bytes(content)
+        lost = copied(file)
+        if b"4" not in content:
+            assert bound(lost) == 1
+        else:
+            with pytest.raises(BadInput, match="up to 4 rows"):
+                bound(lost)
+
+
+texts = st.lists(st.text(max_size=4), max_size=6)
+
+
+@given(texts, texts, st.integers(0, 6))
+def test_the_digest_is_of_the_values_and_not_of_how_they_are_held(one: list[str], other: list[str], cut: int) -> None:
+    def digest(values: list[str]) -> str:
+        return digest_of(pa.table({"k": pa.array(values, pa.string())}))
+
+    chunks = pa.chunked_array([one[:cut], one[cut:]], pa.string())
+    sliced = pa.table({"k": pa.array(["x", *one, "y"], pa.string())}).slice(1, len(one))
+    encoded = pa.table({"k": pa.array(one, pa.string()).dictionary_encode()})
+    assert digest(one) == digest_of(pa.table({"k": chunks})) == digest_of(sliced) == digest_of(encoded)
+    assert (digest(one) == digest(other)) == (one == other)
+    assert digest_of(pa.table({"j": pa.array(one, pa.string())})) != digest(one)

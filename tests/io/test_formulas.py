@@ -1,0 +1,78 @@
+"""Keys that a spreadsheet takes for formulas: told of, or written with an apostrophe that readers take away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.io.folder import read_folder
+from discreet.io.formulas import escaped, formula_remarks, unescaped
+from discreet.io.tables import frame_of
+from discreet.record.release import seal_of
+
+KEYS = ["=cmd|' /C calc'!A0", "+1", "-x", "@home", "\ttab", "\rreturn", "'=twice", "'s-Gravenhage", "Ash", "a=b"]
+marks = st.lists(st.text("'=+-@\t\rab", max_size=5), min_size=1, max_size=8)
+
+
+def table() -> dc.Table:
+    return dc.table(pa.table({"place": KEYS, "kind": ["x"] * len(KEYS), "n": range(len(KEYS))}), "n", "all")
+
+
+def written(folder: Path, file: str) -> list[str]:
+    return frame_of((folder / file).read_bytes(), file).column("place").to_pylist()
+
+
+@given(marks)
+def test_what_is_escaped_holds_no_formula_and_comes_back(values: list[str]) -> None:
+    keys = pa.table({"k": pa.array(values)})
+    safe = escaped(keys, "csv").column("k").to_pylist()
+    assert not any(value[:1] and value[0] in "=+-@\t\r" for value in safe)
+    assert unescaped(escaped(keys, "csv"), "csv").equals(keys)
+    assert all(new in (old, "'" + old) for old, new in zip(values, safe))
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("options", [{"max_count": 9}, {"keep": ["total", "sum:place==cmd|' /C calc'!A0"]}])
+def test_as_they_are_or_safe_and_verified_either_way(format: str, options: dict[str, Any], tmp_path: Path) -> None:
+    out = dc.release(table(), 1, **options)
+    out.save(tmp_path / "plain", format)
+    out.save(tmp_path / "safe", format, excel_safe=True)
+    plain, safe = (written(tmp_path / name, f"table.{format}") for name in ("plain", "safe"))
+    assert sorted(plain) == sorted(KEYS)
+    assert {key for key in KEYS if key not in safe} == {*KEYS[:7]}
+    for name, said in (("plain", "import such columns as text"), ("safe", "an apostrophe before them")):
+        assert dc.verify(tmp_path / name).problems == ()
+        assert sorted(read_folder(tmp_path / name).categories.column("place").to_pylist()) == sorted(KEYS)
+        report = (tmp_path / name / "report.html").read_text()
+        assert said in report and "calc" not in report.replace("place==cmd|&#39; /C calc&#39;!A0", "")
+        (one,) = json.loads((tmp_path / name / "release.json").read_text())["tables"][0]["remarks"]
+        assert one["columns"] == "place"
+    assert dc.estimate(str(tmp_path / "safe")).total().estimate == dc.estimate(str(tmp_path / "plain")).total().estimate
+
+
+def test_without_such_keys_nothing_is_said(tmp_path: Path) -> None:
+    dc.release(dc.table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "n"), 1).save(tmp_path / "out", excel_safe=True)
+    assert json.loads((tmp_path / "out" / "release.json").read_text())["tables"][0]["remarks"] == []
+    assert dc.verify(tmp_path / "out")
+
+
+def test_verify_compares_what_is_said_with_the_keys(tmp_path: Path) -> None:
+    dc.release(table(), 1, max_count=9).save(tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "release.json").read_text())
+    document["tables"][0]["remarks"] = []
+    document["seal"] = seal_of(document)
+    (tmp_path / "out" / "release.json").write_text(json.dumps(document))
+    assert any("how they are written" in problem for problem in dc.verify(tmp_path / "out").problems)
+
+
+def test_numbers_are_judged_as_they_are_written() -> None:
+    ages = pa.table({"age": [-1, 2]})
+    assert formula_remarks(ages, "parquet", False) == ()
+    assert [one.code for one in formula_remarks(ages, "csv", True)] == ["formula-keys-escaped"]

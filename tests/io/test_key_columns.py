@@ -1,0 +1,105 @@
+"""Only public columns leave: they are named, unless there is one other column and it holds names alone."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.errors import BadInput
+
+NUMBERS = (
+    "12", "1,234", "1 234", "1.234,5", "<5", "≥ 5", "> 10", "-3", "−3", "12.5 kg", "45%", "45 %", "(12)", "$5", "€ 7",
+    "EUR 12", "USD12", ".5", ",5", "~7", "#4", "1e5", "01001", "2020-01-31", "31.12.1999", "12/31/99", "Mar 3, 1970",
+    "March 1970", "3rd", "n=5", "up to 5", "Over 65", "nan", "inf", "-Infinity", "１２", "٣",
+)  # fmt: skip
+NAMES = (
+    "Ash",
+    "place 0001",
+    "p000",
+    "NA",
+    "-",
+    "Mayfield 3",
+    "Infant",
+    "Nancy",
+    "A12",
+    "November",
+    "Nobel 5",
+    "<",
+    "Ö",
+)
+
+
+def refused(frame: Any, *columns: str) -> str:
+    with pytest.raises(BadInput, match=r"--keys A,B, or all") as caught:
+        dc.table(frame, "n")
+    assert caught.value.values["columns"] == columns
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_one_value_that_reads_as_a_number_demands_keys(number: str) -> None:
+    message = refused(pa.table({"deaths": ["NA", number, "Ash"], "n": [1, 2, 3]}), "deaths")
+    assert "'deaths'" in message and number not in message.replace("--keys A,B", "")
+    assert dc.table(pa.table({"deaths": ["NA", number, "Ash"], "n": [1, 2, 3]}), "n", "deaths").schema.keys == (
+        "deaths",
+    )
+
+
+def test_names_alone_may_be_left_unnamed() -> None:
+    assert dc.table(pa.table({"place": NAMES, "n": range(len(NAMES))}), "n").schema.keys == ("place",)
+
+
+@pytest.mark.parametrize("values", [[True, False], [date(1970, 1, 1), date(1980, 1, 1)], [1, 2], [0.5, 1.5]])
+def test_flags_dates_and_numbers_are_no_names(values: list[Any]) -> None:
+    refused(pa.table({"k": values, "n": [1, 2]}), "k")
+    refused(pd.DataFrame({"k": values, "n": [1, 2]}), "k")
+    assert dc.table(pa.table({"k": values, "n": [1, 2]}), "n", "all").schema.keys == ("k",)
+
+
+def test_more_than_one_other_column_demands_keys_whatever_they_hold() -> None:
+    frame = pa.table({"place": ["a", "b"], "born": ["x", "secretly"], "n": [1, 2]})
+    message = refused(frame, "place", "born")
+    assert "secretly" not in message and "'place', 'born'" in message
+    assert dc.table(frame, "n", "place").schema.keys == ("place",)
+
+
+def test_a_code_is_offered_as_one() -> None:
+    frame = pa.table({"fips": ["01001", "36061"], "deaths": ["3", "17"], "year": ["1996", "1997"], "n": [1, 2]})
+    message = refused(frame, "fips", "deaths", "year")
+    assert "'fips' (looks like a code)" in message and message.count("looks like a code") == 1
+    assert "'zip' (looks like a code)" in refused(pa.table({"zip": ["01001", "01002"], "n": [1, 2]}), "zip")
+
+
+@given(st.text(min_size=1, max_size=12), st.integers(-(10**12), 10**12))
+def test_no_cell_is_shown(secret: str, number: int) -> None:
+    marked = f"{secret}zqzq"
+    frame = pa.table({"a": [marked, "b"], "b": [str(number), "c"], "n": [1, 2]})
+    message = refused(frame, "a", "b")
+    assert "zqzq" not in message and (len(str(number)) < 3 or str(number) not in message)
+
+
+def test_the_columns_are_told_before_anything_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.run import ReleaseSpec, TableSpec, run
+    from discreet.ways.keep_distribution.spec import KeepDistribution
+
+    (tmp_path / "t.csv").write_text("place,note,n\na,x,3\nb,y,4\n")
+    spec = ReleaseSpec(TableSpec(str(tmp_path / "t.csv"), "n", ("place",)), dc.Pure(1), KeepDistribution())
+    told: list[tuple[str, ...]] = []
+
+    def refuse(schema: Any) -> None:
+        told.append(schema.keys)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["discreet.release"], "source", lambda seed: pytest.fail("noise was asked for"))
+    with pytest.raises(KeyboardInterrupt):
+        run(spec, tmp_path / "out", before=refuse)
+    assert told == [("place",)] and not (tmp_path / "out").exists()

@@ -1,0 +1,200 @@
+"""A person in a row that is a total is counted twice: such rows are refused, dropped, paid for, or declared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.errors import BadInput
+from discreet.io.tables import read_schema
+from discreet.io.totals import WORDS, rows_of_totals
+from discreet.record.release import seal_of
+
+TOTALS = (
+    "Total", "All", "Sum", "Overall", "Grand total", "", "  ", "\u00a0", "\u200b", "Gesamt", "Insgesamt", "Totaal",
+    "Ensemble", "Somme", "TOTAL", " total: ", "*Total*", "(all)", "— All —", "Total, all ages", "County total",
+    "Total 2020", "All ages", "Both sexes", "Sub-total", "Ｔｏｔａｌ", "_T", "Σ", "合計", "ИТОГО", "YHTEENSÄ", "รวม",
+)  # fmt: skip
+NAMES = (
+    "Allen",
+    "Ash",
+    "Totality",
+    "Sumter",
+    "Tall",
+    "-",
+    "T",
+    "All Saints",
+    "totaled",
+    "Alle Leute",
+    "Alt",
+    "*",
+    "NA",
+)
+
+
+def flags(values: Any) -> list[bool]:
+    return rows_of_totals(pa.table({"k": values})).tolist()
+
+
+def frame(*keys: str) -> Any:
+    return pa.table({"place": [*keys, "Ash", "Elm"], "n": [*range(1, len(keys) + 1), 3, 4]})
+
+
+@pytest.mark.parametrize("word", TOTALS)
+def test_words_for_a_total_are_refused_with_the_ways_out(word: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        dc.table(frame(word), "n", "place")
+    for said in ("row 1", "place = ", "--drop-totals", "--contributions K", "--rows-are-disjoint"):
+        assert said in str(caught.value)
+    assert caught.value.exit_status == 2
+
+
+def test_names_are_not_taken_for_totals() -> None:
+    assert flags(NAMES) == [False] * len(NAMES)
+
+
+@given(
+    st.sampled_from(WORDS), st.sampled_from([str.upper, str.title, str.lower, str]), st.text(" :*()-–.,\t", max_size=4)
+)
+def test_case_form_and_what_stands_around_do_not_matter(word: str, change: Any, around: str) -> None:
+    written = change(word.replace("-", " "))
+    for form in ("NFC", "NFD", "NFKC"):
+        assert flags([around + unicodedata.normalize(form, written) + around]) == [True]
+
+
+@given(st.lists(st.sampled_from([*TOTALS, *NAMES]), min_size=1, max_size=20), st.booleans())
+def test_every_row_is_judged_as_if_it_were_alone(values: list[str], dictionary: bool) -> None:
+    column = pa.array(values).dictionary_encode() if dictionary else pa.array(values)
+    assert flags(column) == [value in TOTALS for value in values]
+
+
+def test_in_any_key_column_and_in_no_other() -> None:
+    table = {"place": ["a", "a", "b"], "sex": ["f", "Total", "f"], "note": ["All", "x", "y"], "n": [1, 2, 3]}
+    with pytest.raises(BadInput, match=r"1 row\(s\).*row 2 \(sex = 'Total'\)"):
+        dc.table(pa.table(table), "n", ["place", "sex"])
+    assert len(dc.table(pa.table({**table, "sex": ["f", "m", "f"]}), "n", ["place", "sex"])) == 3
+
+
+def test_the_first_rows_are_named_and_no_count() -> None:
+    with pytest.raises(BadInput) as caught:
+        dc.table(pa.table({"k": ["All"] * 9, "n": [7654321] * 9}), "n", "k")
+    assert "9 row(s)" in str(caught.value) and "row 5 (" in str(caught.value) and "row 6" not in str(caught.value)
+    assert "7654321" not in str(caught.value)
+
+
+def test_dropped_rows_are_left_out_before_anything_else() -> None:
+    secret = pa.table({"place": ["b", "Total", "a", "  "], "n": ["3", "NA", "4", "x"]})
+    table = dc.table(secret, "n", "place", drop_totals=True)
+    assert table.schema.column("place") == ["a", "b"] and table.counts.tolist() == [4, 3]
+    assert table.schema.dropped_totals == 2
+    out = dc.release(table, 1, mechanism="signed-geometric")
+    assert "2 row(s) whose keys mean a total of others were left out" in out.guarantee.sentence
+    with pytest.raises(BadInput, match="no other row is there"):
+        dc.table(pa.table({"k": ["All"], "n": [1]}), "n", "k", drop_totals=True)
+    missing = pd.DataFrame({"k": ["a", None], "n": [1, 2]})
+    assert dc.table(missing, "n", "k", drop_totals=True).schema.dropped_totals == 1
+    for bad in (["1", "2", "x"], ["1", "2", "3"]):
+        with pytest.raises(BadInput, match="numbered without the 1 that were left out"):
+            dc.table(pa.table({"k": ["All", "a", "a"], "n": bad}), "n", "k", drop_totals=True)
+    none = dc.table(frame(), "n", "place", drop_totals=True)
+    assert none.schema.dropped_totals == 0 and "left out" not in dc.plan(none, 1).guarantee
+
+
+def test_paid_for_or_declared() -> None:
+    paid = dc.table(frame("Total"), "n", "place", contributions=2)
+    assert paid.schema.contributions == 2 and len(paid) == 3
+    declared = dc.table(frame("Somme"), "n", "place", rows_are_disjoint=True)
+    for promise in (
+        dc.plan(declared, 1, max_count=5).guarantee,
+        dc.release(declared, 1, max_count=5).guarantee.sentence,
+    ):
+        assert "declares that no row is a total" in promise
+    assert "declares" not in dc.plan(paid, 1, max_count=5).guarantee
+
+
+def test_the_universe_is_judged_too() -> None:
+    places = {"place": ["Ash", "Elm", "Oak", "All"]}
+    with pytest.raises(BadInput, match=r"row 4 \(place = 'All'\)"):
+        dc.table(frame(), "n", "place", places)
+    dropped = dc.table(frame(), "n", "place", places, drop_totals=True)
+    assert dropped.schema.column("place") == ["Ash", "Elm", "Oak"] and dropped.schema.dropped_totals == 1
+    assert len(dc.table(frame(), "n", "place", places, rows_are_disjoint=True)) == 4
+
+
+def test_a_plan_judges_alike(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("place,n\nTotal,7\nAsh,3\nElm,4\n")
+    with pytest.raises(BadInput, match="mean a total"):
+        read_schema(file, "n")
+    schema, order = read_schema(file, "n", drop_totals=True)
+    assert (schema.rows, schema.dropped_totals, order) == (2, 1, None)
+    assert read_schema(file, "n", rows_are_disjoint=True)[0].rows_are_disjoint
+    assert read_schema(file, "n", contributions=2)[0].contributions == 2
+
+
+def test_counting_microdata_makes_no_totals() -> None:
+    people = pa.table({"place": ["Somme", "", "Ash"]})
+    counted = dc.count(people, "place", {"place": ["Somme", "Ash", ""]})
+    assert counted.schema.rows_are_disjoint and counted.counts.sum() == 3
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "row by row": {"max_count": 5, "mechanism": "geometric"},
+    "distribution": {"max_count": 5},
+    "sums": {"keep": "total"},
+}
+
+
+def resealed(folder: Path, change: Any) -> None:
+    document = json.loads((folder / "release.json").read_text())
+    change(document)
+    document["seal"] = seal_of(document)
+    (folder / "release.json").write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_verify_asks_for_the_word_or_the_price(way: str, tmp_path: Path) -> None:
+    table = dc.table(frame("Total"), "n", "place", rows_are_disjoint=True)
+    dc.release(table, 1, **WAYS[way]).save(tmp_path / "declared")
+    assert dc.verify(tmp_path / "declared").problems == ()
+    dc.release(dc.table(frame("Total"), "n", "place", contributions=2), 1, **WAYS[way]).save(tmp_path / "paid")
+    assert dc.verify(tmp_path / "paid").problems == ()
+
+    def silent(document: Any) -> None:
+        document["schema"]["rows_are_disjoint"] = False
+        remarks = document["guarantee"]["remarks"]
+        document["guarantee"]["remarks"] = [one for one in remarks if one["code"] != "rows-declared-disjoint"]
+
+    def half_silent(document: Any) -> None:
+        document["guarantee"]["remarks"].pop()
+
+    def false(document: Any) -> None:
+        document["schema"]["dropped_totals"] = 3
+
+    for change, said in (
+        (silent, "mean a total"),
+        (half_silent, "what the schema says"),
+        (false, "what the schema says"),
+    ):
+        shutil.copytree(tmp_path / "declared", tmp_path / "edited")
+        resealed(tmp_path / "edited", change)
+        assert any(said in problem for problem in dc.verify(tmp_path / "edited").problems)
+        shutil.rmtree(tmp_path / "edited")
+
+
+def test_a_kept_sum_is_about_the_rows_that_stay() -> None:
+    table = dc.table(pa.table({"k": ["z", "Total", "a"], "n": [5, 12, 7]}), "n", "k", drop_totals=True)
+    out = dc.release(table, 1, keep=[dc.sums([[1, 0]])])
+    assert out.table.column("k").to_pylist() == ["a", "z"]
+    assert np.asarray(out.counts)[1] == 5
