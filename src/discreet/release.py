@@ -107,8 +107,11 @@ class Release:
         (stages or _ignore)("save")
         digest = save(self, folder, format)
         if self.record.ledger is not None:
+            from discreet.ledger.paying import tell
+
             (stages or _ignore)("tell the ledger")
-            _tell_ledger(self, digest)
+            kept = getattr(self.record.facts, "invariants", None)
+            tell(self.paid_from, self.record.ledger, digest, None if kept is None else kept.sums)
         return digest
 
     def __repr__(self) -> str:
@@ -155,8 +158,10 @@ def release(
     loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
     chosen = way_named(spec.name)
     bits = source(seed)
+    from discreet.ledger.paying import open_book
+
     book = open_book(ledger, dataset, seed, note=note, who=who, accept_disclosure=accept_disclosure)
-    record = None if book is None else book.recorder(dataset)
+    record = None if book is None else book.recorder(str(dataset))
     placed = spec if table.given_rows is None else spec.in_order(table.given_rows)
     plan = chosen.plan(table.schema, loss, placed)
     if chosen.check is not None:
@@ -202,28 +207,6 @@ def _check_about(about: Any, measurements: Any) -> None:
         raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")
 
 
-def open_book(ledger: Any, dataset: str | None, seed: int | None, **entry: Any) -> Any:
-    """The ledger that will be charged, if any; whatever could not be recorded is refused now."""
-    if ledger is None:
-        given = {"dataset": dataset, **entry}
-        for name, value in given.items():
-            if value:
-                found = "no ledger was given"
-                raise BadInput(f"{name} was given as {value!r}", found, "Give ledger (--ledger URL)")
-        return None
-    if dataset is None:
-        raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
-    if seed is not None:
-        found = "a seeded release is not private, and is worth no budget"
-        raise BadInput("a ledger was given together with a seed", found, "Leave out the seed, or the ledger")
-    from discreet.ledger import ledger as open_ledger
-
-    for name in ("note", "who"):
-        if not isinstance(entry.get(name, ""), str):
-            raise BadInput(f"{name} was given as {entry[name]!r}", "it is not text", "Give text")
-    return open_ledger(ledger) if isinstance(ledger, (str, Path)) else ledger
-
-
 def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
@@ -237,26 +220,6 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
         table=public_table(schema), discloses=plan.discloses, spec=asked_for(schema, promise.loss, spec),
         kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
     )  # fmt: skip
-
-
-def _tell_ledger(done: Release, digest: str) -> None:
-    """The folder is there whatever happens here: a ledger that cannot be told is a warning, not a failure."""
-    import warnings
-
-    from discreet.errors import DiscreetError, LedgerWarning
-
-    entry, book = done.record.ledger, done.paid_from
-    assert entry is not None
-    why = "the ledger is not open in this process"
-    if book is not None:
-        sums = getattr(getattr(done.record.facts, "invariants", None), "sums", None)
-        try:
-            book.released(entry.dataset, entry.number, digest, sums)
-            return
-        except DiscreetError as error:
-            why = str(error)
-    told = f"the release is saved, but its entry #{entry.number} of {entry.dataset!r} still reads 'charged, not released'"
-    warnings.warn(f"{told}: {why} Tell it with `discreet ledger check URL DIR --record`.", LedgerWarning, stacklevel=3)
 
 
 def _sealed(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerWarning
 
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"')]
 Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
@@ -63,7 +63,23 @@ def say(message: str) -> None:
 
 
 def run_app(app: typer.Typer) -> int:
-    """Run; our own errors become one message and their exit status."""
+    """Run; our own errors become one message and their exit status, our own warnings a message."""
+    import warnings
+
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, LedgerWarning):
+            say(f"discreet: {message}")
+        else:
+            usual(message, category, *where, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        return _run(app)
+
+
+def _run(app: typer.Typer) -> int:
     try:
         result = app(standalone_mode=False)
     except DiscreetError as error:

@@ -26,6 +26,9 @@ def run(
     projection: Annotated[str | None, typer.Option(help="clip, simplex, isotonic or median")] = None,
     contributions: Annotated[int, typer.Option(help="in how many rows one person may be counted")] = 1,
     allow_idealised: Annotated[bool, typer.Option("--allow-idealised", help="accept continuous noise")] = False,
+    ledger: Annotated[str | None, typer.Option("--ledger", help="file or URL of the ledger", metavar="URL")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="name of the data set in the ledger")] = None,
+    note: Annotated[str, typer.Option("--note", help="what it is for, in the ledger", metavar="TEXT")] = "",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -43,6 +46,9 @@ def run(
         delta=delta,
         projection=projection,
         allow_idealised=allow_idealised,
+        ledger=ledger,
+        dataset=dataset,
+        note=note,
         seed=seed,
     )
     if not private.private:

@@ -83,10 +83,16 @@ def measure(name: str, histogram: Integers, loss: Loss, contributions: int, bits
     if not is_exact(method):
         found = "its continuous noise is unproven in floating point"
         raise BadInput(f"the privatizer {name!r} was asked for", found, "Use another one, such as 'cumulative'")
-    law = standard_noise(
+    law = noise_of(name, bins, loss, contributions)
+    return law.add(method.answers(histogram), bits), law
+
+
+def noise_of(name: str, bins: int, loss: Loss, contributions: int) -> NoiseLaw:
+    """The noise of every answer of an exact privatizer about so many bins."""
+    method = privatizer(name)
+    return standard_noise(
         loss, distance=method.sensitivity(bins) * contributions, square=method.squared(bins) * contributions**2
     )
-    return law.add(method.answers(histogram), bits), law
 
 
 def exact_privatizers() -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def _sqlite(parsed: URL, given: str) -> Address:
     if mode == "memory":
         raise BadInput(asked, FORGOTTEN, "Give a path")
     odd = [name for name in parsed.query if name not in ("mode", "uri")]
-    if odd or mode not in ("rw", "ro") or parsed.query.get("uri", "true").lower() not in ("true", "1"):
+    if odd or mode not in ("rw", "ro") or str(parsed.query.get("uri", "true")).lower() not in ("true", "1"):
         found = f"{odd[0] if odd else 'mode or uri'!r} could open it without the locks that keep writers apart"
         raise BadInput(asked, found, "Give a path, or a URL with mode=ro or mode=rw alone")
     return _located(parsed.database or "", str(mode), given, asked)

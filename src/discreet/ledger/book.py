@@ -9,13 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from discreet.arrays import Integers
 from discreet.errors import BadInput, Discloses, OverBudget, choose
 from discreet.ledger import names, words
-from discreet.ledger.accounts import Account, Accounts, Entry, Statement, charged, opened, released
+from discreet.ledger.accounts import Account, Accounts, Charge, Entry, Statement, charged, opened, released
 from discreet.ledger.address import Address, address_of
 from discreet.ledger.chain import Line, next_line
-from discreet.ledger.disclosure import Disclosure
+from discreet.ledger.disclosure import Disclosure, Numbered, all_given, newly_given
+from discreet.ledger.documents import KeptTable, read_kept, read_sums, written_kept, written_sums
 from discreet.ledger.spending import Amount, Spending, amount_of, charge
 from discreet.numbers import Number
 from discreet.privacy.price import RELATIONS, Relation
@@ -104,7 +107,6 @@ class Ledger:
 
     def released(self, dataset: str, number: int, digest: str, sums: Integers | None = None) -> None:
         """Record that a charged release was published; `digest` is that of its release.json, `sums` what was kept."""
-        from discreet.ledger.documents import written_sums
         from discreet.ledger.tables import add_document
 
         asked = f"the release #{number} of {dataset!r} was to be recorded as published"
@@ -162,8 +164,6 @@ class Ledger:
 
     def statement(self, dataset: str) -> str:
         """The account of a data set as a page for people: what is protected, what is not, and every release."""
-        from discreet.ledger.disclosure import all_given
-
         asked = f"a statement of {dataset!r} was asked for"
         with self._accounts(asked) as (connection, accounts):
             account = _account(accounts, dataset, asked)
@@ -188,8 +188,6 @@ class Ledger:
 
     def _cost(self, connection: Connection, account: Account, spending: Spending, asked: str) -> _Cost:
         """What a spending takes and gives away, or a refusal."""
-        from discreet.ledger.disclosure import Numbered, newly_given
-
         before = account.statement("")
         price = charge(account.budget, account.relation, spending)
         if not before.left.covers(price):
@@ -197,22 +195,21 @@ class Ledger:
         if spending.kept is None:
             return _Cost(price, Disclosure())
         earlier = _kept_so_far(connection, account.entries(), asked)
-        given = newly_given(earlier, Numbered(len(account.charges) + 1, spending.kept))
+        document = written_kept(spending.kept)
+        new = Numbered(len(account.charges) + 1, spending.kept, None if document is None else document[0])
+        given = newly_given(earlier, new)
         if given.anything and not spending.accept_disclosure:
             raise _discloses(account.dataset, given, len(earlier))
-        return _Cost(price, given)
+        return _Cost(price, given, document)
 
     def _charge(
         self, connection: Connection, account: Account, last: Line | None, spending: Spending, cost: _Cost
     ) -> Line:
-        from discreet.ledger.accounts import Charge
-        from discreet.ledger.documents import written_kept
         from discreet.ledger.tables import add_document
 
-        document = None if spending.kept is None else written_kept(spending.kept)
-        if document is not None:
-            add_document(connection, *document)
-        number, kept = len(account.charges) + 1, document and document[0]
+        if cost.document is not None:
+            add_document(connection, *cost.document)
+        number, kept = len(account.charges) + 1, cost.document and cost.document[0]
         value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
         line = _add(connection, last, value)
         account.charges.append((line.number, Charge(line.hash, line.value)))
@@ -249,6 +246,7 @@ class Ledger:
 class _Cost:
     price: Amount
     disclosure: Disclosure
+    document: tuple[str, str] | None = None  # the kept sums, as they are stored
 
 
 def ledger(url: str | Path, *, wait: float = 30.0) -> Ledger:
@@ -274,10 +272,6 @@ def _add(connection: Connection, last: Line | None, value: dict[str, object]) ->
 
 def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -> list[Numbered]:
     """The kept sums of every entry that kept any; what was published of them, where that is known."""
-    import numpy as np
-
-    from discreet.ledger.disclosure import Numbered
-    from discreet.ledger.documents import read_kept, read_sums
     from discreet.ledger.tables import document
 
     def stored(digest: str) -> str:
@@ -286,18 +280,21 @@ def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -
             raise ValueError("it is not there")
         return found
 
+    tables: dict[str, KeptTable] = {}
     out = []
     for entry in entries:
         if not entry.spending.discloses:
             continue
         try:
-            table = None if entry.kept is None else read_kept(stored(entry.kept), entry.kept)
+            if entry.kept is not None and entry.kept not in tables:
+                tables[entry.kept] = read_kept(stored(entry.kept), entry.kept)
             known = next((one.sums for one in entry.outcomes if one.sums is not None), None)
             sums = None if known is None else np.array(read_sums(stored(known), known), dtype=np.int64)
         except ValueError as error:
             found = f"the kept sums of its entry #{entry.number} cannot be read: {error}"
             raise BadInput(asked, f"the ledger was changed: {found}", "Restore a backup") from error
-        out.append(Numbered(entry.number, table, sums))
+        table = None if entry.kept is None else tables[entry.kept]
+        out.append(Numbered(entry.number, table, entry.kept, sums))
     return out
 
 

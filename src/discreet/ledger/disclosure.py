@@ -52,6 +52,7 @@ class Numbered:
 
     number: int
     table: KeptTable | None
+    digest: str | None = None  # of the table and what is kept of it
     sums: Integers | None = None
 
 
@@ -68,9 +69,12 @@ class Stack:
 def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
     """What is given away with `new` that was not before; what its own guarantee says is not repeated."""
     assert new.table is not None
-    given, missing, examined = _Given(), set(), True
     others = {one.number for one in earlier if one.table is None or one.table.count != new.table.count}
-    for stack in _stacks([*earlier, new], new.table.count):
+    if new.digest is not None and any(one.digest == new.digest for one in earlier):
+        return Disclosure(not_compared=tuple(sorted(others)))
+    given, examined = _Given(), True
+    missing: set[int] = set()
+    for stack in _stacks([*_distinct(earlier), new], new.table.count):
         missing |= stack.left_out
         if new.number not in stack.blocks:
             continue
@@ -92,7 +96,7 @@ def all_given(entries: Sequence[Numbered]) -> Disclosure:
     given, examined = _Given(), True
     missing = {one.number for one in entries if one.table is None}
     for count in dict.fromkeys(one.table.count for one in entries if one.table is not None):
-        for stack in _stacks(entries, count):
+        for stack in _stacks(_distinct(entries), count):
             missing |= stack.left_out
             found = _given_away(list(stack.blocks.values()))
             examined &= found.examined
@@ -105,6 +109,16 @@ def all_given(entries: Sequence[Numbered]) -> Disclosure:
                 examined &= all_fixed
                 given.add(stack, cells, FIXED)
     return given.disclosure(missing, examined)
+
+
+def _distinct(entries: Sequence[Numbered]) -> list[Numbered]:
+    """The same sums of the same rows say nothing new; of several, one whose sums are known is kept."""
+    found: dict[object, Numbered] = {}
+    for one in entries:
+        key = one.number if one.digest is None else one.digest
+        if key not in found or (found[key].sums is None and one.sums is not None):
+            found[key] = one
+    return list(found.values())
 
 
 class _Given:
@@ -173,51 +187,54 @@ def _stack(tables: Sequence[Numbered], keys: frozenset[str]) -> Stack:
 
     A row of a coarser table is the sum of the cells that have its keys; where there is none, it is a cell of its own.
     """
-    names = sorted(keys)
-    cells: dict[tuple[str, ...], int] = {}
-    for one in tables:
-        if one.table is not None and one.table.keys == keys:
-            for row in zip(*(one.table.columns[name] for name in names)):
-                cells.setdefault(row, len(cells))
-    described = [dict(zip(names, row)) for row in cells]
-    rows_of: dict[int, list[tuple[int, int]]] = {}
-    for one in tables:
-        if one.table is not None and one.table.keys <= keys:
-            rows_of[one.number] = _lifted(one.table, described, len(cells))
-    blocks: dict[int, csr_array] = {}
-    values: dict[int, Integers] = {}
-    left_out = set()
-    for one in tables:
+    cells = _Cells(keys, [one.table for one in tables if one.table is not None])
+    inside = [one for one in tables if one.table is not None and one.table.keys <= keys]
+    pairs = {one.number: cells.lifted(one.table) for one in inside if one.table is not None}  # may add cells
+    blocks = {
+        one.number: _on_cells(one.table, pairs[one.number], len(cells.described))
+        for one in inside
+        if one.table is not None
+    }
+    values = {one.number: one.sums for one in inside if one.sums is not None}
+    outside = [one for one in tables if one.number not in pairs]
+    for one in outside:
         assert one.table is not None
-        if one.number in rows_of:
-            blocks[one.number] = _on_cells(one.table, rows_of[one.number], len(described))
-            if one.sums is not None:
-                values[one.number] = one.sums
-            continue
-        left_out.add(one.number)
-        foreign = _by_name(one.table.kept, keys, described) if len(described) == len(cells) else None
-        if foreign is not None:
-            blocks[one.number] = foreign
-    return Stack(tuple(described), blocks, values, frozenset(left_out))
+        implied = _by_name(one.table.kept, keys, cells.described) if len(cells.described) == cells.finest else None
+        if implied is not None:
+            blocks[one.number] = implied
+    return Stack(tuple(cells.described), blocks, values, frozenset(one.number for one in outside))
 
 
-def _lifted(table: KeptTable, cells: list[dict[str, str]], known: int) -> list[tuple[int, int]]:
-    """Pairs (row of the table, cell); rows that no cell belongs to become cells, at the end of `cells`."""
-    names = sorted(table.keys)
-    place = {row: i for i, row in enumerate(zip(*(table.columns[name] for name in names)))}
-    pairs = []
-    for j, cell in enumerate(cells[:known]):
-        row = place.get(tuple(cell[name] for name in names))
-        if row is not None:
-            pairs.append((row, j))
-    matched = {row for row, _ in pairs}
-    for row, i in place.items():
-        if i not in matched:
-            described = dict(zip(names, row))
-            if described not in cells[known:]:
-                cells.append(described)
-            pairs.append((i, known + cells[known:].index(described)))
-    return pairs
+class _Cells:
+    """Common cells: the rows of the tables with all keys, then rows of coarser ones that none of these belongs to."""
+
+    def __init__(self, keys: frozenset[str], tables: Sequence[KeptTable]) -> None:
+        names = sorted(keys)
+        finest = dict.fromkeys(row for table in tables if table.keys == keys for row in _rows(table, names))
+        self.described = [dict(zip(names, row)) for row in finest]
+        self.finest = len(self.described)
+        self.added: dict[tuple[tuple[str, str], ...], int] = {}
+
+    def lifted(self, table: KeptTable) -> list[tuple[int, int]]:
+        """Pairs (row of the table, cell that it contains)."""
+        names = sorted(table.keys)
+        place = {row: i for i, row in enumerate(_rows(table, names))}
+        found = [place.get(tuple(cell[name] for name in names)) for cell in self.described[: self.finest]]
+        pairs = [(row, cell) for cell, row in enumerate(found) if row is not None]
+        matched = set(found)
+        alone = [values for values, i in place.items() if i not in matched]
+        return pairs + [(place[values], self._own_cell(names, values)) for values in alone]
+
+    def _own_cell(self, names: list[str], values: tuple[str, ...]) -> int:
+        key = tuple(zip(names, values))
+        if key not in self.added:
+            self.added[key] = len(self.described)
+            self.described.append(dict(key))
+        return self.added[key]
+
+
+def _rows(table: KeptTable, names: list[str]) -> Iterable[tuple[str, ...]]:
+    return zip(*(table.columns[name] for name in names))
 
 
 def _on_cells(table: KeptTable, pairs: list[tuple[int, int]], cells: int) -> csr_array:

@@ -32,7 +32,9 @@ class KeptTable:
 
 
 def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> KeptTable:
-    return KeptTable(count, {name: [str(value) for value in keys[name]] for name in keys}, kept, rows)
+    """A table without keys is known by the places of its rows."""
+    columns = {name: [str(value) for value in keys[name]] for name in keys}
+    return KeptTable(count, columns or {"row": [str(place + 1) for place in range(rows)]}, kept, rows)
 
 
 def written_kept(table: KeptTable) -> tuple[str, str] | None:

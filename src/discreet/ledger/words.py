@@ -53,8 +53,15 @@ CHAIN = (
     "`discreet ledger check URL --head HEX` says later whether the lines up to this one are still there, unchanged."
 )
 NOT_TOLD = "The entry fits, but it was never told that this release was saved: it does not hold the folder's digest."
+NOT_OPEN = "The ledger is not open in this process."
+UNTOLD = (
+    "What was released is out, but its entry #{number} of {dataset!r} still reads 'charged, not released': {why} "
+    "For a folder, tell it later with `discreet ledger check URL DIR --record`."
+)
 NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
-ACCEPT = "Nothing was drawn or recorded. Keep other sums, or accept it with --accept-disclosure (accept_disclosure=True)"
+ACCEPT = (
+    "Nothing was drawn or recorded. Keep other sums, or accept it with --accept-disclosure (accept_disclosure=True)"
+)
 
 
 def account(statement: Statement) -> str:
