@@ -40,6 +40,8 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
     except Damaged as error:
         found = f"it is damaged ({error})"
         raise BadInput(f"the release in {folder} was to be checked", found, "Run discreet verify") from error
+    if not contents.sealed:
+        return PaidRelease((f"The seal of {RECORD} is broken: it was changed after it was written.",))
     place, digest = record.ledger, contents.digests[RECORD]
     if place is None:
         return PaidRelease(("The release names no ledger: it was not paid for, or not here.",))

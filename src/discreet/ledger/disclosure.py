@@ -88,7 +88,7 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
         for cell, modulus in after.residues:
             if remainders.get(cell) != modulus and cell not in said:
                 given.add(stack, [cell], modulus)
-    return given.disclosure(others | missing, examined)
+    return given.disclosure((others | missing) - {new.number}, examined)
 
 
 def all_given(entries: Sequence[Numbered]) -> Disclosure:
