@@ -61,7 +61,8 @@ CHANGES = [
     Change("smallest", 6, 8, 3, 3, 5), Change("smallest", 6, 8, 3, 3, 5, proved=False),
 ]  # fmt: skip
 NUMBERS: dict[str, dict[str, Any]] = {
-    "top-coded": {"max_count": 8}, "whole-change-costs": {"law": "l2"}, "a-move-costs-more": {"law": "l2"},
+    "top-coded": {"max_count": 8}, "whole-change-costs": {"law": "l2"}, "a-free-row-costs-less": {"law": "l2"},
+    "only-exchanges": {"rows": 1200}, "residues": {"rows": 2, "first": "4 modulo 2, 7 modulo 3", "more": 0},
     "larger-changes-cost-more": {"law": "gaussian"}, "sums-are-kept": {"sums": 1200, "first": "total", "more": 3},
     "determined": {"rows": 1, "first": "4", "more": 0}, "chain": {"delta": "0.001"},
 }  # fmt: skip
@@ -85,7 +86,7 @@ def test_the_templates_ask_only_for_what_there_is() -> None:
             "factor",
             "parameter",
             "change",
-            "double",
+            "half",
             "growth",
             "many",
             "names",

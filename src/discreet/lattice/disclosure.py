@@ -1,42 +1,131 @@
-"""What kept sums give away by themselves: cells, and remainders of cells."""
+"""What kept sums give away: cells they determine, remainders of cells, cells fixed since no count is negative.
+
+A cell is free when some integer change that keeps every sum changes it by one. Let g be the greatest common divisor of
+what such changes can do to it: 0, and the sums determine the cell; above 1, and they publish its remainder modulo g.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.lattice.basis import kernel_basis
+from discreet.errors import BadInput
+from discreet.lattice.invariants import Invariants
+from discreet.lattice.structure import Grid, Part, Structure, structure_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-NONE = np.zeros(0, dtype=np.int64)
-MOST_CELLS = 2000  # of one Hermite form
+MOST_BOUNDED = 200  # groups of cells whose bounds are looked for one by one: two small programs each, a second in all
+SLACK = 1e-6  # of a bound found in floats: a cell within it of one whole number only is taken to be fixed
+NONE = np.zeros(0, dtype=np.int64)  # no cells
 
 
 @dataclass(frozen=True, eq=False)
 class GivenAway:
-    """Cells that the sums determine; remainders (cell, modulus); cells fixed because counts are not negative."""
+    """By cells, counted from 0. `examined` is false where the sums are too entangled to be sure of all of it."""
 
-    exact: Integers
-    residues: tuple[tuple[int, int], ...]
-    fixed: Integers
+    exact: Integers  # determined by the sums alone
+    residues: tuple[tuple[int, int], ...]  # (cell, modulus): its remainder is published
+    fixed: Integers  # determined besides, because counts are not negative and the sums have these values
     examined: bool
+
+    def __bool__(self) -> bool:
+        return bool(len(self.exact) or self.residues or len(self.fixed))
 
 
 def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     """Of a 0/1 matrix with a row per kept sum and a column per cell; `counts` is any table with these sums."""
-    if matrix.shape[1] > MOST_CELLS:
-        return GivenAway(NONE, (), NONE, False)
-    dense = np.unique(np.asarray(matrix.toarray(), dtype=np.int64), axis=0)
-    basis = kernel_basis(dense)
-    common = np.gcd.reduce(basis, axis=0) if len(basis) else np.zeros(dense.shape[1], dtype=np.int64)
-    residues = tuple((int(cell), int(common[cell])) for cell in np.flatnonzero(common > 1))
-    fixed = NONE
-    if counts is not None:
-        zero = matrix.toarray()[matrix @ counts == 0]
-        fixed = np.setdiff1d(np.flatnonzero(zero.any(axis=0)), np.flatnonzero(common == 0)) if len(zero) else NONE
-    return GivenAway(np.flatnonzero(common == 0), residues, fixed, True)
+    rows = np.arange(matrix.shape[0])
+    structure = structure_of(Invariants(matrix, (), (), rows))
+    found: list[Integers] = []
+    residues: list[tuple[int, int]] = []
+    examined = True
+    for part in structure.parts:
+        try:
+            found.append(part.determined)
+            residues += part.residues
+        except BadInput:  # too entangled
+            examined = False
+    exact = np.sort(np.concatenate(found)) if found else NONE
+    if counts is None:
+        return GivenAway(exact, tuple(sorted(residues)), NONE, examined)
+    fixed, bounded = fixed_cells(structure, counts)
+    return GivenAway(exact, tuple(sorted(residues)), np.setdiff1d(fixed, exact), examined and bounded)
+
+
+def fixed_rows(structure: Structure, counts: Integers) -> Integers:
+    """Rows, counted from 1, that kept sums fix in a table without negative counts, beside those they determine."""
+    return np.setdiff1d(fixed_cells(structure, counts)[0], structure.determined) + 1
+
+
+def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]:
+    """Cells that can have one value only in a table of counts with the same kept sums; and whether all were looked at.
+
+    `counts` may be any table with these sums, even one with negative entries: only its kept sums matter.
+    """
+    apart: list[Integers] = []
+    found: list[Integers] = []
+    complete = True
+    for part in structure.parts:
+        try:
+            if not part.free:  # every class keeps its own sum
+                apart += part.classes
+            elif part.grid is None and len(part.classes) > MOST_BOUNDED:
+                complete = False
+            else:
+                found += _settled(part, *_bounds(part, counts))
+        except BadInput:  # too entangled
+            complete = False
+    found.append(_alone_or_empty(apart, counts))
+    return np.sort(np.concatenate(found)), complete
+
+
+def _alone_or_empty(classes: list[Integers], counts: Integers) -> Integers:
+    """The cells of classes that hold one cell, or nobody."""
+    if not classes:
+        return NONE
+    cells, sizes = np.concatenate(classes), np.array([len(one) for one in classes])
+    held = np.add.reduceat(counts[cells], np.cumsum(sizes) - sizes)
+    settled: Integers = cells[np.repeat((sizes == 1) | (held == 0), sizes)]
+    return settled
+
+
+def _settled(part: Part, least: Integers, most: Integers) -> list[Integers]:
+    settled = np.where(part.sizes == 1, least == most, most == 0)
+    return [part.classes[c] for c in np.flatnonzero(settled)]
+
+
+def _bounds(part: Part, counts: Integers) -> tuple[Integers, Integers]:
+    """Least and largest sum of every class of cells."""
+    held = np.array([int(counts[cells].sum()) for cells in part.classes], dtype=np.int64)
+    return _programs(part, held) if part.grid is None else _two_way(part.grid, held)
+
+
+def _two_way(grid: Grid, held: Integers) -> tuple[Integers, Integers]:
+    """Frechet's bounds: min(row, column) above, row + column - total below."""
+    table = held[grid.place]
+    down, across = table.sum(axis=1)[:, None], table.sum(axis=0)[None, :]
+    least, most = np.empty_like(held), np.empty_like(held)
+    most[grid.place] = np.minimum(down, across)
+    least[grid.place] = np.maximum(0, down + across - table.sum())
+    return least, most
+
+
+def _programs(part: Part, held: Integers) -> tuple[Integers, Integers]:
+    """Two linear programs for every class."""
+    from discreet.program import LinearProgram, solve
+
+    sums, classes = (part.matrix @ held).astype(float), len(held)
+    least, most = np.zeros_like(held), np.zeros_like(held)
+    lower, upper = np.zeros(classes), np.full(classes, np.inf)
+    for c in range(classes):
+        up = (np.arange(classes) == c).astype(float)
+        low, high = (solve(LinearProgram(goal, part.matrix, sums, sums, lower, upper)).value for goal in (up, -up))
+        least[c] = math.ceil(low - SLACK * max(1.0, abs(low)))
+        most[c] = math.floor(-high + SLACK * max(1.0, abs(high)))
+    return least, most

@@ -9,7 +9,7 @@ from discreet.errors import BadInput
 from discreet.lattice.chains import ChainSampler, chain_sampler
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix
 from discreet.lattice.laws import Terms, calibrated
-from discreet.lattice.neighbours import smallest_change
+from discreet.lattice.neighbours import protected_change
 from discreet.lattice.structure import structure_of
 from discreet.numbers import Number, whole
 from discreet.privacy import loss_of
@@ -46,7 +46,7 @@ def kept_chain(
 ) -> ChainSampler:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
-    change = smallest_change(structure_of(invariants))
+    change = protected_change(structure_of(invariants))
     terms = Terms(change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative)
     noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
     epsilon_per_unit = noise.rate if noise.odds is None else math.log(noise.odds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -19,8 +19,10 @@ MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
 SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
 
 
-def smallest_change(structure: Structure) -> Change:
-    """Found on the distinct columns; refused when nothing can change at all."""
+def protected_change(structure: Structure) -> Change:
+    """The largest change that one person can make and what is kept survives: moved inside a sum, or more or less in a
+    row of none. Where no such change survives, the smallest that does. Refused when nothing can change at all.
+    """
     if structure.nothing_free:
         raise Infeasible(
             "sums were to be kept",
@@ -28,10 +30,10 @@ def smallest_change(structure: Structure) -> Change:
             "Keep less",
             determined=structure.determined.tolist(),
         )
-    if len(structure.untouched):
-        return FREE_ROW
     if any(np.any(part.sizes > 1) for part in structure.parts):
         return MOVED
+    if len(structure.untouched):
+        return FREE_ROW
     return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
 
 
@@ -62,12 +64,7 @@ def grade_of(law: LatticeLaw, loss: Loss) -> Grade:
 
 def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    said = [_scaling(law, terms), _kept(invariants)]
-    determined = structure.determined
-    if len(determined):
-        shown = determined[: 2 * SHOWN] + 1
-        more = len(determined) - len(shown)
-        said.append(Remark.of("determined", rows=len(determined), first=_listed(shown), more=more))
+    said = [*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure)]
     if not terms.change.one_person:
         said.append(Remark("neighbourhood-destroyed"))
     if terms.restricted:
@@ -79,12 +76,34 @@ def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Inv
     return tuple(said)
 
 
-def _scaling(law: LatticeLaw, terms: Terms) -> Remark:
+def _scaling(law: LatticeLaw, terms: Terms, structure: Structure) -> Iterator[Remark]:
+    """What other changes cost than the one that the promise is about."""
     if terms.per_unit:
-        return Remark.of("whole-change-costs", law=law.name)
-    if terms.change.distance == 1:
-        return Remark.of("a-move-costs-more", law=law.name)
-    return Remark.of("larger-changes-cost-more", law=law.name)
+        yield Remark.of("whole-change-costs", law=law.name)
+    else:
+        yield Remark.of("larger-changes-cost-more", law=law.name)
+    if terms.change.code == "moved" and len(structure.untouched) and not terms.per_unit:
+        yield Remark.of("a-free-row-costs-less", law=law.name)
+    if terms.change.one_person and (rows := _exchanged(structure)):
+        yield Remark.of("only-exchanges", rows=rows)
+
+
+def _exchanged(structure: Structure) -> int:
+    """How many rows can change, though not by one person alone."""
+    joint = [part for part in structure.parts if part.free and not np.any(part.sizes > 1)]
+    return sum(len(part.sizes) - len(part.determined) for part in joint)
+
+
+def _given_away(structure: Structure) -> Iterator[Remark]:
+    """Rows, counted from 1, that what is kept determines, or determines up to a multiple."""
+    determined, residues = structure.determined, structure.residues
+    if len(determined):
+        shown = determined[: 2 * SHOWN] + 1
+        more = len(determined) - len(shown)
+        yield Remark.of("determined", rows=len(determined), first=_listed(shown), more=more)
+    if residues:
+        first = _listed([f"{cell + 1} modulo {modulus}" for cell, modulus in residues[:SHOWN]])
+        yield Remark.of("residues", rows=len(residues), first=first, more=max(0, len(residues) - SHOWN))
 
 
 def _kept(invariants: Invariants) -> Remark:

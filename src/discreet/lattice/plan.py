@@ -14,7 +14,7 @@ from discreet.errors import BadInput, NotProven, SolverFailed
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated
-from discreet.lattice.neighbours import grade_of, neighbours, remarks, smallest_change
+from discreet.lattice.neighbours import grade_of, neighbours, protected_change, remarks
 from discreet.lattice.sampler import Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
@@ -158,7 +158,7 @@ def lattice_sampler(
     """
     limits = None if inequalities is None else inequalities_of(inequalities).check(invariants.cells)
     structure = structure_of(invariants)
-    change = smallest_change(structure)
+    change = protected_change(structure)
     terms = Terms(
         change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative or limits is not None
     )

@@ -82,6 +82,15 @@ class Part:
         alone = [self.classes[c] for c in np.flatnonzero(fixed & (self.sizes == 1))]
         return np.sort(np.concatenate(alone)) if alone else np.zeros(0, dtype=np.int64)
 
+    @cached_property
+    def residues(self) -> tuple[tuple[int, int], ...]:
+        """(cell, modulus): cells that can change only by multiples of a number above 1, so their remainder is known."""
+        if self.grid is not None or not self.free:
+            return ()
+        steps = np.gcd.reduce(np.abs(self.kernel), axis=0)
+        alone = np.flatnonzero((steps > 1) & (self.sizes == 1))
+        return tuple((int(self.classes[c][0]), int(steps[c])) for c in alone)
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -95,6 +104,11 @@ class Structure:
     def determined(self) -> Integers:
         found = [part.determined for part in self.parts]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def residues(self) -> tuple[tuple[int, int], ...]:
+        """Cells whose remainder is published, with its modulus."""
+        return tuple(sorted(found for part in self.parts for found in part.residues))
 
     @property
     def nothing_free(self) -> bool:

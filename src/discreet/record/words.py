@@ -52,12 +52,14 @@ REMARKS = {
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
     "too-wide-to-map": "Counts are too large for their distribution to be kept; they were left as the noise made them.",
     "whole-change-costs": "The smallest change that keeps every kept sum costs {factor} times {parameter}: {change}.",
-    "a-move-costs-more": "One person moved between two rows of a kept sum is twice as large a change, and costs "
-    "{double}.",
+    "a-free-row-costs-less": "One person more or less in a row that no kept sum contains costs {half}.",
+    "only-exchanges": "In {many} no change of one person alone survives what is kept; exchanges between several "
+    "persons there cost in proportion to their size.",
     "larger-changes-cost-more": "Larger changes cost more, {growth}.",
     "sums-are-kept": "{many} published exactly and not protected ({names}); a sum of zero shows that every count in it "
     "is zero.",
     "determined": "{many} determined by what is kept and published exactly: row {names}.",
+    "residues": "{many} determined up to a multiple by what is kept, so a remainder is published exactly: row {names}.",
     "neighbourhood-destroyed": "Neighbourhood destroyed: no table in which one person alone moved, came or went has "
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
     "conditioned": "Inequalities such as counts not below zero were met by conditioning. The law then depends on the "
@@ -128,7 +130,9 @@ PAGE = {
     "firmness": "how firm",
     "done": "What was done",
     "kept": "What was kept exactly",
-    "determined": "{determined} cells are determined by what is kept and are published exactly.",
+    "determined": "Rows that are determined by what is kept, and so published exactly: {determined}.",
+    "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say), and so are no "
+    "secret either: {fixed}.",
     "distribution": "The distribution of counts",
     "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
     "more.",
@@ -237,13 +241,21 @@ def _nothing(numbers: Numbers, promise: Guarantee) -> Numbers:
 def _whole_change(numbers: Numbers, promise: Guarantee) -> Numbers:
     at, gaussian = promise.unit.change, numbers["law"] == "gaussian"
     size = f"the square root of {at.square}" if numbers["law"] == "l2" else str(at.square if gaussian else at.distance)
-    rho = "rho" if promise.rho is not None else "the rho that epsilon and delta stand for"
-    return {"factor": size, "parameter": rho if gaussian else "epsilon", "change": change(promise.unit)}
+    return {"factor": size, "parameter": _rho(promise) if gaussian else "epsilon", "change": change(promise.unit)}
 
 
-def _double(numbers: Numbers, promise: Guarantee) -> Numbers:
-    cost = {"l1": "twice the epsilon", "l2": "1.42 times the epsilon", "gaussian": "twice the rho"}
-    return {"double": cost[str(numbers["law"])]}
+def _rho(promise: Guarantee) -> str:
+    return "rho" if promise.rho is not None else "the rho that epsilon and delta stand for"
+
+
+def _half(numbers: Numbers, promise: Guarantee) -> Numbers:
+    cost = {"l1": "half the epsilon", "l2": "0.71 times the epsilon", "gaussian": f"half of {_rho(promise)}"}
+    return {"half": cost[str(numbers["law"])]}
+
+
+def _exchanges(numbers: Numbers, promise: Guarantee) -> Numbers:
+    many = int(numbers["rows"])
+    return {"many": "1 row" if many == 1 else f"{many:,} rows"}
 
 
 def _growth(numbers: Numbers, promise: Guarantee) -> Numbers:
@@ -265,8 +277,10 @@ def _determined(numbers: Numbers, promise: Guarantee) -> Numbers:
 
 MORE: dict[str, Callable[[Numbers, Guarantee], Numbers]] = {
     "whole-change-costs": _whole_change,
-    "a-move-costs-more": _double,
+    "a-free-row-costs-less": _half,
+    "only-exchanges": _exchanges,
     "larger-changes-cost-more": _growth,
     "sums-are-kept": _kept,
     "determined": _determined,
+    "residues": _determined,
 }

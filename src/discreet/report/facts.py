@@ -39,6 +39,7 @@ class Page:
     typical_error: str | None
     kept: list[str]
     determined: int
+    fixed: int
     advice: list[str]
 
 
@@ -70,6 +71,7 @@ def page_of(publication: Publication[Any]) -> Page:
         typical_error=None if errors is None or schema.rows < ENOUGH_ROWS else f"{errors.typical:.2g}",
         kept=[] if invariants is None else list(invariants.labels[:MOST_SUMS]),
         determined=0 if invariants is None else len(invariants.determined),
+        fixed=0 if invariants is None else len(invariants.fixed),
         advice=_advice(publication, distribution is not None),
     )
 

@@ -33,12 +33,16 @@ class LatticeFacts:
 
 @dataclass(frozen=True, eq=False)
 class InvariantFacts:
-    """What was kept, the sums themselves, and the rows (counted from 1) that they determine."""
+    """What was kept, the sums themselves, and the rows (counted from 1) that they determine.
+
+    `fixed` are further rows that can have one count only, since no count is negative: those in a sum of zero, say.
+    """
 
     kept: tuple[Kept, ...]
     labels: tuple[str, ...]
     sums: Integers
     determined: Integers
+    fixed: Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.errors import choose
 from discreet.lattice.invariants import Invariants, invariant_matrix
 from discreet.lattice.laws import LAWS, LatticeLaw, Terms
-from discreet.lattice.neighbours import grade_of, neighbours, remarks, smallest_change
+from discreet.lattice.neighbours import grade_of, neighbours, protected_change, remarks
 from discreet.lattice.sampler import pieces_for, sampler_names
 from discreet.lattice.structure import structure_of
 from discreet.numbers import text
@@ -26,7 +26,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     if problems:
         return problems
     structure = structure_of(invariants := invariants_of(publication))
-    terms = Terms(smallest_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted)
+    terms = Terms(protected_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted)
     noise = mechanism.noise
     said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
     if promise.unit != neighbours(noise, terms):

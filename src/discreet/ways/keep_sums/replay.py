@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.lattice.disclosure import fixed_rows
 from discreet.lattice.structure import structure_of
 from discreet.record.release import Publication
 from discreet.ways.keep_sums.facts import KeptSums
@@ -25,8 +26,11 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     wrong = np.flatnonzero(invariants.sums(counts) != published.sums)
     if len(wrong):
         problems.append(f"The table does not have the kept sum {invariants.labels[int(wrong[0])]}.")
-    if not np.array_equal(structure_of(invariants).determined + 1, published.determined):
+    structure = structure_of(invariants)
+    if not np.array_equal(structure.determined + 1, published.determined):
         problems.append("The rows that are determined by what is kept are not those listed.")
+    if not np.array_equal(fixed_rows(structure, counts), published.fixed):
+        problems.append("The rows that kept sums fix, since no count is negative, are not those listed.")
     if mechanism.nonnegative and counts.min() < 0:
         problems.append("The table has a negative count.")
     if mechanism.inequalities is not None and not mechanism.inequalities.hold(counts):

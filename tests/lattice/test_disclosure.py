@@ -1,0 +1,134 @@
+"""What kept sums give away, against enumeration of every table with the same sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import discreet as dc
+from discreet.lattice.disclosure import given_away
+
+PARITY = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1]])
+
+
+def tables(matrix: np.ndarray, counts: np.ndarray) -> list[tuple[int, ...]]:
+    """Every table without negative counts that has the kept sums of `counts`; cells in no sum up to 3."""
+    most = [min([int((row * counts).sum()) for row in matrix if row[j]], default=3) for j in range(len(counts))]
+    sums = matrix @ counts
+    return [x for x in itertools.product(*(range(m + 1) for m in most)) if np.array_equal(matrix @ np.array(x), sums)]
+
+
+BOX = np.array(list(itertools.product(range(-3, 4), repeat=5)))
+
+
+def steps_of(matrix: np.ndarray) -> list[int]:
+    """By how much changes that keep every sum can change each cell: the greatest common divisor."""
+    around = BOX[~(BOX @ matrix.T).any(axis=1)]
+    return [math.gcd(*column) for column in around.T.tolist()]
+
+
+sums_of_five = st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5).filter(any), min_size=1, max_size=4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(sums_of_five, st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_against_enumeration(rows: list[list[int]], counts: list[int]) -> None:
+    matrix, table = np.array(rows), np.array(counts)
+    found = given_away(csr_array(matrix), table)
+    assert found.examined
+    steps = steps_of(matrix)
+    assert found.exact.tolist() == [j for j in range(5) if steps[j] == 0]
+    assert found.residues == tuple((j, steps[j]) for j in range(5) if steps[j] > 1)
+    possible = tables(matrix, table)
+    held = matrix.any(axis=0)
+    settled = [j for j in range(5) if held[j] and len({x[j] for x in possible}) == 1]
+    # a linear program may leave room that no whole numbers fill: it never claims too much
+    assert set(found.fixed) | set(found.exact) <= set(settled)
+    empty = matrix[matrix @ table == 0].any(axis=0)
+    assert set(np.flatnonzero(empty)) <= set(found.fixed) | set(found.exact)
+
+
+def test_parity_gets_out() -> None:
+    found = given_away(csr_array(PARITY))
+    assert found.residues == ((3, 2),) and not len(found.exact) and found
+
+
+def test_two_sums_that_differ_by_a_row() -> None:
+    found = given_away(csr_array(np.array([[1, 1, 0, 0], [1, 1, 1, 0]])))
+    assert found.exact.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "counts", [[[0, 0, 0], [0, 4, 1], [0, 2, 2]], [[5, 0, 0], [0, 0, 0], [0, 0, 0]], [[1, 0, 2], [0, 1, 0], [1, 0, 1]]]
+)
+def test_two_way_bounds(counts: list[list[int]]) -> None:
+    table = np.array(counts).ravel()
+    matrix = np.vstack(
+        [
+            np.kron(np.eye(3, dtype=int), np.ones((1, 3), dtype=int)),
+            np.kron(np.ones((1, 3), dtype=int), np.eye(3, dtype=int)),
+        ]
+    )
+    possible = tables(matrix, table)
+    settled = [j for j in range(9) if len({x[j] for x in possible}) == 1]
+    assert given_away(csr_array(matrix), table).fixed.tolist() == settled
+
+
+def test_nothing_is_given_away_by_a_total() -> None:
+    found = given_away(csr_array(np.ones((1, 4), dtype=int)), np.array([1, 0, 2, 3]))
+    assert not found and found.examined
+
+
+def test_sums_too_entangled_are_not_claimed_to_be_examined() -> None:
+    rng = np.random.default_rng(1)
+    matrix = csr_array((rng.random((60, 1600)) < 0.2).astype(np.int64))
+    assert not given_away(matrix).examined
+
+
+def frame() -> dc.Table:
+    rows = {"r": ["A", "A", "B", "B", "C"], "k": ["1", "2", "1", "2", "1"], "n": [0, 0, 3, 4, 7]}
+    import pyarrow as pa
+
+    return dc.table(pa.table(rows), "n", keys=["r", "k"])
+
+
+@pytest.mark.parametrize("options", [{"epsilon": 1}, {"epsilon": 1, "law": "l2"}, {"rho": "1/2", "law": "gaussian"}])
+def test_keeping_less_protects_no_less(options: dict) -> None:
+    """One person moved inside A costs the same, whether or not the other sums are kept."""
+    less = dc.release(frame(), keep=["sum:r=A"], seed=1, **options).guarantee.unit
+    more = dc.release(frame(), keep=["margin:r"], seed=1, **options).guarantee.unit
+    assert less.change.code == more.change.code == "moved"
+    assert less.rate == more.rate
+
+
+def test_the_report_says_what_follows_from_a_sum_of_zero(tmp_path) -> None:
+    out = dc.release(frame(), 1, keep=["margin:r"], seed=1)
+    facts = out.record.facts.invariants
+    assert facts.determined.tolist() == [5] and facts.fixed.tolist() == [1, 2]
+    out.save(tmp_path / "out")
+    assert "because no count is negative" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_free_row_costs_half_of_a_move() -> None:
+    promise = dc.release(frame(), 1, keep=["sum:r=A"], seed=1).record.guarantee
+    assert [one.code for one in promise.remarks] == [
+        "rows-are-public", "larger-changes-cost-more", "a-free-row-costs-less", "sums-are-kept",
+        "negative-counts-forbidden-would-cost",
+    ]  # fmt: skip
+
+
+def test_rows_that_only_exchange_are_named() -> None:
+    matrix = np.zeros((4, 6), dtype=int)
+    matrix[:, :4] = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+    import pyarrow as pa
+
+    table = dc.table(pa.table({"k": list("abcdef"), "n": [1, 2, 3, 4, 5, 6]}), "n", keys=["k"])
+    promise = dc.release(table, 1, keep=[dc.sums(matrix)], seed=1).record.guarantee
+    assert promise.unit.change.code == "free-row"
+    assert {one.code: dict(one.numbers) for one in promise.remarks}["only-exchanges"] == {"rows": 4}
