@@ -95,8 +95,14 @@ def tampered(url: str, *changes: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (["UPDATE discreet_chain SET content = replace(content, '\"0.5\"', '\"0.1\"') WHERE number = 2"], "line 2 does not say"),
-        (["UPDATE discreet_chain SET content = replace(content, '\"2\"', '\"99\"') WHERE number = 1"], "line 1 does not say"),
+        (
+            ["UPDATE discreet_chain SET content = replace(content, '\"0.5\"', '\"0.1\"') WHERE number = 2"],
+            "line 2 does not say",
+        ),
+        (
+            ["UPDATE discreet_chain SET content = replace(content, '\"2\"', '\"99\"') WHERE number = 1"],
+            "line 1 does not say",
+        ),
         (["DELETE FROM discreet_chain WHERE number = 2"], "line 2 is missing"),
         (["DELETE FROM discreet_chain WHERE number = 1"], "line 1 is missing"),
         (
@@ -234,7 +240,9 @@ def test_a_name_that_looks_like_another_is_refused(sqlite_url: str, name: str) -
     assert [one.dataset for one in made.status()] == ["d"]
 
 
-@pytest.mark.parametrize("name", ["d ", " d", "d\u200b", "\u200dd", "d\n", "d\0", "\ufeffd", "d\u202e", "", " ", "\u2028", "x" * 201])
+@pytest.mark.parametrize(
+    "name", ["d ", " d", "d\u200b", "\u200dd", "d\n", "d\0", "\ufeffd", "d\u202e", "", " ", "\u2028", "x" * 201]
+)
 def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="A budget for"):
         ledger(tmp_path / "l.db").create(name, epsilon=1)

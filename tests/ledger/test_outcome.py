@@ -117,7 +117,19 @@ def test_from_the_shell_a_ledger_that_cannot_be_told_is_a_message(
         raise BadInput("a release was to be recorded", "the cable is cut")
 
     monkeypatch.setattr(dc.Ledger, "released", gone)
-    words = ["discreet", "release", str(csv_file), "--count", "n", "--keys", "town", "--epsilon", "1", "--max-count", "9"]
+    words = [
+        "discreet",
+        "release",
+        str(csv_file),
+        "--count",
+        "n",
+        "--keys",
+        "town",
+        "--epsilon",
+        "1",
+        "--max-count",
+        "9",
+    ]
     words += ["--ledger", str(tmp_path / "l.db"), "--dataset", "d", "--out", str(tmp_path / "out")]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as left:
