@@ -35,9 +35,13 @@ def spent_twice(url: str) -> Any:
 
 
 REWRITES = [
-    "INSERT {replace} INTO discreet_chain SELECT 2, '{{}}', previous, hash FROM discreet_chain WHERE number = 2 {update}",
-    "INSERT {replace} INTO discreet_chain SELECT 1, '{{}}', previous, hash FROM discreet_chain WHERE number = 1 {update}",
-    "INSERT {replace} INTO discreet_chain SELECT number, content, previous, hash FROM discreet_chain {update}",
+    f"INSERT {{replace}} INTO discreet_chain SELECT {columns} FROM discreet_chain {where} {{update}}"
+    for columns, where in (
+        ("2, '{{}}', previous, hash", "WHERE number = 2"),
+        ("1, '{{}}', previous, hash", "WHERE number = 1"),
+        ("number, content, previous, hash", "WHERE number > 0"),
+    )
+] + [
     "INSERT INTO discreet_chain VALUES (9, '{{}}', 'x', 'y')",
     "INSERT INTO discreet_chain VALUES (4, '{{}}', 'x', 'y')",
     "INSERT INTO discreet_chain VALUES (0, '{{}}', 'x', 'y')",
@@ -235,7 +239,7 @@ def test_a_name_that_looks_like_another_is_refused(sqlite_url: str, name: str) -
     with pytest.raises(BadInput, match="there is a data set 'd' already, which looks the same"):
         made.create(name, epsilon=100)
     for call in (lambda: made.status(name), lambda: made.spend(name, HALF), lambda: made.recorder(name)):
-        with pytest.raises(BadInput, match="Did you mean 'd'?"):
+        with pytest.raises(BadInput, match=r"Did you mean 'd'\?"):
             call()
     assert [one.dataset for one in made.status()] == ["d"]
 

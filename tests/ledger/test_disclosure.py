@@ -96,7 +96,7 @@ def test_tables_that_do_not_nest_are_compared_by_name_and_it_is_said(book: dc.Le
     aged = dc.table(pa.table({"town": list("aabb"), "age": list("yoyo"), "n": [1, 2, 3, 4]}), "n", "all")
     two = dc.table(pa.table({"town": list("aabb"), "sex": list("fmfm"), "n": [1, 2, 3, 4]}), "n", "all")
     release(book, aged, dc.margin("town"))
-    with pytest.raises(Discloses, match="sex = f, town = a.*sex = m, town = a"):  # town b is in the other margin
+    with pytest.raises(Discloses, match=r"sex = f, town = a.*sex = m, town = a"):  # town b is in the other margin
         release(book, two, sums("1011"))
     release(book, two, dc.margin("sex"))
     assert book.history("d")[1].disclosure.not_compared == (1,)

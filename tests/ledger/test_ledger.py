@@ -182,7 +182,7 @@ def test_some_other_file(tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE something (x)")
     for call in (lambda b: b.status(), lambda b: b.create("people", epsilon=1)):
-        with pytest.raises(BadInput, match="there is no ledger at .* another program .*'something'"):
+        with pytest.raises(BadInput, match=r"there is no ledger at .* another program .*'something'"):
             call(ledger(other))
     with sqlite3.connect(other) as connection:
         assert [row[0] for row in connection.execute("SELECT name FROM sqlite_master")] == ["something"]
