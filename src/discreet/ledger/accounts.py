@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from discreet.ledger.chain import Broken, Line
@@ -120,6 +120,12 @@ class Statement:
         }
 
 
+@lru_cache(maxsize=1000)
+def _amount(written: tuple[tuple[str, str], ...]) -> Amount:
+    """Most releases cost what many others cost: each price is read once."""
+    return Amount.of_json(dict(written))
+
+
 @dataclass(frozen=True)
 class Charge:
     """A line that charges an account; it is read in full only where that is asked for."""
@@ -129,7 +135,7 @@ class Charge:
 
     @cached_property
     def price(self) -> Amount:
-        return Amount.of_json(self.value["price"])
+        return _amount(tuple(self.value["price"].items()))
 
     def entry(self, outcomes: tuple[Outcome, ...]) -> Entry:
         from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
@@ -165,6 +171,11 @@ class Account:
 
     def entries(self) -> list[Entry]:
         return [self.entry(number) for number in range(1, len(self.charges) + 1)]
+
+    def keeping(self) -> list[Entry]:
+        """The entries of releases that published something exactly."""
+        kept = (place for place, (_, charge) in enumerate(self.charges) if charge.value["spending"]["discloses"])
+        return [self.entry(place + 1) for place in kept]
 
     def entry(self, number: int) -> Entry:
         return self.charges[number - 1][1].entry(tuple(self.outcomes.get(number, ())))

@@ -167,7 +167,7 @@ class Ledger:
         asked = f"a statement of {dataset!r} was asked for"
         with self._accounts(asked) as (connection, accounts):
             account = _account(accounts, dataset, asked)
-            given = all_given(_kept_so_far(connection, account.entries(), asked))
+            given = all_given(_kept_so_far(connection, account.keeping(), asked))
             return words.page(
                 account.statement(accounts.head), account.entries(), given, address=self.address.shown,
                 opened=account.opened, lines=0 if accounts.last is None else accounts.last.number,
@@ -194,7 +194,7 @@ class Ledger:
             raise _over_budget(before, price)
         if spending.kept is None:
             return _Cost(price, Disclosure())
-        earlier = _kept_so_far(connection, account.entries(), asked)
+        earlier = _kept_so_far(connection, account.keeping(), asked)
         document = written_kept(spending.kept)
         new = Numbered(len(account.charges) + 1, spending.kept, None if document is None else document[0])
         given = newly_given(earlier, new)
@@ -271,7 +271,7 @@ def _add(connection: Connection, last: Line | None, value: dict[str, object]) ->
 
 
 def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -> list[Numbered]:
-    """The kept sums of every entry that kept any; what was published of them, where that is known."""
+    """The kept sums of entries that kept any; what was published of them, where that is known."""
     from discreet.ledger.tables import document
 
     def stored(digest: str) -> str:
@@ -283,8 +283,6 @@ def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -
     tables: dict[str, KeptTable] = {}
     out = []
     for entry in entries:
-        if not entry.spending.discloses:
-            continue
         try:
             if entry.kept is not None and entry.kept not in tables:
                 tables[entry.kept] = read_kept(stored(entry.kept), entry.kept)
