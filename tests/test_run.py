@@ -65,7 +65,7 @@ def test_a_file_is_a_release(folder: Path) -> None:
 
 
 def test_twice_is_two_releases(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    dc.ledger(folder / "l.db").create("d", epsilon=1)
+    dc.ledger(folder / "l.db").create("d", epsilon=1, relation="moved")
     (folder / "s.toml").write_text(SPEC + '\n[ledger]\nurl = "l.db"\ndataset = "d"\n')
     assert run("run", str(folder / "s.toml")) == 0
     assert run("run", str(folder / "s.toml")) == 2, "the folder is there already"
@@ -74,7 +74,8 @@ def test_twice_is_two_releases(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "charged again" in capsys.readouterr().err
     assert dc.ledger(folder / "l.db").status("d").spent.epsilon == 1
     first, second = (json.loads((path / "release.json").read_text()) for path in (folder / "out", Path("other")))
-    assert (first["ledger"], second["ledger"]) == ({"dataset": "d", "number": 1}, {"dataset": "d", "number": 2})
+    entries = [("d", entry.number, entry.hash) for entry in dc.ledger(folder / "l.db").history("d")]
+    assert [tuple(place["ledger"].values()) for place in (first, second)] == entries and len(entries) == 2
     assert run("run", str(folder / "s.toml"), "--out", "third") == 1 and not Path("third").exists()
 
 

@@ -8,7 +8,8 @@ make it, from the design of mechanisms to the ledger.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from discreet.errors import BadInput, DiscreetError, Infeasible, MissingExtra, NotProven, OverBudget, SolverFailed
+from discreet.errors import BadInput, Discloses, DiscreetError, Infeasible, MissingExtra, NotProven
+from discreet.errors import LedgerWarning, OverBudget, SolverFailed
 from discreet.table import Schema, Table
 from discreet.io.tables import read_table, table
 from discreet.io.example import example
@@ -82,11 +83,12 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
-    "Concentrated", "Construction", "Design", "DiscreetError", "Estimate", "Evaluation", "Guarantee", "Infeasible",
-    "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "Mechanism", "MissingExtra", "Neighbours", "NotProven",
-    "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure", "Release", "ReleaseSpec", "RowByRow", "Schema",
-    "SolverFailed", "Table", "TableSpec", "Verification", "Witness", "bounded_mechanism", "bounded_noise", "certify",
-    "choose", "compare", "construct", "count", "design", "estimate", "evaluate", "example", "explicit", "fixed_point",
-    "ledger", "margin", "plan", "plot", "private_distribution", "published_bounded_mechanism", "read_spec",
-    "read_table", "release", "run", "sum_where", "sums", "table", "target", "total", "verify",
+    "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
+    "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Mechanism",
+    "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",
+    "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
+    "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design",
+    "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
+    "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run", "sum_where",
+    "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

@@ -47,6 +47,16 @@ class OverBudget(DiscreetError):
     exit_status = 1
 
 
+class Discloses(DiscreetError):
+    """A ledger refused a release: its kept sums, with those before it, would give rows away."""
+
+    exit_status = 1
+
+
+class LedgerWarning(UserWarning):
+    """A release is saved, but its ledger could not be told."""
+
+
 def _capital(text: str) -> str:
     """A sentence begins with a capital, but a path or a name in quotes stays as it is."""
     first = text.partition(" ")[0]

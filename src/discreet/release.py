@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, options_of
-from discreet.privacy.values import Guarantee, Loss, loss_of, whole_price
+from discreet.privacy.values import Guarantee, Loss, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
 from discreet.ways import Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
+    from discreet.io.folder import Place
     from discreet.ledger import Spending
     from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
 
@@ -31,6 +32,11 @@ class Release:
 
     publication: Publication[Any] = field(repr=False)
     kind: str = "pyarrow"  # the frame that came in, and that goes out
+    paid_from: Any = field(default=None, repr=False)  # the open ledger, to which saving is reported
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A ledger is not carried along: it is a connection, and its address may hold a password."""
+        return {**vars(self), "paid_from": None}
 
     @property
     def record(self) -> ReleaseRecord[Any]:
@@ -93,7 +99,7 @@ class Release:
 
     def save(
         self,
-        folder: str | Path,
+        folder: str | Path | Place,
         format: str | None = None,
         stages: Stages | None = None,
         *,
@@ -101,12 +107,20 @@ class Release:
     ) -> str:
         """Write the release folder, whole or not at all; returns the digest of its release.json.
 
-        `excel_safe` puts an apostrophe before keys that a spreadsheet would take for formulas.
+        `excel_safe` puts an apostrophe before keys that a spreadsheet would take for formulas. The ledger that it was
+        paid from, if any, is told.
         """
         from discreet.io.folder import save
 
         (stages or _ignore)("save")
-        return save(self, folder, format, excel_safe)
+        digest = save(self, folder, format, excel_safe)
+        if self.record.ledger is not None:
+            from discreet.ledger.paying import tell
+
+            (stages or _ignore)("tell the ledger")
+            kept = getattr(self.record.facts, "invariants", None)
+            tell(self.paid_from, self.record.ledger, digest, None if kept is None else kept.sums)
+        return digest
 
     def __repr__(self) -> str:
         return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"
@@ -124,6 +138,9 @@ def release(
     about: About | None = None,
     ledger: Any = None,
     dataset: str | None = None,
+    note: str = "",
+    who: str = "",
+    accept_disclosure: bool = False,
     seed: int | None = None,
     stages: Stages | None = None,
     **options: Any,
@@ -137,7 +154,8 @@ def release(
     epsilon, for Gaussian noise and for mechanisms of your own.
     measurements: whether the noisy values before any mapping are published too.
     about: who publishes what, for the report: About(title=..., source=..., contact=..., licence=..., note=...).
-    ledger, dataset: where the spending is recorded before anything is drawn.
+    ledger, dataset: where the spending is recorded before anything is drawn; note, who: what for, and by whom.
+    accept_disclosure: go on even where the kept sums, with those of earlier releases, give rows away.
     seed: for tests; it makes the result repeatable and NOT private.
     stages: called with the name of each stage as it begins, for progress.
     """
@@ -148,19 +166,26 @@ def release(
     loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
     chosen = way_named(spec.name)
     bits = source(seed)
-    record = _recorder(ledger, dataset)
+    from discreet.ledger.paying import open_book
+
+    book = open_book(ledger, dataset, seed, note=note, who=who, accept_disclosure=accept_disclosure)
+    record = None if book is None else book.recorder(str(dataset))
     placed = spec if table.given_rows is None else spec.in_order(table.given_rows)
     plan = chosen.plan(table.schema, loss, placed)
     if chosen.check is not None:
         chosen.check(plan, table.counts)
     at("record")
-    entry = None if record is None else record(_spending(table.schema, spec, plan))
+    entry = None
+    if record is not None:
+        spending = _spending(table.schema, placed, plan)
+        entry = record(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
     at("draw")
     measured = chosen.draw(plan, table.counts, bits)
     at("publish")
     published = chosen.publish(plan, measured)
     at("seal")
-    return _sealed(table.schema, spec.name, published, bits.private, measurements, about, entry)
+    done = _sealed(table.schema, spec.name, published, bits.private, measurements, about, entry)
+    return replace(done, paid_from=book)
 
 
 def asked(
@@ -190,28 +215,19 @@ def _check_about(about: Any, measurements: Any) -> None:
         raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")
 
 
-def _recorder(ledger: Any, dataset: str | None) -> Callable[[Spending], LedgerEntry] | None:
-    """Where the spending is written before any noise is drawn, if anywhere."""
-    if ledger is None:
-        if dataset is not None:
-            raise BadInput(f"the data set {dataset!r} was named", "no ledger was given", "Give ledger (--ledger URL)")
-        return None
-    if dataset is None:
-        raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
-    from discreet.ledger import ledger as open_ledger
-
-    book = open_ledger(ledger) if isinstance(ledger, (str, Path)) else ledger
-    recorder: Callable[[Spending], LedgerEntry] = book.recorder(dataset)
-    return recorder
-
-
 def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
-    from discreet.ledger import Spending, digest_of_arguments
-    from discreet.record.codec import encode
+    """What is about to be spent, with all that is public about it."""
+    from discreet.ledger import Spending
+    from discreet.ledger.documents import kept_table
+    from discreet.ledger.public import asked_for, public_table
 
-    public = {"keys": schema.keys, "count": schema.count, "rows": schema.rows, "contributions": schema.contributions}
-    digest = digest_of_arguments({"schema": public, "promise": encode(plan.guarantee), "way": spec.name})
-    return Spending(whole_price(plan.guarantee), digest, plan.discloses, note="release")
+    promise, kept = plan.guarantee, getattr(spec, "keep", ())
+    keys = {name: schema.column(name) for name in schema.keys}
+    return Spending(
+        promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
+        table=public_table(schema), discloses=plan.discloses, spec=asked_for(schema, promise.loss, spec),
+        kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
+    )  # fmt: skip
 
 
 def _sealed(

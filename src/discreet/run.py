@@ -75,6 +75,11 @@ class LedgerSpec:
     dataset: str = option("", "name of the data set in the ledger", metavar="NAME")
     url: str | None = option(None, "file or URL of the ledger", flag="--ledger", metavar="URL")
     variable: str | None = option(None, "environment variable that holds the URL of the ledger", flag="")
+    note: str = option("", "what the release is for, in the ledger", metavar="TEXT")
+    who: str = option("", "who makes the release, in the ledger", flag="")
+    accept_disclosure: bool = option(
+        False, "accept that kept sums, with those of earlier releases, give rows away", kind=bool
+    )
 
     @property
     def address(self) -> str:
@@ -153,24 +158,28 @@ def run(
     Running the same file twice makes two releases of the same data, and charges the ledger twice. `before` is told
     what will be published before anything is spent.
     """
-    from discreet.io.folder import check_format, free_target
+    from discreet.io.folder import check_format, place_for
     from discreet.release import release
 
     asked = spec if isinstance(spec, ReleaseSpec) else read_spec(spec)
     folder = out if out is not None else asked.output.folder
     if folder is None:
         raise BadInput("a release was to be made", "no folder to write is named", "Add --out DIR, or [output] folder")
-    free_target(folder)
     check_format(asked.output.format)
     entry = asked.ledger
-    table = asked.table.read()
-    if before is not None:
-        before(table.schema)
-    made = release(
-        table, asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
-        ledger=None if entry is None else entry.address, dataset=None if entry is None else entry.dataset, seed=seed,
-    )  # fmt: skip
-    return made, made.save(folder, asked.output.format, excel_safe=asked.output.excel_safe)
+    charged: dict[str, Any] = {} if entry is None else {
+        "ledger": entry.address, "dataset": entry.dataset, "note": entry.note, "who": entry.who,
+        "accept_disclosure": entry.accept_disclosure,
+    }  # fmt: skip
+    with place_for(folder) as place:
+        table = asked.table.read()
+        if before is not None:
+            before(table.schema)
+        made = release(
+            table, asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
+            seed=seed, **charged,
+        )  # fmt: skip
+        return made, made.save(place, asked.output.format, excel_safe=asked.output.excel_safe)
 
 
 class _Reading:

@@ -22,6 +22,7 @@ STAGES = [
     "write the table",
     "write the report",
     "write release.json",
+    "tell the ledger",
     "saved",
 ]
 
@@ -48,7 +49,9 @@ def test_killed_at_every_stage(stage: str, sqlite_url: str, tmp_path: Path) -> N
     assert killed_at(stage, sqlite_url, tmp_path) == STAGES[: STAGES.index(stage) + 1]
     recorded = len(book.history("people"))
     assert recorded == (0 if stage == "record" else 1)
-    assert (tmp_path / "out").exists() == (stage == "saved")
+    assert (tmp_path / "out").exists() == (stage in ("tell the ledger", "saved"))
+    states = [entry.state for entry in book.history("people")]
+    assert states == [] if stage == "record" else ["released" if stage == "saved" else "charged, not released"]
     book.spend("people", Spending(Pure(1)))
     assert book.status("people").left.epsilon == 2 - recorded
 

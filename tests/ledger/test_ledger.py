@@ -10,14 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput, DiscreetError, OverBudget
-from discreet.ledger import Amount, Spending, digest_of_arguments, ledger
+from discreet.ledger import Amount, Spending, ledger
 from discreet.ledger.address import address_of, mask
-from discreet.ledger.spending import charge
+from discreet.ledger.spending import amount_of, charge
 from discreet.numbers import Epsilon
 from discreet.privacy import Approximate, Concentrated, Loss, Pure
 from discreet.record.release import LedgerEntry
@@ -27,10 +28,10 @@ def test_a_budget_is_spent_and_then_refused(url: str) -> None:
     book = ledger(url)
     book.create("people", epsilon="1")
     for _ in range(10):
-        after = book.spend("people", Spending(Pure(0.1), digest="d", discloses=("the total",)))
+        after = book.spend("people", Spending(Pure(0.1), mechanism="m", discloses=("the total",)))
     assert after.left.epsilon == 0  # ten times one tenth is one, exactly
     with pytest.raises(
-        OverBudget, match=r"costs epsilon = 0\.000001 .* epsilon = 1 is spent and epsilon = 0 is left"
+        OverBudget, match=r"costs epsilon = 0\.000001 .*removed.* epsilon = 1 is spent and epsilon = 0 is left"
     ) as caught:
         book.spend("people", Spending(Pure(Fraction(1, 10**6))))
     assert caught.value.exit_status == 1
@@ -86,7 +87,7 @@ def test_an_epsilon_and_delta_cannot_be_counted_in_rho(sqlite_url: str) -> None:
         ledger(sqlite_url).spend("people", Spending(Approximate(Fraction(1, 10), Fraction(1, 10**9))))
 
 
-@pytest.mark.parametrize("table", ["discreet_ledger", "discreet_datasets", "discreet_spendings"])
+@pytest.mark.parametrize("table", ["discreet_ledger", "discreet_chain", "discreet_documents"])
 @pytest.mark.parametrize(
     "change", ["DELETE FROM {table}", "UPDATE {table} SET {column} = {column}", "TRUNCATE {table} CASCADE"]
 )
@@ -98,7 +99,8 @@ def test_the_database_itself_refuses_changes(url: str, table: str, change: str) 
     book.spend("people", Spending(Pure(Fraction(1, 2))))
     if "TRUNCATE" in change and not url.startswith("postgresql"):
         return  # SQLite has no such statement
-    column = {"discreet_ledger": "version", "discreet_datasets": "epsilon", "discreet_spendings": "epsilon"}[table]
+    book.released("people", 1, "d" * 64, np.array([3]))  # a document, so that every table has a row
+    column = {"discreet_ledger": "version", "discreet_chain": "content", "discreet_documents": "content"}[table]
     with pytest.raises(DBAPIError, match="append-only"), book._engine.begin() as connection:
         connection.exec_driver_sql(change.format(table=table, column=column))
     assert book.status("people").spent.epsilon == Fraction(1, 2)
@@ -125,13 +127,15 @@ def test_recorder_records(sqlite_url: str) -> None:
     book = ledger(sqlite_url)
     book.create("people", epsilon=1)
     record = book.recorder("people")
-    assert record(Spending(Pure(1), digest="abc")) == LedgerEntry("people", 1)
-    assert [entry.spending.digest for entry in book.history()] == ["abc"]
+    entry = record(Spending(Pure(1), note="abc"))
+    assert entry == LedgerEntry("people", 1, book.status("people").head)
+    assert [(one.spending.note, one.hash) for one in book.history()] == [("abc", entry.hash)]
     with pytest.raises(OverBudget):
         record(Spending(Pure(1)))
 
 
-def test_a_newer_ledger_is_refused(url: str) -> None:
+@pytest.mark.parametrize(("version", "advice"), [(1, r"Use discreet 0\.1"), (3, "Use the discreet that made it")])
+def test_a_ledger_of_another_format_is_refused_by_name(url: str, version: int, advice: str) -> None:
     book = ledger(url)
     book.create("people", epsilon=1)
     with book._engine.begin() as connection:
@@ -139,10 +143,23 @@ def test_a_newer_ledger_is_refused(url: str) -> None:
             connection.exec_driver_sql("ALTER TABLE discreet_ledger DISABLE TRIGGER ALL")
         else:
             connection.exec_driver_sql("DROP TRIGGER discreet_ledger_no_update")
-        connection.exec_driver_sql("UPDATE discreet_ledger SET version = 2")
+        connection.exec_driver_sql(f"UPDATE discreet_ledger SET version = {version}")
     for call in (lambda: book.spend("people", Spending(Pure(1))), book.status, lambda: book.create("x", epsilon=1)):
-        with pytest.raises(BadInput, match=r"has version 2; this discreet knows versions up to 1\. Upgrade discreet"):
+        with pytest.raises(BadInput, match=rf"has format {version}; this discreet reads format 2\. {advice}"):
             call()
+
+
+def test_a_ledger_as_version_one_made_it_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "old.db") as old:
+        old.execute("CREATE TABLE discreet_ledger (version INTEGER NOT NULL)")
+        old.execute("INSERT INTO discreet_ledger VALUES (1)")
+        old.execute("CREATE TABLE discreet_datasets (name TEXT PRIMARY KEY, epsilon TEXT, delta TEXT, rho TEXT)")
+        old.execute("INSERT INTO discreet_datasets VALUES ('people', '1', '0', NULL)")
+    before = (tmp_path / "old.db").read_bytes()
+    for call in (lambda b: b.status("people"), lambda b: b.create("more", epsilon=1)):
+        with pytest.raises(BadInput, match=r"has format 1; this discreet reads format 2\. Use discreet 0\.1"):
+            call(ledger(tmp_path / "old.db"))
+    assert (tmp_path / "old.db").read_bytes() == before
 
 
 def test_no_ledger_there(tmp_path: Path, postgresql_url: str) -> None:
@@ -164,8 +181,11 @@ def test_some_other_file(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE something (x)")
-    with pytest.raises(BadInput, match="there is no ledger at"):
-        ledger(other).status()
+    for call in (lambda b: b.status(), lambda b: b.create("people", epsilon=1)):
+        with pytest.raises(BadInput, match=r"there is no ledger at .* another program .*'something'"):
+            call(ledger(other))
+    with sqlite3.connect(other) as connection:
+        assert [row[0] for row in connection.execute("SELECT name FROM sqlite_master")] == ["something"]
 
 
 def test_a_locked_file(sqlite_url: str) -> None:
@@ -183,7 +203,7 @@ def test_a_locked_row(postgresql_url: str) -> None:
     book = ledger(postgresql_url, wait=0.1)
     book.create("people", epsilon=1)
     with book._engine.begin() as other:
-        other.exec_driver_sql("SELECT * FROM discreet_datasets FOR UPDATE")
+        other.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('discreet_ledger'))")
         with pytest.raises(BadInput, match="another process holds the ledger"):
             book.spend("people", Spending(Pure(1)))
     assert book.history() == ()
@@ -250,6 +270,23 @@ def test_unreachable(tmp_path: Path) -> None:
     [
         ("sqlite://", "would be forgotten"),
         ("sqlite:///:memory:", "would be forgotten"),
+        (":memory:", "would be forgotten"),
+        ("file::memory:", "would be forgotten"),
+        ("file::memory:?cache=shared", "settings of its own"),
+        ("sqlite:///file::memory:", "would be forgotten"),
+        ("sqlite:///file:%3Amemory%3A", "would be forgotten"),
+        ("sqlite:///file:", "would be forgotten"),
+        ("sqlite:///file:x.db?mode=memory&uri=true", "would be forgotten"),
+        ("sqlite:///x.db?mode=memory", "would be forgotten"),
+        ("sqlite:///file:x.db?cache=shared&uri=true", "'cache' could open it without the locks"),
+        ("sqlite:///file:x.db?nolock=1&uri=true", "'nolock' could open it without the locks"),
+        ("sqlite:///file:x.db?immutable=1&mode=ro", "'immutable' could open it without the locks"),
+        ("sqlite:///file:x.db?vfs=unix-none", "'vfs' could open it without the locks"),
+        ("sqlite:///file:x.db?mode=rwc", "without the locks"),
+        ("sqlite:///x.db?check_same_thread=false", "without the locks"),
+        ("file:x.db?nolock=1", "settings of its own"),
+        ("file://elsewhere/x.db", "on the machine 'elsewhere'"),
+        ("sqlite+aiosqlite:///x.db", "the driver 'sqlite\\+aiosqlite'"),
         ("", "an empty path"),
         ("oracle://h/x", "cannot be kept in 'oracle'"),
         ("://", "not a path or a database URL"),
@@ -278,7 +315,7 @@ def test_budgets_that_cannot_be(arguments: dict[str, Any], words: str, tmp_path:
 
 
 def test_epsilon_given_as_alpha_is_rounded_up() -> None:
-    spent = Spending(Pure.of_alpha("1/2")).amount.epsilon
+    spent = amount_of(Pure.of_alpha("1/2")).epsilon
     assert spent is not None
     assert not Epsilon(value=spent).compare(Fraction(2), Fraction(1)) > 0  # e^spent >= 2
     assert Decimal("0.693147180559945") < Decimal(spent.numerator) / spent.denominator < Decimal("0.693147180559947")
@@ -327,14 +364,11 @@ def test_accepts_exactly_what_fits(budget: Amount, asked: list[Loss], tmp_path_f
     assert len(book.history()) == kept
 
 
-def test_digest_does_not_depend_on_order() -> None:
-    assert digest_of_arguments({"a": 1, "b": [2]}) == digest_of_arguments({"b": [2], "a": 1})
-    assert digest_of_arguments({"a": 1}) != digest_of_arguments({"a": 2})
-
-
 def test_charge_of_a_pure_epsilon_in_rho() -> None:
     # an epsilon-private mechanism is (epsilon^2/2)-zCDP: Bun and Steinke 2016, proposition 1.4
-    assert charge(Amount(rho=Fraction(1)), Spending(Pure(Fraction(3, 5)))) == Amount(rho=Fraction(9, 50))
+    spending = Spending(Pure(Fraction(3, 5)))
+    assert charge(Amount(rho=Fraction(1)), "added-or-removed", spending) == Amount(rho=Fraction(9, 50))
+    assert charge(Amount(rho=Fraction(1)), "moved", spending) == Amount(rho=Fraction(18, 25))
 
 
 def test_importing_the_ledger_is_light() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -36,7 +37,9 @@ def test_spending_is_recorded_with_what_is_published_exactly(sqlite_url: str, tm
     assert json.loads(done.stdout)["epsilon"] == "0.5"
     (entry,) = ledger(sqlite_url).history("people")
     assert entry.charged.epsilon == Fraction(1, 2)
-    assert len(entry.spending.digest) == 64
+    folder = (tmp_path / "out" / "release.json").read_bytes()
+    assert entry.digests == (hashlib.sha256(folder).hexdigest(),) and entry.state == "released"
+    assert json.loads(folder)["ledger"] == {"dataset": "people", "number": 1, "hash": entry.hash}
     assert entry.spending.discloses == ()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerWarning
 
 if TYPE_CHECKING:
     from discreet.table import Schema
@@ -74,7 +74,23 @@ def say_columns(schema: Schema) -> None:
 
 
 def run_app(app: typer.Typer) -> int:
-    """Run; our own errors become one message and their exit status."""
+    """Run; our own errors become one message and their exit status, our own warnings a message."""
+    import warnings
+
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, LedgerWarning):
+            say(f"discreet: {message}")
+        else:
+            usual(message, category, *where, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        return _run(app)
+
+
+def _run(app: typer.Typer) -> int:
     try:
         result = app(standalone_mode=False)
     except DiscreetError as error:

@@ -30,6 +30,9 @@ def run(
         bool, typer.Option("--rows-are-disjoint", help="your word that no row is a total of others")
     ] = False,
     allow_idealised: Annotated[bool, typer.Option("--allow-idealised", help="accept continuous noise")] = False,
+    ledger: Annotated[str | None, typer.Option("--ledger", help="file or URL of the ledger", metavar="URL")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="name of the data set in the ledger")] = None,
+    note: Annotated[str, typer.Option("--note", help="what it is for, in the ledger", metavar="TEXT")] = "",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -54,6 +57,9 @@ def run(
         delta=delta,
         projection=projection,
         allow_idealised=allow_idealised,
+        ledger=ledger,
+        dataset=dataset,
+        note=note,
         seed=seed,
     )
     if not private.private:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from discreet.cli import common
+from discreet.privacy.price import Relation
 
 app = typer.Typer(no_args_is_help=True)
 
 Address = Annotated[str, typer.Argument(metavar="URL", help="path of an SQLite file, or postgresql://...")]
 Dataset = Annotated[str | None, typer.Option("--dataset", help="name of the data set")]
+NamedDataset = Annotated[str, typer.Option("--dataset", help="name of the data set")]
 
 
 @app.command(help="give a data set its budget; makes the ledger if there is none")
 def create(
     url: Address,
-    dataset: Annotated[str, typer.Option("--dataset", help="name of the data set")],
+    dataset: NamedDataset,
     epsilon: common.Epsilon = None,
     delta: common.Delta = "0",
     rho: common.Rho = None,
+    relation: Annotated[
+        str, typer.Option("--relation", help="what one person may do: added-or-removed, or moved")
+    ] = "added-or-removed",
     json: common.Json = False,
 ) -> None:
     from discreet.ledger import ledger
 
-    statement = ledger(url).create(dataset, epsilon=epsilon, delta=delta, rho=rho)
+    kind = cast(Relation, relation)  # checked there
+    statement = ledger(url).create(dataset, epsilon=epsilon, delta=delta, rho=rho, relation=kind)
     common.emit(json, statement.as_json(), [statement.sentence])
 
 
@@ -43,15 +49,59 @@ def status(url: Address, dataset: Dataset = None, json: common.Json = False) -> 
 
 
 @app.command(help="every recorded spending, oldest first")
-def history(url: Address, dataset: Dataset = None, json: common.Json = False) -> None:
+def history(
+    url: Address,
+    dataset: Dataset = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="write it to this file", metavar="FILE")] = None,
+    json: common.Json = False,
+) -> None:
     from discreet.ledger import ledger
+    from discreet.ledger.words import as_csv, history_line
 
     entries = ledger(url).history(dataset)
-    lines = [
-        f"{entry.recorded}  {entry.dataset} #{entry.number}  {entry.charged}  {entry.spending.note}".rstrip()
-        for entry in entries
-    ]
+    if csv is not None:
+        from discreet.io.files import write_text
+
+        write_text(csv, as_csv(entries))
+        common.say(f"Wrote {csv}")
+    lines = [history_line(entry) for entry in entries]
     common.emit(json, {"history": [entry.as_json() for entry in entries]}, lines or ["Nothing was spent yet."])
+
+
+@app.command(help="a page for people: what is protected and what is not, and every release")
+def statement(url: Address, dataset: NamedDataset, json: common.Json = False) -> None:
+    from discreet.ledger import ledger
+
+    book = ledger(url)
+    page = book.statement(dataset)
+    value = {**book.status(dataset).as_json(), "statement": page} if json else {}
+    common.emit(json, value, page.splitlines())
+
+
+@app.command(help="whether a release folder was paid for here, and whether a head that was seen is still there")
+def check(
+    url: Address,
+    folder: Annotated[str | None, typer.Argument(metavar="DIR", help="a release folder")] = None,
+    head: Annotated[str | None, typer.Option("--head", help="a head of the chain, from a statement")] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="tell the entry that the release was saved, if it fits")
+    ] = False,
+    json: common.Json = False,
+) -> None:
+    from discreet.errors import BadInput
+    from discreet.ledger import ledger
+    from discreet.ledger.words import NO_SUCH_HEAD
+
+    if folder is None and head is None:
+        raise BadInput("something was to be checked", "neither a folder nor a head was given", "Give DIR or --head HEX")
+    book = ledger(url)
+    problems = () if folder is None else book.check(folder, record=record)
+    if head is not None and not book.holds(head):
+        problems = (*problems, NO_SUCH_HEAD)
+    value = {"valid": not problems, "problems": list(problems)}
+    common.emit(json, value, problems or ["Nothing is missing: what was asked about is there, and fits."])
+    if problems:
+        raise typer.Exit(1)
 
 
 @app.command(help="everything in the ledger, as JSON")

@@ -49,6 +49,9 @@ def _spec(given: Given) -> ReleaseSpec:
     if "dataset" in ledger and "url" not in ledger:
         name = ledger["dataset"]
         raise BadInput(f"the data set {name!r} was named", "no ledger was given", "Give ledger (--ledger URL)")
+    if ledger and "url" not in ledger:
+        name = LEDGER[next(iter(ledger))][0].flag_of(next(iter(ledger)))
+        raise BadInput(f"{name} was given", "no ledger was given", "Give ledger (--ledger URL) and --dataset NAME")
     return ReleaseSpec(
         table_of(given), loss_from(given), way_from(given), LedgerSpec(**ledger) if ledger else None,
         Output(**said(given, OUTPUT)),

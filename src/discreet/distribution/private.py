@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.max_count import MaxCount, private_max_count, share_for_max_count
-from discreet.distribution.privatizer import Idealised, measure, privatizer
+from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows, share_for_max_count
+from discreet.distribution.privatizer import Idealised, measure, noise_for, privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.errors import BadInput, choose
-from discreet.laws import NoiseLaw
+from discreet.laws import Geometric, NoiseLaw
 from discreet.numbers import Epsilon, Number, whole
 from discreet.privacy import Approximate, Concentrated, Grade, Loss, Pure, loss_of
 from discreet.sample.bits import Bits, source
+
+if TYPE_CHECKING:
+    from discreet.ledger import Spending
 
 LARGEST_RANGE = 10_000_000  # every array over the counts then takes 80 MB
 
@@ -83,6 +86,10 @@ def private_distribution(
     projection: str | None = None,
     contributions: int | None = None,
     allow_idealised: bool = False,
+    ledger: Any = None,
+    dataset: str | None = None,
+    note: str = "",
+    who: str = "",
     seed: int | None = None,
     bits: Bits | None = None,
 ) -> PrivateDistribution:
@@ -92,17 +99,26 @@ def private_distribution(
     A table needs `max_count` (larger counts are treated as max_count), or "auto": a twentieth of epsilon buys one.
     `contributions`: in how many rows one person may be counted; what the table itself says cannot be lowered.
     A histogram, how many rows have each count 0, 1, ..., is taken to end at a public max_count.
+    `ledger`, `dataset`: where the spending is recorded before anything is drawn; `note`, `who`: what for, and by whom.
     """
+    from discreet.ledger.paying import open_book, tell
+
     chosen, words = privatizer(method), source(seed) if bits is None else bits
     project = choose(projection, PROJECTIONS, "projection") if projection is not None else chosen.PROJECTION
     counts, histogram, declared = _read(table_or_histogram)
     people = max(declared, whole(1 if contributions is None else contributions, "the contribution bound", least=1))
     loss = loss_of(epsilon, alpha=alpha, rho=rho, delta=delta)
+    book = open_book(ledger, dataset, seed, note=note, who=who)
+    _check(counts, histogram, max_count, loss, method, people, allow_idealised)
+    entry = None
+    if book is not None:
+        spending = _spending(table_or_histogram, loss, method, max_count, people)
+        entry = book.recorder(str(dataset))(replace(spending, note=note, who=who))
     bought, left = (None, loss) if max_count != "auto" else _buy_max_count(counts, loss, people, words)
     bins = _binned(counts, histogram, max_count if bought is None else bought.max_count)
     noisy, noise = _measure(method, bins, left, people, words, allow_idealised)
     rows = int(bins.sum())
-    return PrivateDistribution(
+    made = PrivateDistribution(
         distribution=PROJECTIONS[project](chosen.estimate(noisy, rows, len(bins)), float(rows)),
         measurements=noisy,
         noise=noise,
@@ -116,14 +132,61 @@ def private_distribution(
         grade="diagnosed" if noise is None else noise.grade if isinstance(loss, Approximate) else "exact",
         private=words.private,
     )
+    if book is not None and entry is not None:
+        from discreet.ledger.documents import digest_of
+
+        tell(book, entry, digest_of(made.as_json()))
+    return made
+
+
+def _check(
+    counts: Integers | None, histogram: Integers | None, max_count: int | str | None, loss: Loss, method: str,
+    people: int, allow_idealised: bool,
+) -> None:  # fmt: skip
+    """Refuse what cannot be measured, before anything is spent; nothing but public values is looked at."""
+    if max_count != "auto":
+        bins = len(_binned(counts, histogram, max_count))
+    else:
+        share, bins = _share_of_max_count(counts, loss), 2
+        assert counts is not None
+        refuse_few_rows(len(counts), Geometric.calibrated(Pure(share), people).odds, share)
+    if isinstance(privatizer(method), Idealised):
+        _check_idealised(method, loss, people, allow_idealised)
+    else:
+        noise_for(method, bins, loss, people)
+
+
+def _spending(data: Any, loss: Loss, method: str, max_count: int | str | None, people: int) -> Spending:
+    """What is about to be spent: `loss` for one person, all of whose rows count.
+
+    Cumulative answers are pushed in two directions by the two rows of a person who moves; others may not be.
+    """
+    from discreet.ledger import Spending
+    from discreet.ledger.public import public_table
+    from discreet.record.codec import encode
+    from discreet.record.values import loss_json
+
+    schema = getattr(data, "schema", None)
+    apart = method == "cumulative" and max_count != "auto" and not isinstance(loss, Approximate)
+    asked = {"method": method, "max_count": max_count, "contributions": people, "privacy": loss_json(loss)}
+    return Spending(
+        loss, apart=apart, mechanism=f"distribution-{method}", table=None if schema is None else public_table(schema),
+        spec={"distribution": encode(asked)},
+    )  # fmt: skip
 
 
 def _buy_max_count(counts: Integers | None, loss: Loss, people: int, bits: Bits) -> tuple[MaxCount, Loss]:
+    share = _share_of_max_count(counts, loss)
+    bought = private_max_count(counts, share, contributions=people, bits=bits)
+    assert loss.epsilon is not None
+    left = share_for_max_count(loss.epsilon)[1]
+    return bought, Approximate(left, loss.delta) if loss.delta else Pure(left)
+
+
+def _share_of_max_count(counts: Integers | None, loss: Loss) -> Epsilon:
     if isinstance(loss, Concentrated) or counts is None:
         raise BadInput('max_count = "auto" was asked for', "it needs a table of counts, and epsilon", "Give max_count")
-    share, left = share_for_max_count(loss.epsilon)
-    bought = private_max_count(counts, share, contributions=people, bits=bits)
-    return bought, Approximate(left, loss.delta) if loss.delta else Pure(left)
+    return share_for_max_count(loss.epsilon)[0]
 
 
 def _read(data: Any) -> tuple[Integers | None, Integers | None, int]:
@@ -182,11 +245,16 @@ def _measure(
     chosen = privatizer(method)
     if not isinstance(chosen, Idealised):
         return measure(method, bins, loss, contributions, bits)
-    if not allow_idealised or loss.epsilon is None or contributions > 1:
+    _check_idealised(method, loss, contributions, allow_idealised)
+    assert loss.epsilon is not None
+    answers = chosen.answers(bins)
+    return answers + chosen.noise(len(answers), loss.epsilon, loss.delta, bits), None
+
+
+def _check_idealised(method: str, loss: Loss, contributions: int, allowed: bool) -> None:
+    if not allowed or loss.epsilon is None or contributions > 1:
         raise BadInput(
             f"the privatizer {method!r} was asked for",
             "its continuous noise is unproven in floating point; it takes epsilon and delta, and one row a person",
             "Use another one, or insist with allow_idealised=True",
         )
-    answers = chosen.answers(bins)
-    return answers + chosen.noise(len(answers), loss.epsilon, loss.delta, bits), None

@@ -6,6 +6,8 @@ import csv
 import hashlib
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,25 +35,50 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "parquet")
 
 
-def save(release: Release, folder: str | Path, format: str | None = None, excel_safe: bool = False) -> str:
-    """Write table, measurements, report and release.json; returns the digest of release.json."""
+@dataclass(frozen=True)
+class Place:
+    """Where a release will be: a folder beside it, made already, that takes its name once it is full."""
+
+    target: Path
+    part: Path
+
+
+@contextmanager
+def place_for(folder: str | Path) -> Iterator[Place]:
+    """Prove that a release can be saved there by making the folder it is written into, before anything is spent."""
     import shutil
     import tempfile
 
     target = free_target(folder)
-    suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
-    part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
-        digest = _fill(part, release, suffix, excel_safe)
-        part.chmod(0o755)
-        if target.exists():
-            target.rmdir()
-        part.rename(target)
-        return digest
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     except OSError as error:
-        raise BadInput(f"the release was to be saved in {target}", error.strerror or str(error)) from error
+        raise _cannot_be_saved(target, error) from error
+    try:
+        yield Place(target, part)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def save(release: Release, folder: str | Path | Place, format: str | None = None, excel_safe: bool = False) -> str:
+    """Write table, measurements, report and release.json; returns the digest of release.json."""
+    if not isinstance(folder, Place):
+        with place_for(folder) as place:
+            return save(release, place, format, excel_safe)
+    suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
+    try:
+        digest = _fill(folder.part, release, suffix, excel_safe)
+        folder.part.chmod(0o755)
+        if folder.target.exists():
+            folder.target.rmdir()
+        folder.part.rename(folder.target)
+        return digest
+    except OSError as error:
+        raise _cannot_be_saved(folder.target, error) from error
+
+
+def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
+    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error))
 
 
 def check_format(format: str | None) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.ledger.book import Entry, Ledger, Statement, ledger
-from discreet.ledger.spending import Amount, Spending, digest_of_arguments
+from discreet.ledger.accounts import Entry, Statement
+from discreet.ledger.book import Ledger, ledger
+from discreet.ledger.spending import Amount, PublicTable, Spending
 
-__all__ = ["Amount", "Entry", "Ledger", "Spending", "Statement", "digest_of_arguments", "ledger"]
+__all__ = ["Amount", "Entry", "Ledger", "PublicTable", "Spending", "Statement", "ledger"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 HIDDEN = "***"
+FORGOTTEN = "a ledger in memory would be forgotten"
 SECRET_OPTIONS = ("password", "passwd", "sslpassword", "passfile")
 
 
@@ -36,8 +37,10 @@ class Address:
 def address_of(url: str | Path) -> Address:
     """A bare path or a sqlite URL: a file. A postgresql URL: a server."""
     given = str(url)
-    if "://" not in given:
-        return _file(Path(given).expanduser())
+    if "://" not in given or given.startswith("file:"):
+        if given.startswith("file:") or given == ":memory:":
+            return _located(given, "rw", given, f"the ledger {given} was asked for")
+        return _file(_home(given))
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -57,6 +60,13 @@ def address_of(url: str | Path) -> Address:
     )
 
 
+def _home(given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise BadInput(f"the ledger {given} was asked for", "there is no such home folder") from error
+
+
 def mask(url: str) -> str:
     """A URL, even a malformed one, without its passwords."""
     url = re.sub(r"(://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)
@@ -64,21 +74,46 @@ def mask(url: str) -> str:
 
 
 def _sqlite(parsed: URL, given: str) -> Address:
-    database = parsed.database or ""
+    asked = f"the ledger {given} was asked for"
+    if parsed.drivername not in ("sqlite", "sqlite+pysqlite"):
+        raise BadInput(asked, f"the driver {parsed.drivername!r} is not used for ledgers", "Write sqlite:///path")
+    mode = parsed.query.get("mode", "rw")
+    if mode == "memory":
+        raise BadInput(asked, FORGOTTEN, "Give a path")
+    odd = [name for name in parsed.query if name not in ("mode", "uri")]
+    if odd or mode not in ("rw", "ro") or str(parsed.query.get("uri", "true")).lower() not in ("true", "1"):
+        found = f"{odd[0] if odd else 'mode or uri'!r} could open it without the locks that keep writers apart"
+        raise BadInput(asked, found, "Give a path, or a URL with mode=ro or mode=rw alone")
+    return _located(parsed.database or "", str(mode), given, asked)
+
+
+def _located(database: str, mode: str, given: str, asked: str) -> Address:
+    """The file that SQLite would open, found by ourselves, so that no name can mean memory or switch off locks."""
+    if database.startswith("file:"):
+        database, _, hidden = database.removeprefix("file:").partition("?")
+        if hidden or "#" in database:
+            raise BadInput(asked, "it holds settings of its own", "Give a path")
+        if database.startswith("//"):
+            host, _, database = database.removeprefix("//").partition("/")
+            database = f"/{database}"
+            if host not in ("", "localhost"):
+                raise BadInput(asked, f"it is on the machine {host!r}", "Give a path")
+        database = unquote(database)
     if database in ("", ":memory:"):
-        raise BadInput(f"the ledger {given} was asked for", "a ledger in memory would be forgotten", "Give a path")
-    if not database.startswith("file:"):
-        return _file(Path(database))
-    return Address(parsed, given, file=Path(unquote(database.removeprefix("file:"))))
+        raise BadInput(asked, FORGOTTEN, "Give a path")
+    return _file(Path(database), mode, given)
 
 
-def _file(path: Path) -> Address:
+def _file(path: Path, mode: str = "rw", shown: str | None = None) -> Address:
     from sqlalchemy import URL
 
     if not path.name:
         raise BadInput("a ledger was asked for", "an empty path was given", "Give the path of an SQLite file")
+    if "\0" in str(path):
+        raise BadInput("a ledger was asked for", "no file can have that name", "Give the path of an SQLite file")
     location = f"file:{quote(str(path.absolute()))}"
-    return Address(URL.create("sqlite", database=location, query={"mode": "rw", "uri": "true"}), str(path), file=path)
+    url = URL.create("sqlite", database=location, query={"mode": mode, "uri": "true"})
+    return Address(url, str(path) if shown is None else shown, file=path)
 
 
 def _postgresql(parsed: URL) -> Address:

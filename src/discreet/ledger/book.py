@@ -1,20 +1,27 @@
-"""`ledger(url)`: budgets of data sets, and what each release took from them."""
+"""`ledger(url)`: budgets of data sets, what each release took from them, and what became of it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from discreet.errors import BadInput, OverBudget, did_you_mean
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput, Discloses, OverBudget, choose
+from discreet.ledger import names, words
+from discreet.ledger.accounts import Account, Accounts, Charge, Entry, Statement, charged, opened, released
 from discreet.ledger.address import Address, address_of
-from discreet.ledger.spending import COMPOSITION, Amount, Spending, amount_of, charge
-from discreet.numbers import Number, text
+from discreet.ledger.chain import Line, next_line
+from discreet.ledger.disclosure import Disclosure, Numbered, all_given, newly_given
+from discreet.ledger.documents import KeptTable, read_kept, read_sums, written_kept, written_sums
+from discreet.ledger.spending import Amount, Spending, amount_of, charge
+from discreet.numbers import Number
+from discreet.privacy.price import RELATIONS, Relation
 from discreet.privacy.values import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -24,74 +31,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One recorded spending."""
-
-    dataset: str
-    number: int
-    spending: Spending
-    charged: Amount
-    recorded: str
-
-    def as_json(self) -> dict[str, object]:
-        stated = self.spending.amount
-        return {
-            "dataset": self.dataset,
-            "number": self.number,
-            "recorded": self.recorded,
-            "stated": stated.as_json(),
-            "charged": self.charged.as_json(),
-            "digest": self.spending.digest,
-            "discloses": list(self.spending.discloses),
-            "note": self.spending.note,
-        }
-
-
-@dataclass(frozen=True)
-class Statement:
-    """The account of one data set."""
-
-    dataset: str
-    budget: Amount
-    spent: Amount
-    releases: int
-    discloses: tuple[str, ...] = ()
-
-    @property
-    def left(self) -> Amount:
-        return self.budget.minus(self.spent)
-
-    @property
-    def composition(self) -> str:
-        return COMPOSITION[self.budget.kind]
-
-    @property
-    def sentence(self) -> str:
-        disclosed = "; published exactly: " + ", ".join(self.discloses) if self.discloses else ""
-        return (
-            f"{self.dataset}: budget {self.budget}; spent {self.spent} in {self.releases} release(s); "
-            f"left {self.left} ({self.composition}){disclosed}."
-        )
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "dataset": self.dataset,
-            "budget": self.budget.as_json(),
-            "spent": self.spent.as_json(),
-            "left": self.left.as_json(),
-            "kind": self.budget.kind,
-            "composition": self.composition,
-            "releases": self.releases,
-            "discloses": list(self.discloses),
-        }
-
-
-@dataclass(frozen=True)
 class Ledger:
-    """Holds only an address: the truth is in the database, and every call reads it afresh."""
+    """Holds only an address: the truth is in the database, and every call reads and checks it afresh."""
 
     address: Address
     wait: float = 30.0
@@ -103,52 +44,54 @@ class Ledger:
         object.__setattr__(self, "_engine", engine_for(self.address, self.wait))
 
     def create(
-        self, dataset: str, *, epsilon: Number | Loss | None = None, delta: Number = 0, rho: Number | None = None
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | Loss | None = None,
+        delta: Number = 0,
+        rho: Number | None = None,
+        relation: Relation = "added-or-removed",
     ) -> Statement:
-        """Give a data set its budget, once and for all; the ledger itself is made if there is none."""
-        from sqlalchemy import insert
+        """Give a data set its budget, once and for all; the ledger itself is made if there is none.
 
-        from discreet.ledger.tables import datasets, prepare
+        relation: what one person may do to the data, and what the budget is for: be added or removed, or move.
+        """
+        from discreet.ledger.database import refuse_another_database
+        from discreet.ledger.tables import prepare
 
         asked = f"a budget for {dataset!r} was to be set"
-        if not dataset.strip():
-            raise BadInput(asked, "the data set needs a name")
+        names.checked_name(dataset, asked)
+        choose(relation, RELATIONS, "relation")
         budget = amount_of(loss_of(epsilon, rho=rho, delta=delta))
-        self._make_file()
-        with self._transaction(asked, write=True) as connection:
-            _lock_everything(connection)
-            prepare(connection)
-            self._check(connection, asked)
-            if dataset in _budgets(connection):
-                raise BadInput(asked, "it already has one, and a budget is never changed", "Use another name")
-            connection.execute(insert(datasets).values(name=dataset, created=_now(), **_columns(budget)))
-        return Statement(dataset, budget, budget.zero(), 0)
+        made = self._make_file()
+        try:
+            with self._transaction(asked, write=True) as connection:
+                refuse_another_database(connection, self.address, asked)
+                prepare(connection)
+                accounts = self._read(connection, asked)
+                names.refuse_another(dataset, accounts.by_name, asked)
+                line = _add(connection, accounts.last, opened(dataset, relation, budget, _now()))
+        except BaseException:
+            if made and self.address.file is not None and self.address.file.stat().st_size == 0:
+                self.address.file.unlink()
+            raise
+        return Account(dataset, relation, budget, "").statement(line.hash)
 
     def spend(self, dataset: str, spending: Spending) -> Statement:
         """Record a spending, or refuse it. When this returns, the record is durable and noise may be drawn."""
-        from sqlalchemy import insert
+        self.spend_all(dataset, [spending])
+        return self.status(dataset)
 
-        from discreet.ledger.tables import spendings
-
+    def spend_all(self, dataset: str, spendings: Sequence[Spending]) -> tuple[Entry, ...]:
+        """Record several spendings, as of a release of several tables: all of them, or none."""
         asked = f"a release of {dataset!r} was to be recorded"
-        with self._transaction(asked, write=True) as connection:
-            self._check(connection, asked)
-            _lock_dataset(connection, dataset)
-            before = _statement(connection, dataset, asked)
-            cost = charge(before.budget, spending)
-            if not before.left.covers(cost):
-                raise _over_budget(before, cost)
-            values = {
-                "dataset": dataset,
-                "number": before.releases + 1,
-                **_columns(spending.amount),
-                "digest": spending.digest,
-                "discloses": json.dumps(spending.discloses),
-                "note": spending.note,
-                "recorded": _now(),
-            }
-            connection.execute(insert(spendings).values(**values))
-            return _statement(connection, dataset, asked)
+        with self._accounts(asked, write=True) as (connection, accounts):
+            account, last = _account(accounts, dataset, asked), accounts.last
+            for spending in spendings:
+                cost = self._cost(connection, account, spending, asked)
+                last = self._charge(connection, account, last, spending, cost)
+            first = len(account.charges) - len(spendings) + 1
+            return tuple(account.entry(number) for number in range(first, len(account.charges) + 1))
 
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
@@ -157,9 +100,46 @@ class Ledger:
         self.status(dataset)
 
         def record(spending: Spending) -> LedgerEntry:
-            return LedgerEntry(dataset, self.spend(dataset, spending).releases)
+            (entry,) = self.spend_all(dataset, [spending])
+            return LedgerEntry(dataset, entry.number, entry.hash)
 
         return record
+
+    def released(self, dataset: str, number: int, digest: str, sums: Integers | None = None) -> None:
+        """Record that a charged release was published; `digest` is that of its release.json, `sums` what was kept."""
+        from discreet.ledger.tables import add_document
+
+        asked = f"the release #{number} of {dataset!r} was to be recorded as published"
+        with self._accounts(asked, write=True) as (connection, accounts):
+            account = _account(accounts, dataset, asked)
+            if not 1 <= number <= len(account.charges):
+                raise BadInput(asked, f"the ledger holds {len(account.charges)} entries for it", "Check the number")
+            if digest in account.entry(number).digests:
+                return
+            document = None if sums is None else written_sums(sums)
+            if document is not None:
+                add_document(connection, *document)
+            _add(connection, accounts.last, released(dataset, number, digest, document and document[0], _now()))
+
+    def check(self, folder: str | Path, *, record: bool = False) -> tuple[str, ...]:
+        """Problems with a release folder that says it was paid for here: none, if its entry is there and fits.
+
+        record: where the entry fits but was never told that its release was saved, tell it now.
+        """
+        from discreet.ledger.checking import paid_release
+
+        paid = paid_release(self, folder)
+        if record and not paid.problems and not paid.told:
+            self.released(paid.dataset, paid.number, paid.digest, paid.sums)
+            return ()
+        return paid.problems if paid.told else (*paid.problems, words.NOT_TOLD)
+
+    def holds(self, head: str) -> bool:
+        """Whether a head that was seen once is still part of the chain, with all that came before it."""
+        from discreet.ledger.tables import lines
+
+        with self._accounts("a head of the ledger was to be checked") as (connection, _):
+            return any(line.hash == head for line in lines(connection))
 
     @overload
     def status(self, dataset: str) -> Statement: ...
@@ -167,54 +147,106 @@ class Ledger:
     def status(self, dataset: None = None) -> tuple[Statement, ...]: ...
     def status(self, dataset: str | None = None) -> Statement | tuple[Statement, ...]:
         """Budget, spent and left: of one data set, or of all."""
-        asked = (
-            "the state of the ledger was asked for" if dataset is None else f"the state of {dataset!r} was asked for"
-        )
-        with self._transaction(asked) as connection:
-            self._check(connection, asked)
+        which = "the ledger" if dataset is None else repr(dataset)
+        asked = f"the state of {which} was asked for"
+        with self._accounts(asked) as (_, accounts):
             if dataset is not None:
-                return _statement(connection, dataset, asked)
-            return tuple(_statement(connection, name, asked) for name in _budgets(connection))
+                return _account(accounts, dataset, asked).statement(accounts.head)
+            return tuple(account.statement(accounts.head) for account in accounts.by_name.values())
 
     def history(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """Every recorded spending, oldest first."""
         asked = "the history of the ledger was asked for"
-        with self._transaction(asked) as connection:
-            self._check(connection, asked)
-            budgets = _budgets(connection)
-            if dataset is not None:
-                _known(dataset, budgets, asked)
-            return _entries(connection, budgets, dataset)
+        with self._accounts(asked) as (_, accounts):
+            if dataset is None:
+                return accounts.entries()
+            return tuple(_account(accounts, dataset, asked).entries())
+
+    def statement(self, dataset: str) -> str:
+        """The account of a data set as a page for people: what is protected, what is not, and every release."""
+        asked = f"a statement of {dataset!r} was asked for"
+        with self._accounts(asked) as (connection, accounts):
+            account = _account(accounts, dataset, asked)
+            given = all_given(_kept_so_far(connection, account.keeping(), asked))
+            return words.page(
+                account.statement(accounts.head), account.entries(), given, address=self.address.shown,
+                opened=account.opened, lines=0 if accounts.last is None else accounts.last.number,
+            )  # fmt: skip
 
     def export(self) -> dict[str, object]:
         """Everything in the ledger, as plain values."""
         from discreet.ledger.tables import VERSION
 
-        return {
-            "ledger": self.address.shown,
-            "version": VERSION,
-            "datasets": [statement.as_json() for statement in self.status()],
-            "history": [entry.as_json() for entry in self.history()],
-        }
+        with self._accounts("the ledger was to be exported") as (_, accounts):
+            return {
+                "ledger": self.address.shown,
+                "version": VERSION,
+                "head": accounts.head,
+                "datasets": [account.statement(accounts.head).as_json() for account in accounts.by_name.values()],
+                "history": [entry.as_json() for entry in accounts.entries()],
+            }
+
+    def _cost(self, connection: Connection, account: Account, spending: Spending, asked: str) -> _Cost:
+        """What a spending takes and gives away, or a refusal."""
+        before = account.statement("")
+        price = charge(account.budget, account.relation, spending)
+        if not before.left.covers(price):
+            raise _over_budget(before, price)
+        if spending.kept is None:
+            return _Cost(price, Disclosure())
+        earlier = _kept_so_far(connection, account.keeping(), asked)
+        document = written_kept(spending.kept)
+        new = Numbered(len(account.charges) + 1, spending.kept, None if document is None else document[0])
+        given = newly_given(earlier, new)
+        if given.anything and not spending.accept_disclosure:
+            raise _discloses(account.dataset, given, len(earlier))
+        return _Cost(price, given, document)
+
+    def _charge(
+        self, connection: Connection, account: Account, last: Line | None, spending: Spending, cost: _Cost
+    ) -> Line:
+        from discreet.ledger.tables import add_document
+
+        if cost.document is not None:
+            add_document(connection, *cost.document)
+        number, kept = len(account.charges) + 1, cost.document and cost.document[0]
+        value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
+        line = _add(connection, last, value)
+        account.charges.append((line.number, Charge(line.hash, line.value)))
+        return line
+
+    @contextmanager
+    def _accounts(self, asked: str, *, write: bool = False) -> Iterator[tuple[Connection, Accounts]]:
+        with self._transaction(asked, write=write) as connection:
+            yield connection, self._read(connection, asked)
 
     def _transaction(self, asked: str, *, write: bool = False) -> AbstractContextManager[Connection]:
         from discreet.ledger.database import transaction
 
         return transaction(self._engine, self.address, asked, write=write)
 
-    def _check(self, connection: Connection, asked: str) -> None:
-        from discreet.ledger.database import check_version
+    def _read(self, connection: Connection, asked: str) -> Accounts:
+        from discreet.ledger.database import check_format, read_accounts
 
-        check_version(connection, self.address, asked)
+        check_format(connection, self.address, asked)
+        return read_accounts(connection, self.address, asked)
 
-    def _make_file(self) -> None:
+    def _make_file(self) -> bool:
         """An empty file is an empty SQLite database; only `create` may bring one into being."""
         if self.address.file is None or self.address.file.exists():
-            return
+            return False
         try:
             self.address.file.touch()
         except OSError as error:
             raise BadInput(f"the ledger {self.address.shown} was to be made", error.strerror or str(error)) from error
+        return True
+
+
+@dataclass(frozen=True)
+class _Cost:
+    price: Amount
+    disclosure: Disclosure
+    document: tuple[str, str] | None = None  # the kept sums, as they are stored
 
 
 def ledger(url: str | Path, *, wait: float = 30.0) -> Ledger:
@@ -225,66 +257,48 @@ def ledger(url: str | Path, *, wait: float = 30.0) -> Ledger:
     return Ledger(address_of(url), wait)
 
 
-def _statement(connection: Connection, dataset: str, asked: str) -> Statement:
-    budgets = _budgets(connection)
-    _known(dataset, budgets, asked)
-    budget = budgets[dataset]
-    entries = _entries(connection, {dataset: budget}, dataset)
-    spent = budget.zero()
+def _account(accounts: Accounts, dataset: str, asked: str) -> Account:
+    names.known_name(dataset, accounts.by_name, asked)
+    return accounts.by_name[dataset]
+
+
+def _add(connection: Connection, last: Line | None, value: dict[str, object]) -> Line:
+    from discreet.ledger.tables import add_line
+
+    line = next_line(last, value)
+    add_line(connection, line)
+    return line
+
+
+def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -> list[Numbered]:
+    """The kept sums of entries that kept any; what was published of them, where that is known."""
+    from discreet.ledger.tables import document
+
+    def stored(digest: str) -> str:
+        found = document(connection, digest)
+        if found is None:
+            raise ValueError("it is not there")
+        return found
+
+    tables: dict[str, KeptTable] = {}
+    out = []
     for entry in entries:
-        spent = spent.plus(entry.charged)
-    discloses = dict.fromkeys(fact for entry in entries for fact in entry.spending.discloses)
-    return Statement(dataset, budget, spent, len(entries), tuple(discloses))
-
-
-def _budgets(connection: Connection) -> dict[str, Amount]:
-    from sqlalchemy import select
-
-    from discreet.ledger.tables import datasets
-
-    rows = connection.execute(select(datasets).order_by(datasets.c.created, datasets.c.name))
-    return {row.name: Amount(_number(row.epsilon), Fraction(row.delta), _number(row.rho)) for row in rows}
-
-
-def _entries(connection: Connection, budgets: dict[str, Amount], dataset: str | None) -> tuple[Entry, ...]:
-    from sqlalchemy import select
-
-    from discreet.ledger.tables import spendings
-
-    query = select(spendings).order_by(spendings.c.recorded, spendings.c.dataset, spendings.c.number)
-    if dataset is not None:
-        query = query.where(spendings.c.dataset == dataset)
-    entries = []
-    for row in connection.execute(query):
-        loss = loss_of(_number(row.epsilon), rho=_number(row.rho), delta=Fraction(row.delta))
-        spending = Spending(loss, row.digest, tuple(json.loads(row.discloses)), row.note)
-        entries.append(Entry(row.dataset, row.number, spending, charge(budgets[row.dataset], spending), row.recorded))
-    return tuple(entries)
-
-
-def _lock_dataset(connection: Connection, dataset: str) -> None:
-    """On PostgreSQL the row of the data set is the lock; on SQLite the whole file is locked already."""
-    from sqlalchemy import select
-
-    from discreet.ledger.tables import datasets
-
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(datasets.c.name).where(datasets.c.name == dataset).with_for_update())
-
-
-def _lock_everything(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('discreet_ledger'))")
-
-
-def _known(dataset: str, budgets: dict[str, Amount], asked: str) -> None:
-    if dataset not in budgets:
-        raise BadInput(asked, f"the ledger knows no data set {dataset!r}", did_you_mean(dataset, budgets))
+        try:
+            if entry.kept is not None and entry.kept not in tables:
+                tables[entry.kept] = read_kept(stored(entry.kept), entry.kept)
+            known = next((one.sums for one in entry.outcomes if one.sums is not None), None)
+            sums = None if known is None else np.array(read_sums(stored(known), known), dtype=np.int64)
+        except ValueError as error:
+            found = f"the kept sums of its entry #{entry.number} cannot be read: {error}"
+            raise BadInput(asked, f"the ledger was changed: {found}", "Restore a backup") from error
+        table = None if entry.kept is None else tables[entry.kept]
+        out.append(Numbered(entry.number, table, entry.kept, sums))
+    return out
 
 
 def _over_budget(before: Statement, cost: Amount) -> OverBudget:
     return OverBudget(
-        f"a release of {before.dataset!r} that costs {cost} was asked for",
+        f"a release of {before.dataset!r} that costs {cost} for {words.RELATIONS[before.relation]} was asked for",
         f"of the budget {before.budget}, {before.spent} is spent and {before.left} is left",
         "Nothing was drawn or recorded; ask for less",
         cost=cost.as_json(),
@@ -294,16 +308,16 @@ def _over_budget(before: Statement, cost: Amount) -> OverBudget:
     )
 
 
-def _columns(amount: Amount) -> dict[str, str | None]:
-    return {
-        "epsilon": None if amount.epsilon is None else text(amount.epsilon),
-        "delta": text(amount.delta),
-        "rho": None if amount.rho is None else text(amount.rho),
-    }
-
-
-def _number(written: str | None) -> Fraction | None:
-    return None if written is None else Fraction(written)
+def _discloses(dataset: str, given: Disclosure, earlier: int) -> Discloses:
+    others = f"together with {earlier} earlier release(s), " if earlier else ""
+    return Discloses(
+        f"a release of {dataset!r} that keeps sums was asked for",
+        f"{others}they would give away {words.given_away(given)}",
+        words.ACCEPT,
+        cells=tuple(one.keys for one in given.cells),
+        exact=given.exact,
+        remainders=given.remainders,
+    )
 
 
 def _now() -> str:

@@ -10,8 +10,10 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from discreet.errors import BadInput
+from discreet.ledger.accounts import Accounts, accounts_of
 from discreet.ledger.address import Address
-from discreet.ledger.tables import VERSION, found_version
+from discreet.ledger.chain import Broken, checked
+from discreet.ledger.tables import READ_BY, VERSION, foreign, found_version, lines, unguarded
 
 CONNECT_SECONDS = 10  # a server that has not answered by then is taken to be down
 
@@ -32,7 +34,6 @@ def engine_for(address: Address, wait: float) -> Engine:
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver must not open transactions of its own
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -44,6 +45,8 @@ def _begin_postgresql(connection: Connection, wait: float) -> None:
     if _is_write(connection):
         connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, round(wait * 1000))}")
+        # one writer at a time, whatever the data set: every line follows from the one before it
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('discreet_ledger'))")
 
 
 def _is_write(connection: Connection) -> bool:
@@ -60,17 +63,49 @@ def transaction(engine: Engine, address: Address, asked: str, *, write: bool = F
         raise _explained(error, address, asked) from None
 
 
-def check_version(connection: Connection, address: Address, asked: str) -> None:
+def check_format(connection: Connection, address: Address, asked: str) -> None:
+    """Refuse what is no ledger, a ledger of another format, and one whose guards are gone."""
     version = found_version(connection)
     if version is None:
-        raise no_ledger(address, asked)
-    if version > VERSION:
+        raise _another_database(connection, address, asked) or no_ledger(address, asked)
+    if version != VERSION:
+        reader = READ_BY.get(version)
+        found = f"the ledger {address.shown} has format {version}; this discreet reads format {VERSION}"
+        do = f"Use discreet {reader}, and begin a new ledger" if reader else "Use the discreet that made it"
+        raise BadInput(asked, found, do, version=version)
+    bare = unguarded(connection)
+    if bare:
+        found = f"the ledger {address.shown} has lost the triggers that guard {', '.join(bare)}"
+        raise BadInput(asked, found, "Somebody changed the database: find out who, and restore a backup")
+
+
+def refuse_another_database(connection: Connection, address: Address, asked: str) -> None:
+    """Before a ledger is made: an SQLite file of another program's is not a place for one."""
+    if found_version(connection) is None:
+        problem = _another_database(connection, address, asked)
+        if problem is not None:
+            raise problem
+
+
+def _another_database(connection: Connection, address: Address, asked: str) -> BadInput | None:
+    tables = foreign(connection)
+    if not tables:
+        return None
+    found = f"the file {address.shown} is a database of another program (it holds {tables[0]!r})"
+    return BadInput(asked, f"there is no ledger at {address.shown}: {found}", "Give a file of its own")
+
+
+def read_accounts(connection: Connection, address: Address, asked: str) -> Accounts:
+    """Everything the ledger says, once every line of it is checked."""
+    try:
+        return accounts_of(checked(lines(connection)))
+    except Broken as broken:
         raise BadInput(
             asked,
-            f"the ledger {address.shown} has version {version}; this discreet knows versions up to {VERSION}",
-            "Upgrade discreet",
-            version=version,
-        )
+            f"the ledger {address.shown} was changed: its {broken}",
+            "Nothing can be spent from it; restore a backup",
+            line=broken.number,
+        ) from broken
 
 
 def no_ledger(address: Address, asked: str) -> BadInput:

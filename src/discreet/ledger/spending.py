@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from discreet.errors import BadInput
-from discreet.numbers import text
-from discreet.privacy.values import Approximate, Concentrated, Loss, above, rho_of
-
-COMPOSITION = {
-    "pure": "basic composition: the epsilons of all releases add up",
-    "approximate": "basic composition: the epsilons and the deltas of all releases add up",
-    "concentrated": "zero-concentrated composition: the rhos of all releases add up; a pure epsilon costs epsilon^2/2",
-}
-
-
-@dataclass(frozen=True)
-class Spending:
-    """What one release is about to cost, in the terms it will be published with.
-
-    `digest` stands for the public arguments of the release, never for the data; `discloses` names what is published
-    exactly, without noise.
-    """
-
-    loss: Loss
-    digest: str = ""
-    discloses: tuple[str, ...] = ()
-    note: str = ""
-
-    @property
-    def amount(self) -> Amount:
-        """Epsilon as a rational, rounded up if it has no exact form."""
-        return amount_of(self.loss)
+from discreet.ledger.documents import KeptTable
+from discreet.numbers import exact, text
+from discreet.privacy.price import Relation, price, price_in_rho
+from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours, above, one_person
 
 
 @dataclass(frozen=True)
@@ -71,6 +47,14 @@ class Amount:
             return {"rho": text(self.rho)}
         return {"epsilon": text(self.epsilon or Fraction(0)), "delta": text(self.delta)}
 
+    @classmethod
+    def of_json(cls, value: Mapping[str, str]) -> Amount:
+        if set(value) == {"rho"}:
+            return cls(rho=exact(value["rho"]))
+        if set(value) != {"epsilon", "delta"}:
+            raise ValueError("an amount is epsilon and delta, or rho")
+        return cls(exact(value["epsilon"]), exact(value["delta"]))
+
     def __str__(self) -> str:
         parts = self.as_json()
         return ", ".join(f"{name} = {value}" for name, value in parts.items() if name != "delta" or value != "0")
@@ -81,36 +65,68 @@ class Amount:
         return Amount((self.epsilon or 0) + sign * (other.epsilon or Fraction(0)), self.delta + sign * other.delta)
 
 
+@dataclass(frozen=True)
+class PublicTable:
+    """The public side of what was released: its columns, and a digest of its rows."""
+
+    keys: tuple[str, ...]
+    count: str
+    rows: int
+    digest: str  # sha256 of the public rows
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one release is about to cost, in the terms it will be published with. All of it is public.
+
+    `unit` says for whom `loss` is promised, and what a unit of distance costs; left out, it is one person more or less.
+    `discloses` names what is published exactly, without noise; `kept` says it on the rows.
+    """
+
+    loss: Loss
+    unit: Neighbours | None = None
+    apart: bool = True  # what is measured of one row does not depend on other rows
+    mechanism: str = ""
+    table: PublicTable | None = None
+    discloses: tuple[str, ...] = ()
+    spec: Mapping[str, Any] = field(default_factory=dict)  # the release as it was asked for
+    note: str = ""  # what it is for
+    who: str = ""
+    accept_disclosure: bool = False
+    kept: KeptTable | None = field(default=None, repr=False, metadata={"elsewhere": True})
+
+    @property
+    def neighbours(self) -> Neighbours:
+        return one_person(self.loss) if self.unit is None else self.unit
+
+
 def amount_of(loss: Loss) -> Amount:
-    """A loss as a balance that can be added up."""
+    """A loss as a balance that can be added up: epsilon as a rational, rounded up where it has no exact form."""
     if isinstance(loss, Concentrated):
         return Amount(rho=loss.rho)
     return Amount(above(loss.epsilon), loss.delta)
 
 
-def charge(budget: Amount, spending: Spending) -> Amount:
-    """What `spending` costs in the units of `budget`; refused where no sound conversion is made."""
-    loss, stated, found = spending.loss, spending.amount, ""
+def charge(budget: Amount, relation: Relation, spending: Spending) -> Amount:
+    """What `spending` costs one person, in the units of `budget`; refused where no sound conversion is made."""
+    loss, unit = spending.loss, spending.neighbours
     if budget.kind == "concentrated":
-        if not isinstance(loss, Approximate):
-            return Amount(rho=rho_of(loss))
-        found = "the budget is in rho, and an (epsilon, delta) guarantee cannot be counted in rho"
-    elif isinstance(loss, Concentrated):
-        found = "the budget is in epsilon, and the release is counted in rho"
-    elif isinstance(loss, Approximate) and budget.kind == "pure":
-        found = "the budget is pure (delta = 0), and the release has a delta"
-    if found:
-        raise BadInput(
-            f"a release with {stated} was to be recorded",
-            found,
-            "Ask for the release in the units of the budget",
-            budget=budget.as_json(),
-            cost=stated.as_json(),
-        )
-    return stated
+        in_rho = price_in_rho(loss, unit, relation, apart=spending.apart)
+        if in_rho is None:
+            raise _other_units(budget, loss, "the budget is in rho, and a delta cannot be counted in rho")
+        return amount_of(in_rho)
+    if isinstance(loss, Concentrated):
+        raise _other_units(budget, loss, "the budget is in epsilon, and the release is counted in rho")
+    if isinstance(loss, Approximate) and budget.kind == "pure":
+        raise _other_units(budget, loss, "the budget is pure (delta = 0), and the release has a delta")
+    return amount_of(price(loss, unit, relation, apart=spending.apart))
 
 
-def digest_of_arguments(arguments: Mapping[str, object]) -> str:
-    """sha256 of the public arguments of a release, in a form that does not depend on their order."""
-    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+def _other_units(budget: Amount, loss: Loss, found: str) -> BadInput:
+    return BadInput(
+        f"a release with {amount_of(loss)} was to be recorded",
+        found,
+        "Ask for the release in the units of the budget",
+        budget=budget.as_json(),
+        cost=amount_of(loss).as_json(),
+    )

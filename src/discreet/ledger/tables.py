@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    ForeignKey,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, insert, inspect, select, text
 
-VERSION = 1  # of the layout below: checked whenever a ledger is opened
+from discreet.ledger.chain import START, Line
+
+VERSION = 2  # of the layout below: checked whenever a ledger is opened
+READ_BY = {1: "0.1"}  # which release of the software reads a ledger of another version
+APPLICATION = 0x44495343  # 'DISC': how an SQLite file says whose it is
 
 metadata = MetaData()
 about = Table("discreet_ledger", metadata, Column("version", Integer, nullable=False))
-datasets = Table(
-    "discreet_datasets",
+chain = Table(
+    "discreet_chain",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("epsilon", Text),
-    Column("delta", Text, nullable=False),
-    Column("rho", Text),
-    Column("created", Text, nullable=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("content", Text, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
 )
-spendings = Table(
-    "discreet_spendings",
+documents = Table(  # what is too long for a line, by the sha256 that the line names
+    "discreet_documents",
     metadata,
-    Column("dataset", Text, ForeignKey("discreet_datasets.name"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("epsilon", Text),
-    Column("delta", Text, nullable=False),
-    Column("rho", Text),
-    Column("digest", Text, nullable=False),
-    Column("discloses", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("recorded", Text, nullable=False),
-    UniqueConstraint("dataset", "number"),
+    Column("digest", Text, primary_key=True),
+    Column("content", Text, nullable=False),
 )
+TABLES = (about, chain, documents)
 
 REFUSAL = "the ledger is append-only"
 
@@ -54,6 +37,8 @@ def prepare(connection: Connection) -> None:
         return
     metadata.create_all(connection)
     connection.execute(insert(about).values(version=VERSION))
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
     for statement in _guards(connection.dialect.name):
         connection.execute(text(statement))
 
@@ -62,24 +47,86 @@ def found_version(connection: Connection) -> int | None:
     """The version of the ledger in this database, or None where there is no ledger."""
     if not inspect(connection).has_table(about.name):
         return None
-    version: int = connection.execute(select(about.c.version)).scalar_one()
-    return version
+    versions = connection.execute(select(about)).scalars().all()
+    return versions[0] if len(versions) == 1 and isinstance(versions[0], int) else 0
+
+
+def foreign(connection: Connection) -> tuple[str, ...]:
+    """Tables of somebody else's in an SQLite file. A PostgreSQL database may hold other things beside a ledger."""
+    if connection.dialect.name != "sqlite":
+        return ()
+    own = {table.name for table in TABLES}
+    return tuple(name for name in inspect(connection).get_table_names() if name not in own)
+
+
+def unguarded(connection: Connection) -> tuple[str, ...]:
+    """The tables that no longer have all their triggers."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger'"
+        needed = 3  # before an insert, an update, a delete
+    else:
+        query = (
+            "SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+            "WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A') AND c.relname LIKE 'discreet_%%'"
+        )
+        needed = 2  # before an insert, and before any change
+    found = connection.exec_driver_sql(query).scalars().all()
+    return tuple(table.name for table in TABLES if found.count(table.name) < needed)
+
+
+def lines(connection: Connection) -> list[Line]:
+    """Every line, in order."""
+    query = select(chain.c.number, chain.c.content, chain.c.previous, chain.c.hash).order_by(chain.c.number)
+    return [Line(*row) for row in connection.execute(query)]
+
+
+def add_line(connection: Connection, line: Line) -> None:
+    values = {"number": line.number, "content": line.content, "previous": line.previous, "hash": line.hash}
+    connection.execute(insert(chain).values(**values))
+
+
+def add_document(connection: Connection, digest: str, content: str) -> None:
+    """What has the same digest is there already."""
+    if connection.execute(select(documents.c.digest).where(documents.c.digest == digest)).first() is None:
+        connection.execute(insert(documents).values(digest=digest, content=content))
+
+
+def document(connection: Connection, digest: str) -> str | None:
+    found: str | None = connection.execute(
+        select(documents.c.content).where(documents.c.digest == digest)
+    ).scalar_one_or_none()
+    return found
+
+
+# what must be true of a row before it goes in: REPLACE takes rows out without a trigger, so nothing may be in its place
+FITS = {
+    about.name: f"NOT EXISTS (SELECT 1 FROM {about.name})",
+    chain.name: f"NEW.number = (SELECT coalesce(max(number), 0) + 1 FROM {chain.name}) AND NEW.previous = "
+    f"coalesce((SELECT hash FROM {chain.name} ORDER BY number DESC LIMIT 1), '{START}')",
+    documents.name: f"NOT EXISTS (SELECT 1 FROM {documents.name} WHERE digest = NEW.digest)",
+}
 
 
 def _guards(dialect: str) -> list[str]:
-    names = [table.name for table in (about, datasets, spendings)]
+    names = [table.name for table in TABLES]
     if dialect == "sqlite":
+        refuse = f"SELECT RAISE(ABORT, '{REFUSAL}'); END"
         return [
-            f"CREATE TRIGGER {name}_no_{change} BEFORE {change} ON {name} BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
+            f"CREATE TRIGGER {name}_no_{change} BEFORE {change} ON {name} BEGIN {refuse}"
             for name in names
             for change in ("update", "delete")
+        ] + [
+            f"CREATE TRIGGER {name}_in_order BEFORE INSERT ON {name} WHEN ({FITS[name]}) IS NOT TRUE BEGIN {refuse}"
+            for name in names
         ]
-    function = (
-        "CREATE FUNCTION discreet_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{REFUSAL}'; END $$"
-    )
-    return [function] + [
-        f"CREATE TRIGGER {name}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
-        "FOR EACH STATEMENT EXECUTE FUNCTION discreet_refuse()"
-        for name in names
-    ]
+    head = "RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    statements = [f"CREATE FUNCTION discreet_refuse() {head} RAISE EXCEPTION '{REFUSAL}'; END $$"]
+    for name in names:
+        statements += [
+            f"CREATE TRIGGER {name}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION discreet_refuse()",
+            f"CREATE FUNCTION {name}_fits() {head} IF ({FITS[name]}) IS NOT TRUE THEN "
+            f"RAISE EXCEPTION '{REFUSAL}'; END IF; RETURN NEW; END $$",
+            f"CREATE TRIGGER {name}_in_order BEFORE INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION {name}_fits()",
+        ]
+    return statements

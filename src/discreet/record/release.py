@@ -81,10 +81,11 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """Where the spending was recorded."""
+    """Where the spending was recorded: the entry can be found by its number, and known by its hash."""
 
     dataset: str
     number: int
+    hash: str
 
 
 @dataclass(frozen=True)

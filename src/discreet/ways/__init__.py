@@ -141,6 +141,10 @@ class Planned(Protocol):
     def steps(self) -> tuple[Remark, ...]:
         """Each step and its price, as codes with numbers."""
 
+    # Two more, for the ledger; a plan that lacks them is charged as if nothing good were known of it.
+    # apart: whether what is measured of one row does not depend on other rows, so that squared lengths add up.
+    # law: the name of the mechanism, or of the law of its noise.
+
 
 @dataclass(frozen=True, eq=False)
 class Published(Generic[Facts]):

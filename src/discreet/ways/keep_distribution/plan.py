@@ -18,7 +18,7 @@ from discreet.privacy.convert import rho_for
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
 from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
-from discreet.ways.keep_distribution.spec import AUTO, LARGEST_MAPPED, KeepDistribution
+from discreet.ways.keep_distribution.spec import AUTO, CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
 SHARE_OF_MAX_COUNT = Fraction(1, 20)  # a quantile is a coarse question: a larger share would be missed elsewhere
 
@@ -42,6 +42,18 @@ class DistributionPlan:
     def row_loss(self) -> Share:
         """What one unit in one row may cost in the step that draws the rows."""
         return per_unit(self.counts, self.contributions)
+
+    @property
+    def apart(self) -> bool:
+        """One person moved changes two different answers, or one answer in two directions, where they are cumulative.
+
+        Other answers, and the borders of a bought largest count, may be pushed the same way by both rows.
+        """
+        return self.max_count is None and (self.distribution is None or self.spec.privatizer == CUMULATIVE)
+
+    @property
+    def law(self) -> str:
+        return self.spec.mechanism
 
     @property
     def steps(self) -> tuple[Remark, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark
@@ -17,6 +18,11 @@ class SumsPlan:
     spec: KeepSums
     lattice: LatticePlan
     guarantee: Guarantee
+    apart: ClassVar[bool] = True
+
+    @property
+    def law(self) -> str:
+        return f"lattice-{self.lattice.law.name}"
 
     @property
     def discloses(self) -> tuple[str, ...]:

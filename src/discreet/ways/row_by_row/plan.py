@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
@@ -23,6 +24,11 @@ class RowPlan:
     guarantee: Guarantee
     certificate: Proof | None
     discloses: tuple[str, ...] = ()
+    apart: ClassVar[bool] = True
+
+    @property
+    def law(self) -> str:
+        return self.mechanism.name
 
     @property
     def steps(self) -> tuple[Remark, ...]:

@@ -1,0 +1,65 @@
+"""Whether a release folder was paid for: its entry is there, names its digest, and costs what the guarantee says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput
+from discreet.io import RECORD
+from discreet.privacy.values import Guarantee
+
+if TYPE_CHECKING:
+    from discreet.ledger.book import Ledger
+    from discreet.ledger.spending import Spending
+
+
+@dataclass(frozen=True, eq=False)
+class PaidRelease:
+    """A folder and its entry: what does not fit, and whether the entry holds the digest of the folder."""
+
+    problems: tuple[str, ...]
+    told: bool = True
+    dataset: str = ""
+    number: int = 0
+    digest: str = ""
+    sums: Integers | None = None
+
+
+def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
+    from discreet.io.folder import read_contents
+    from discreet.record.codec import Damaged
+    from discreet.record.release import read_record
+
+    try:
+        contents = read_contents(folder)
+        record = read_record(contents.document)
+    except Damaged as error:
+        found = f"it is damaged ({error})"
+        raise BadInput(f"the release in {folder} was to be checked", found, "Run discreet verify") from error
+    if not contents.sealed:
+        return PaidRelease((f"The seal of {RECORD} is broken: it was changed after it was written.",))
+    place, digest = record.ledger, contents.digests[RECORD]
+    if place is None:
+        return PaidRelease(("The release names no ledger: it was not paid for, or not here.",))
+    which = f"#{place.number} of {place.dataset!r}"
+    entries = {entry.number: entry for entry in book.history() if entry.dataset == place.dataset}
+    if place.number not in entries:
+        return PaidRelease((f"The ledger has no entry {which}: its end was cut off, or it is another ledger.",))
+    entry = entries[place.number]
+    if entry.hash != place.hash:
+        return PaidRelease((f"The entry {which} is not the one that the release names.",))
+    sums = getattr(getattr(record.facts, "invariants", None), "sums", None)
+    problems = tuple(_differences(entry.spending, record.guarantee))
+    return PaidRelease(problems, digest in entry.digests, place.dataset, place.number, digest, sums)
+
+
+def _differences(spending: Spending, promise: Guarantee) -> Iterator[str]:
+    """The price follows from the promise and its unit, so these must be what was charged for."""
+    if spending.loss != promise.loss:
+        yield f"The entry was charged for {spending.loss}, and the release promises {promise.loss}."
+    if spending.neighbours != promise.unit:
+        yield "The entry was charged for other neighbours than the release names."

@@ -1,0 +1,187 @@
+"""The words of a ledger, for people, in one place: no code reads them, and they may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
+
+if TYPE_CHECKING:
+    from discreet.ledger.accounts import Entry, Statement
+
+COMPOSITION = {
+    "pure": "basic composition: the epsilons of all releases add up",
+    "approximate": "basic composition: the epsilons and the deltas of all releases add up",
+    "concentrated": "zero-concentrated composition: the rhos of all releases add up; a pure epsilon costs epsilon^2/2",
+}
+
+RELATIONS = {
+    "added-or-removed": "one person added or removed",
+    "moved": "one person moved, from the rows they are counted in to others",
+}
+
+PROTECTED = {
+    "pure": "Whatever was published, in all releases together, is at most e^{epsilon} times as likely with any person "
+    "as with the same person {done}.",
+    "approximate": "Take anything that was published, in all releases together. With any person it is at most "
+    "e^{epsilon} times as likely as with the same person {done}, plus {delta}.",
+    "concentrated": "All releases together are zero-concentrated differentially private with rho = {rho}, between the "
+    "data and the same data with any one person {done}.",
+}
+DONE = {"added-or-removed": "left out", "moved": "in other rows"}
+SUMS_STAY = "This holds between data that agree on every sum that was published exactly; those sums are not protected."
+NOT_MOVED = (
+    "A person who moves is removed from one row and added to another: that costs up to twice as much epsilon, "
+    "and up to four times as much rho."
+)
+NOT_REMOVED = (
+    "That a person is in the data at all is protected only where no sum was kept: a removal then costs no more than a "
+    "move. A kept sum shows it."
+)
+NOTHING_ELSE = (
+    "Not protected: releases made without this ledger, data sets under other names that hold the same people, and "
+    "anything that is not counted."
+)
+OUTCOMES = {
+    "released": "released, digest {digests}",
+    "charged, not released": "charged, not released: no folder was recorded for it. The noise may have been seen, so "
+    "nothing is given back",
+}
+CHAIN = (
+    "Every line holds a hash of the line before it. Head of the chain: {head} ({lines} lines). Keep this page: "
+    "`discreet ledger check URL --head HEX` says later whether the lines up to this one are still there, unchanged."
+)
+NOT_TOLD = "The entry fits, but it was never told that this release was saved: it does not hold the folder's digest."
+NOT_OPEN = "The ledger is not open in this process."
+UNTOLD = (
+    "What was released is out, but its entry #{number} of {dataset!r} still reads 'charged, not released': {why} "
+    "For a folder, tell it later with `discreet ledger check URL DIR --record`."
+)
+NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
+ACCEPT = (
+    "Nothing was drawn or recorded. Keep other sums, or accept it with --accept-disclosure (accept_disclosure=True)"
+)
+
+
+def account(statement: Statement) -> str:
+    """The state of a data set in one sentence."""
+    disclosed = "; published exactly: " + ", ".join(statement.discloses) if statement.discloses else ""
+    waiting = f", {statement.unreleased} of them charged, not released" if statement.unreleased else ""
+    return (
+        f"{statement.dataset}: budget {statement.budget} for {RELATIONS[statement.relation]}; spent {statement.spent} "
+        f"in {statement.releases} release(s){waiting}; left {statement.left} ({statement.composition}){disclosed}."
+    )
+
+
+def history_line(entry: Entry) -> str:
+    state = entry.state if entry.state != "released" else f"released {entry.digests[-1][:12]}"
+    words = (entry.recorded, f"{entry.dataset} #{entry.number}", str(entry.charged), state, entry.spending.who)
+    return "  ".join(word for word in (*words, entry.spending.note) if word)
+
+
+def cell(one: GivenCell) -> str:
+    keys = ", ".join(f"{name} = {value}" for name, value in one.keys.items()) or "the only row"
+    if one.modulus == 0:
+        return f"{keys} (exactly)"
+    if one.modulus == FIXED:
+        return f"{keys} (exactly, since counts are not negative)"
+    return f"{keys} (its remainder after division by {one.modulus})"
+
+
+def given_away(disclosure: Disclosure) -> str:
+    """What kept sums give away together: how many cells, and the first by name."""
+    number = disclosure.exact + disclosure.remainders + disclosure.fixed
+    if number == 0:
+        return "no single row"
+    named = "; ".join(cell(one) for one in disclosure.cells)
+    more = number - len(disclosure.cells)
+    return f"{number} row{'s' * (number != 1)}: {named}" + (f"; and {more} more" if more else "")
+
+
+def limits(disclosure: Disclosure) -> Iterator[str]:
+    """What was not looked at."""
+    if disclosure.not_compared:
+        numbers = ", ".join(f"#{number}" for number in disclosure.not_compared)
+        yield f"Not compared, or only in part, because their sums are sums of other rows: those of {numbers}."
+    if not disclosure.examined:
+        yield "The sums are too entangled, or too many, to find everything that they give away."
+
+
+def page(
+    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
+) -> str:
+    """The statement of a data set: a page for people."""
+    return "\n".join(_page(statement, entries, disclosure, address=address, opened=opened, lines=lines)) + "\n"
+
+
+def _page(
+    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
+) -> Iterator[str]:
+    title = f"Statement of the data set {statement.dataset}"
+    yield from (title, "=" * len(title), "", f"Ledger {address}; budget set {opened}.", "")
+    yield from _heading("What is protected")
+    parts = statement.spent.as_json()
+    if any(value != "0" for value in parts.values()):
+        yield PROTECTED[statement.spent.kind].format(done=DONE[statement.relation], **parts)
+    else:
+        yield "Nothing was published yet."
+    if statement.discloses:
+        yield SUMS_STAY
+    yield from ("", *_heading("What is not protected"))
+    yield NOT_MOVED if statement.relation == "added-or-removed" else NOT_REMOVED
+    if statement.discloses:
+        yield f"Published exactly: {', '.join(statement.discloses)}."
+        yield f"Together these sums give away {given_away(disclosure)}."
+        yield from limits(disclosure)
+    yield from (NOTHING_ELSE, "", *_heading("The account"))
+    yield f"Budget  {statement.budget}"
+    yield f"Spent   {statement.spent}"
+    yield f"Left    {statement.left}"
+    yield f"For {RELATIONS[statement.relation]}, by {statement.composition}."
+    yield from ("", *_heading(f"Releases ({statement.releases})"))
+    for entry in entries:
+        yield from _entry(entry)
+    yield from ("", *_heading("The record"), CHAIN.format(head=statement.head, lines=lines))
+
+
+def _heading(words: str) -> tuple[str, ...]:
+    return words, "-" * len(words)
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    spending = entry.spending
+    yield f"#{entry.number}  {entry.recorded}  {entry.charged}"
+    for name, value in (("by", spending.who), ("for", spending.note), ("mechanism", spending.mechanism)):
+        if value:
+            yield f"    {name} {value}"
+    yield f"    {OUTCOMES[entry.state].format(digests=', '.join(entry.digests))}"
+    if spending.discloses:
+        yield f"    publishes exactly: {', '.join(spending.discloses)}"
+    if entry.disclosure.anything:
+        yield f"    accepted: gives away {given_away(entry.disclosure)}"
+    yield f"    line {entry.hash}"
+
+
+CSV_COLUMNS = (
+    "number", "dataset", "recorded", "who", "note", "state", "epsilon", "delta", "rho", "mechanism", "discloses",
+    "digests", "hash",
+)  # fmt: skip
+
+
+def as_csv(entries: Sequence[Entry]) -> str:
+    """The history as a table, a line per entry."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n", restval="")
+    writer.writeheader()
+    for entry in entries:
+        spending = entry.spending
+        writer.writerow({
+            "number": entry.number, "dataset": entry.dataset, "recorded": entry.recorded, "who": spending.who,
+            "note": spending.note, "state": entry.state, **entry.charged.as_json(), "mechanism": spending.mechanism,
+            "discloses": "; ".join(spending.discloses), "digests": " ".join(entry.digests), "hash": entry.hash,
+        })  # fmt: skip
+    return out.getvalue()

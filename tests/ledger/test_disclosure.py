@@ -1,0 +1,223 @@
+"""What the kept sums of several releases give away together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.errors import Discloses
+from discreet.lattice.invariants import Kept
+from discreet.ledger import Spending, documents, ledger
+from discreet.ledger.disclosure import FIXED, Disclosure, Numbered, all_given, newly_given
+from discreet.ledger.documents import KeptTable, kept_table, read_kept, written_kept
+from discreet.privacy import Pure
+
+ROWS = dc.table(pa.table({"town": list("abcd"), "n": [3, 0, 5, 2]}), "n", ["town"])
+GRID = dc.table(pa.table({"town": list("aabbcc"), "sex": list("fmfmfm"), "n": [3, 0, 5, 2, 1, 1]}), "n", "all")
+
+
+def sums(*rows: str) -> Kept:
+    return dc.sums([[int(entry) for entry in row] for row in rows])
+
+
+def release(book: dc.Ledger, table: dc.Table, *keep: Any, **options: Any) -> dc.Release:
+    return dc.release(table, epsilon="1/10", keep=list(keep), ledger=book, dataset="d", **options)
+
+
+@pytest.fixture
+def book(sqlite_url: str) -> dc.Ledger:
+    made = ledger(sqlite_url)
+    made.create("d", epsilon=100)
+    return made
+
+
+def test_two_sums_that_differ_by_one_row_disclose_it(book: dc.Ledger) -> None:
+    release(book, ROWS, sums("1100"))
+    with pytest.raises(Discloses, match=r"give away 1 row: town = c \(exactly\).*--accept-disclosure") as caught:
+        release(book, ROWS, sums("1110"))
+    assert caught.value.exit_status == 1 and caught.value.values["cells"] == ({"town": "c"},)
+    assert book.status("d").releases == 1
+    release(book, ROWS, sums("1110"), accept_disclosure=True)
+    entry = book.history("d")[1]
+    assert entry.disclosure.exact == 1 and entry.disclosure.cells[0].keys == {"town": "c"}
+    release(book, ROWS, sums("1110"))  # nothing new is given away
+    release(book, ROWS, sums("1101"), accept_disclosure=True)  # now d, too, and with it nothing else
+    assert book.history("d")[3].disclosure.cells[0].keys == {"town": "d"}
+    page = book.statement("d")
+    assert "give away 2 rows" in page and "accepted: gives away 1 row: town = c (exactly)" in page
+
+
+def test_a_remainder_is_given_away_too(book: dc.Ledger) -> None:
+    """{1,2}, {2,3}, {1,3,4}: what is left free changes row 4 by twos only."""
+    release(book, ROWS, sums("1100"))
+    release(book, ROWS, sums("0110"))
+    with pytest.raises(Discloses, match=r"town = d \(its remainder after division by 2\)"):
+        release(book, ROWS, sums("1011"))
+
+
+def test_a_release_that_discloses_a_remainder_by_itself_is_refused(book: dc.Ledger) -> None:
+    with pytest.raises(Discloses, match="remainder after division by 2"):
+        release(book, ROWS, sums("1100", "0110", "1011"))
+
+
+def test_what_the_guarantee_itself_says_is_no_surprise(book: dc.Ledger) -> None:
+    """A sum of one row is kept on purpose, and the promise names that row."""
+    made = release(book, ROWS, dc.sum_where(town="a"), dc.total())
+    assert "determined" in [remark.code for remark in made.guarantee.remarks]
+    assert book.history("d")[0].disclosure == Disclosure()
+
+
+def test_a_finer_and_a_coarser_table_meet_on_the_finer(book: dc.Ledger) -> None:
+    coarse = dc.table(pa.table({"town": list("abc"), "n": [3, 7, 2]}), "n", ["town"])
+    release(book, coarse, sums("110"))
+    with pytest.raises(Discloses, match=r"sex = m, town = b"):
+        release(book, GRID, sums("111000", "000011"))
+    release(book, GRID, dc.margin("sex"))
+    assert book.history("d")[1].disclosure == Disclosure()
+
+
+def test_the_same_from_the_coarser_side(book: dc.Ledger) -> None:
+    release(book, GRID, sums("111000"))
+    coarse = dc.table(pa.table({"town": list("abc"), "n": [3, 7, 2]}), "n", ["town"])
+    with pytest.raises(Discloses, match="sex = m, town = b"):
+        release(book, coarse, sums("110"))
+
+
+def test_tables_that_do_not_nest_are_compared_by_name_and_it_is_said(book: dc.Ledger) -> None:
+    aged = dc.table(pa.table({"town": list("aabb"), "age": list("yoyo"), "n": [1, 2, 3, 4]}), "n", "all")
+    two = dc.table(pa.table({"town": list("aabb"), "sex": list("fmfm"), "n": [1, 2, 3, 4]}), "n", "all")
+    release(book, aged, dc.margin("town"))
+    with pytest.raises(Discloses, match=r"sex = f, town = a.*sex = m, town = a"):  # town b is in the other margin
+        release(book, two, sums("1011"))
+    release(book, two, dc.margin("sex"))
+    assert book.history("d")[1].disclosure.not_compared == (1,)
+    assert "Not compared, or only in part" in book.statement("d")
+
+
+def test_counts_of_other_things_are_not_mixed(book: dc.Ledger) -> None:
+    other = dc.table(pa.table({"town": list("abcd"), "births": [1, 1, 1, 1]}), "births", ["town"])
+    release(book, ROWS, sums("1100"))
+    release(book, other, sums("1110"))
+    assert book.history("d")[1].disclosure.not_compared == (1,)
+
+
+def test_a_sum_of_zero_fixes_rows_and_the_statement_says_so(book: dc.Ledger, tmp_path: Path) -> None:
+    empty = dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 5, 2]}), "n", ["town"])
+    release(book, empty, sums("1100", "0011"), nonnegative=True).save(tmp_path / "out")
+    page = book.statement("d")
+    assert "town = a (exactly, since counts are not negative)" in page and "give away 2 rows" in page
+
+
+def test_in_a_data_set_of_added_or_removed_people_kept_sums_are_charged_and_recorded(book: dc.Ledger) -> None:
+    release(book, ROWS, dc.total())
+    statement = book.status("d")
+    assert statement.relation == "added-or-removed" and statement.spent.epsilon == Fraction(1, 20)
+    assert statement.discloses == ("total",)
+    assert "those sums are not protected" in book.statement("d")
+
+
+def test_several_tables_are_one_transaction(url: str) -> None:
+    made = ledger(url)
+    made.create("d", epsilon=1)
+    head = made.status("d").head
+    half, much = Spending(Pure("1/2"), note="first"), Spending(Pure("3/4"), note="second")
+    with pytest.raises(dc.OverBudget, match=r"epsilon = 0\.5 is left"):
+        made.spend_all("d", [half, much])
+    assert made.history() == () and made.status("d").head == head
+    first, second = made.spend_all("d", [half, half])
+    assert (first.number, second.number, second.charged.epsilon) == (1, 2, 0.5)
+    assert made.status("d").left.epsilon == 0
+
+
+def test_several_tables_are_tested_together(book: dc.Ledger) -> None:
+    keys = {"town": list("abcd")}
+    one, two = (kept_table("n", keys, (kept,), 4) for kept in (sums("1100"), sums("1110")))
+    spendings = [Spending(Pure("1/10"), discloses=("matrix",), kept=kept) for kept in (one, two)]
+    with pytest.raises(Discloses, match="town = c"):
+        book.spend_all("d", spendings)
+    assert book.history() == ()
+
+
+def test_kept_sums_that_were_tampered_with_are_refused(book: dc.Ledger, sqlite_url: str) -> None:
+    from .test_chain import tampered
+
+    release(book, ROWS, sums("1100"))
+    tampered(sqlite_url, "UPDATE discreet_documents SET content = 'eJyrrgUAAXUA+Q=='")
+    with pytest.raises(dc.BadInput, match="kept sums of its entry #1 cannot be read"):
+        release(book, ROWS, sums("1110"))
+    tampered(sqlite_url, "DELETE FROM discreet_documents")
+    with pytest.raises(dc.BadInput, match="it is not there"):
+        book.statement("d")
+
+
+def test_too_many_rows_are_not_stored_and_it_is_said(book: dc.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_LETTERS", 20)
+    release(book, ROWS, sums("1100"))
+    monkeypatch.undo()
+    release(book, ROWS, sums("1110"))
+    assert book.history("d")[1].disclosure.not_compared == (1,)
+
+
+def numbered(number: int, *rows: str) -> Numbered:
+    keys = {"cell": [str(place) for place in range(len(rows[0]))]}
+    return Numbered(number, kept_table("n", keys, (sums(*rows),), len(rows[0])))
+
+
+def by_enumeration(rows: list[str], most: int = 3) -> dict[int, set[int]]:
+    """Of each cell, the values it can differ by among small tables of whole numbers with the same sums."""
+    matrix = np.array([[int(entry) for entry in row] for row in rows])
+    width = matrix.shape[1]
+    changes = [np.array(v) for v in product(range(-most, most + 1), repeat=width) if not (matrix @ np.array(v)).any()]
+    return {cell: {int(v[cell]) for v in changes} for cell in range(width)}
+
+
+words = st.text("01", min_size=4, max_size=4).filter(lambda row: "1" in row)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(words, min_size=1, max_size=2), words)
+def test_what_is_new_is_what_enumeration_finds(earlier: list[str], new: str) -> None:
+    entries = [numbered(place + 1, row) for place, row in enumerate(earlier)]
+    last = numbered(9, new)
+    found = newly_given(entries, last)
+    before, after, own = (by_enumeration(rows) for rows in (earlier, [*earlier, new], [new]))
+    exact = {cell for cell in range(4) if after[cell] == {0} and before[cell] != {0} and own[cell] != {0}}
+    assert found.exact == len(exact)
+    shown = {int(cell.keys["cell"]) for cell in found.cells if cell.modulus == 0}
+    assert shown == exact
+    whole = all_given([*entries, last])
+    assert whole.exact == sum(after[cell] == {0} for cell in range(4))
+
+
+def test_what_fixes_cells_is_what_enumeration_finds() -> None:
+    """All tables without negative counts that have these sums, one by one."""
+    rows, truth = ["1100", "0110", "1111"], np.array([0, 2, 0, 1])
+    matrix = np.array([[int(entry) for entry in row] for row in rows])
+    values = matrix @ truth
+    tables = [np.array(x) for x in product(range(4), repeat=4) if np.array_equal(matrix @ np.array(x), values)]
+    single = {cell for cell in range(4) if len({int(table[cell]) for table in tables}) == 1}
+    entry = Numbered(1, numbered(1, *rows).table, None, values)
+    found = all_given([entry])
+    assert {int(cell.keys["cell"]) for cell in found.cells if cell.modulus in (0, FIXED)} <= single
+    zero = Numbered(1, numbered(1, "1100", "0011").table, None, np.array([0, 3]))
+    assert {int(cell.keys["cell"]) for cell in all_given([zero]).cells} == {0, 1}
+
+
+def test_kept_tables_come_back_as_they_were() -> None:
+    kept = (dc.total(), dc.margin("a", "b"), dc.sum_where(a="x, y"), sums("10", "01"))
+    table = KeptTable("n", {"a": ["x, y", "é"], "b": ["\ud800", ""]}, kept, 2)
+    written = written_kept(table)
+    assert written is not None
+    again = read_kept(written[1], written[0])
+    assert (again.count, again.columns, again.kept, again.rows) == (table.count, table.columns, table.kept, table.rows)
+    with pytest.raises(ValueError, match="does not say"):
+        read_kept(written[1], "0" * 64)
