@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HIDDEN = "***"
 SECRET_OPTIONS = ("password", "passwd", "sslpassword", "passfile")
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+PLAIN_OPTIONS = ({"mode": "rw", "uri": "true"}, {"mode": "ro", "uri": "true"})  # of an SQLite file that is there
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class Address:
 def address_of(url: str | Path) -> Address:
     """A bare path or a sqlite URL: a file. A postgresql URL: a server."""
     given = str(url)
+    if NO_TEXT.search(given):
+        raise BadInput("a ledger was asked for", "its address holds bytes that are no text", "Give a path or a URL")
     if "://" not in given:
-        return _file(Path(given).expanduser())
+        return _file(Path(given))
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -59,17 +63,21 @@ def address_of(url: str | Path) -> Address:
 
 def mask(url: str) -> str:
     """A URL, even a malformed one, without its passwords."""
-    url = re.sub(r"(://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)
+    url = re.sub(r"(://[^:/@]*|^[^:/@\\]+(?!://|:\\)):.*@", rf"\1:{HIDDEN}@", url)  # the scheme may have been forgotten
     return re.sub(rf"(?i)\b({'|'.join(SECRET_OPTIONS)})=[^&\s]*", rf"\1={HIDDEN}", url)
 
 
 def _sqlite(parsed: URL, given: str) -> Address:
     database = parsed.database or ""
     if database in ("", ":memory:"):
-        raise BadInput(f"the ledger {given} was asked for", "a ledger in memory would be forgotten", "Give a path")
-    if not database.startswith("file:"):
+        found = "a ledger in memory would be forgotten"
+        raise BadInput(f"the ledger {mask(given)} was asked for", found, "Give a path")
+    if not database.startswith("file:") and not parsed.query:
         return _file(Path(database))
-    return Address(parsed, given, file=Path(unquote(database.removeprefix("file:"))))
+    if dict(parsed.query) not in PLAIN_OPTIONS:
+        found = "its options could keep it in memory, make a new one, or turn off its locks"
+        raise BadInput(f"the ledger {mask(given)} was asked for", found, "Give the path of the file alone")
+    return Address(parsed, mask(given), file=Path(unquote(database.removeprefix("file:"))))
 
 
 def _file(path: Path) -> Address:
@@ -77,8 +85,12 @@ def _file(path: Path) -> Address:
 
     if not path.name:
         raise BadInput("a ledger was asked for", "an empty path was given", "Give the path of an SQLite file")
-    location = f"file:{quote(str(path.absolute()))}"
-    return Address(URL.create("sqlite", database=location, query={"mode": "rw", "uri": "true"}), str(path), file=path)
+    try:
+        location = f"file:{quote(str(path.expanduser().absolute()))}"
+    except RuntimeError as error:
+        raise BadInput(f"the ledger {mask(str(path))} was asked for", "there is no such home folder") from error
+    url = URL.create("sqlite", database=location, query={"mode": "rw", "uri": "true"})
+    return Address(url, mask(str(path)), file=path.expanduser())
 
 
 def _postgresql(parsed: URL) -> Address:

@@ -1,0 +1,50 @@
+"""What fuzzing has found, kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import discreet as dc
+from discreet.ledger.address import address_of, mask
+from discreet.numbers import exact
+
+from .targets import TARGETS, attack
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("ledger-address", b"\x80"),  # bytes that are no text have no URL
+        ("ledger-address", b"postgresql://\xdfe/\xdf"),
+        ("ledger-address", b"~nobody-has-this-name/ledger.db"),
+        ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
+        ("keep", b"111e4_000000"),  # an underscore hid the size of the exponent
+        ("keep", b"9" * 400 + b"e3999"),  # more digits than Python prints
+    ],
+)
+def test_it_is_answered_now(name: str, data: bytes) -> None:
+    attack(TARGETS[name], data)
+
+
+@pytest.mark.parametrize("url", ["me:geheim@host/db", "postgresql:/me:geheim@host/db", "postgresql:me:geheim@host/db"])
+def test_a_url_without_its_scheme_shows_no_password(url: str, tmp_path: Path) -> None:
+    with pytest.raises(dc.BadInput) as error:
+        dc.ledger(url).status()
+    assert "geheim" not in str(error.value) and "geheim" not in mask(url)
+
+
+@pytest.mark.parametrize(
+    "options", ["mode=memory&uri=true", "uri=true", "nolock=1&mode=rw&uri=true", "mode=rwc&uri=true"]
+)
+def test_options_that_make_or_forget_a_ledger_are_refused(options: str, tmp_path: Path) -> None:
+    with pytest.raises(dc.BadInput, match="in memory, make a new one"):
+        address_of(f"sqlite:///file:{tmp_path}/x.db?{options}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", ["1e4_000_000", "1" * 3000 + "e1001", "1e-4001", "1e40000000"])
+def test_absurd_numbers_are_refused(number: str) -> None:
+    with pytest.raises(dc.BadInput, match="exponent"):
+        exact(number)
