@@ -231,7 +231,7 @@ def _toml_seeds() -> list[bytes]:
         'rho = 0.1\n[keep-sums]\nkeep = ["total", "margin:k"]\nlaw = "gaussian"\n',
         'epsilon = 1\ndelta = 1e-6\n[keep-distribution]\nmax_count = 9\nbase = "gaussian"\nsplit = 0.3\n',
         'alpha = 0.5\n[ledger]\nurl = "budget.db"\ndataset = "d"\n[about]\ntitle = "x"\n',
-        'epsilon = 1\n[ledger]\nvariable = "NOT_SET"\ndataset = "d"\n[output]\nmeasurements = false\nformat = "parquet"\n',
+        'epsilon = 1\n[ledger]\nvariable = "NOT_SET"\ndataset = "d"\n[output]\nmeasurements = false\n',
     ]
     return [(head + way).encode() for way in ways]
 

@@ -48,3 +48,29 @@ def test_options_that_make_or_forget_a_ledger_are_refused(options: str, tmp_path
 def test_absurd_numbers_are_refused(number: str) -> None:
     with pytest.raises(dc.BadInput, match="exponent"):
         exact(number)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "verify NAME",
+        "release NAME --count n --epsilon 1 --out out",
+        "release t.csv --count n --epsilon 1 --out NAME",
+        "ledger status NAME",
+        "run NAME",
+        "certify NAME --epsilon 1",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_no_traceback(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from discreet.cli import main
+
+    (tmp_path / "t.csv").write_text("k,n\na,1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["discreet", *words.replace("NAME", "x" * 300).split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("discreet: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
