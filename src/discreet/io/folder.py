@@ -39,8 +39,9 @@ def save(release: Release, folder: str | Path, format: str | None = None) -> str
 
     target = free_target(folder)
     suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
-    part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    part = target  # until there is one: nothing to take away
     try:
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
         digest = _fill(part, release, suffix)
         part.chmod(0o755)
         if target.exists():
@@ -50,7 +51,8 @@ def save(release: Release, folder: str | Path, format: str | None = None) -> str
     except OSError as error:
         raise BadInput(f"the release was to be saved in {target}", error.strerror or str(error)) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        if part != target:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def check_format(format: str | None) -> str | None:

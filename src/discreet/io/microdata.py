@@ -230,8 +230,9 @@ def write_counted(counted: Table, out: str | Path) -> None:
         write_json(_beside(out), {"contributions": schema.contributions})
         part.replace(out)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise BadInput(f"{out} was to be written", error.strerror or str(error)) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def contributions_beside(path: str | Path) -> int:

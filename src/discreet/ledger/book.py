@@ -252,8 +252,8 @@ def _entries(connection: Connection, budgets: dict[str, Amount], dataset: str | 
     from discreet.ledger.tables import spendings
 
     query = select(spendings).order_by(spendings.c.recorded, spendings.c.dataset, spendings.c.number)
-    if dataset is not None:
-        query = query.where(spendings.c.dataset == dataset)
+    if dataset is not None:  # in the order in which they were made, even where a clock ran backwards
+        query = select(spendings).order_by(spendings.c.number).where(spendings.c.dataset == dataset)
     entries = []
     for row in connection.execute(query):
         loss = loss_of(_number(row.epsilon), rho=_number(row.rho), delta=Fraction(row.delta))
