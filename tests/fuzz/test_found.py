@@ -20,6 +20,8 @@ from .targets import TARGETS, attack
         ("ledger-address", b"postgresql://\xdfe/\xdf"),
         ("ledger-address", b"~nobody-has-this-name/ledger.db"),
         ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
+        ("distribution", b"1e400"),  # a number that no float is
+        ("matrix", b"\x00" + b"[" * 100_000),
         ("keep", b"111e4_000000"),  # an underscore hid the size of the exponent
         ("keep", b"9" * 400 + b"e3999"),  # more digits than Python prints
     ],

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import BadInput
 
 from . import targets
-from .targets import SECONDS, TARGETS, TOKENS, Target, attack
+from .targets import SECONDS, TARGETS, TOKENS, Target, attack, warm
 
 EXAMPLES = {"record": 150}  # some hundred for the others: a folder takes longest
 
@@ -39,7 +38,7 @@ def inputs(target: Target) -> st.SearchStrategy[bytes]:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """An endless loop becomes a failure."""
+    """An endless loop becomes a failure; the clock on the wall is generous, for a machine may be busy."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"not done after {seconds} seconds")
@@ -60,15 +59,16 @@ def test_anything_is_answered(name: str) -> None:
     @settings(max_examples=EXAMPLES.get(name, 300))
     @given(inputs(target))
     def fuzz(data: bytes) -> None:
-        with at_most(2 * SECONDS):
+        with at_most(6 * SECONDS):
             attack(target, data)
 
-    attack(target, target.seeds()[0])  # whatever is imported for the first time is not the input's fault
+    warm(target)
     fuzz()
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_seed_is_answered(name: str) -> None:
+    warm(TARGETS[name])
     for seed in TARGETS[name].seeds():
         attack(TARGETS[name], seed)
 
@@ -108,4 +108,4 @@ def test_a_target_that_misbehaves_is_caught(feed: Any, error: type[Exception], w
 def test_a_target_that_is_slow_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "SECONDS", 0.01)
     with pytest.raises(AssertionError, match="seconds"):
-        attack(Target("bad", lambda data, folder: sleep(0.02), list), b"")
+        attack(Target("bad", lambda data, folder: sum(range(10**6)), list), b"")

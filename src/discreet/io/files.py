@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -26,6 +24,8 @@ def read_matrix(path: str | Path) -> Rows:
     content = _content(path)
     if isinstance(content, dict) and "weights" in content:
         return _shares(_rows(content["weights"], path), content.get("denominator"), path)
+    if content is None:
+        raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
     if isinstance(content, dict):
         if "matrix" not in content:
             raise BadInput(f"a matrix was to be read from {path}", "the JSON object has neither 'matrix' nor 'weights'")
@@ -49,24 +49,35 @@ def read_distribution(path: str | Path) -> list[float]:
     if not isinstance(content, list) or not content:
         raise BadInput(f"a distribution was to be read from {path}", "it is not a list of numbers")
     entries = [entry[0] if isinstance(entry, list) and len(entry) == 1 else entry for entry in content]
-    return [float(_number(entry, path)) for entry in entries]
+    try:
+        return [float(_number(entry, path)) for entry in entries]
+    except OverflowError as error:
+        raise BadInput(f"a distribution was to be read from {path}", "a number in it is too large") from error
 
 
 def _content(path: Path) -> Any:
     try:
         if path.suffix.lower() == ".npz":
-            with np.load(path) as archive:
-                if "matrix" not in archive:
-                    raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
-                return archive["matrix"].tolist()
+            return _archived(path)
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
             return json.loads(text, parse_float=_Written, parse_int=_Written)
         return [row for row in csv.reader(text.splitlines()) if row]
     except OSError as error:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
-    except (ValueError, UnicodeDecodeError, BadZipFile, UnpicklingError, EOFError) as error:
+    except (ValueError, UnicodeDecodeError, RecursionError, csv.Error) as error:
         raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+
+
+def _archived(path: Path) -> Any:
+    """The array of an NPZ file. What is wrong with an archive comes out as almost any error there is."""
+    try:
+        with np.load(path) as archive:
+            return archive["matrix"].tolist() if "matrix" in archive else None
+    except OSError:
+        raise
+    except Exception as error:
+        raise BadInput(f"{path} was to be read", f"it is no archive of arrays: {error}") from error
 
 
 class _Written(str):
