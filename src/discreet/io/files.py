@@ -24,8 +24,6 @@ def read_matrix(path: str | Path) -> Rows:
     content = _content(path)
     if isinstance(content, dict) and "weights" in content:
         return _shares(_rows(content["weights"], path), content.get("denominator"), path)
-    if content is None:
-        raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
     if isinstance(content, dict):
         if "matrix" not in content:
             raise BadInput(f"a matrix was to be read from {path}", "the JSON object has neither 'matrix' nor 'weights'")
@@ -73,11 +71,14 @@ def _archived(path: Path) -> Any:
     """The array of an NPZ file. What is wrong with an archive comes out as almost any error there is."""
     try:
         with np.load(path) as archive:
-            return archive["matrix"].tolist() if "matrix" in archive else None
+            matrix = archive["matrix"].tolist() if "matrix" in archive else None
     except OSError:
         raise
     except Exception as error:
-        raise BadInput(f"{path} was to be read", f"it is no archive of arrays: {error}") from error
+        raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+    if matrix is None:
+        raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
+    return matrix
 
 
 class _Written(str):
