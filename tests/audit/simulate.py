@@ -18,6 +18,7 @@ from discreet.sample.bits import seeded
 from discreet.table import Schema
 from discreet.ways import way_named
 
+TOGETHER = 500  # copies of a small table in one release: a plan for more takes longer than it saves
 MANY_TIMES = "copy"  # the key that tells the copies of a small table apart
 
 
@@ -51,11 +52,11 @@ def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: b
     privacy = {name: options.pop(name, None) for name in ("epsilon", "alpha", "rho")}
     loss, spec = asked(privacy.pop("epsilon"), None, **privacy, delta=options.pop("delta", 0), **options)
     way, bits = way_named(spec.name), seeded(seed)
-    size = 1 if case.repeated else copies
+    size = 1 if case.repeated else min(copies, TOGETHER if "keep" in options else copies)
     plan = way.plan(_schema(case, size), loss, spec)
     table = np.tile(np.array(counts, dtype=np.int64), size)
     with _construct_once():
-        releases = [_published(way, plan, table, bits) for _ in range(copies if case.repeated else 1)]
+        releases = [_published(way, plan, table, bits) for _ in range(copies // size)]
     columns = [np.concatenate([one[k].reshape(size, -1) for one in releases]) for k in range(len(releases[0]))]
     return Drawn(np.concatenate(columns, axis=1), plan.guarantee.loss)
 

@@ -19,8 +19,8 @@ from .cases import CASES
 from .simulate import Case, drawn
 
 FULL = bool(os.environ.get("DISCREET_FULL"))
-TOGETHER, APART = (1_000_000, 20_000) if FULL else (60_000, 400)  # small tables in one release, or a release for each
-ENOUGH = 12_000  # releases by which an auditor tells that the noise of a whole release is 30% too small
+TOGETHER, APART = (500_000, 10_000) if FULL else (40_000, 300)  # small tables in one release, or a release for each
+ENOUGH, ENOUGH_APART = 200_000, 12_000  # draws by which an auditor tells that noise is 30% too small
 
 
 def audited(case: Case, copies: int, *, off: bool = False) -> Audit:
@@ -43,7 +43,7 @@ def test_never_above_the_claim(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.off and (FULL or not case.repeated)], ids=str)
 def test_noise_that_is_a_third_too_small_is_caught(case: Case) -> None:
-    found = audited(case, ENOUGH if case.repeated else max(TOGETHER, 200_000), off=True)
+    found = audited(case, ENOUGH_APART if case.repeated else ENOUGH, off=True)
     assert found.refutes(claim(case)), found
 
 

@@ -22,6 +22,7 @@ from .targets import TARGETS, attack
         ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
         ("distribution", b"1e400"),  # a number that no float is
         ("matrix", b"\x00" + b"[" * 100_000),
+        ("record", bytes([5, 4, 4, 21, 21, 0, 46])),  # a law of no known name, asked for an estimate
         ("keep", b"111e4_000000"),  # an underscore hid the size of the exponent
         ("keep", b"9" * 400 + b"e3999"),  # more digits than Python prints
     ],
