@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FINDINGS = ROOT / "fuzz-findings"
 RUNS = 10_000  # a few minutes a target
 LONGEST = 4096  # bytes of an input: what is larger costs time and shows nothing new
-SECONDS, MEGABYTES = 20, 2048  # where libFuzzer ends an input by itself; the targets have narrower limits
+SECONDS, MEGABYTES = 120, 2048  # where libFuzzer ends an input by itself; the targets have narrower limits
 INSTALL = (
     "atheris is not installed: pip install 'discreet[fuzz]'. It has wheels for Linux and macOS, Python 3.11 to 3.13"
 )

@@ -38,7 +38,8 @@ def _rows() -> list[Case]:
         Case("signed-geometric, two at once", signed, (1, 0), (3, 0), contributions=2, off=OFF),
         Case("discrete-gaussian, delta", DELTA | gaussian, (0,), (1,)),
         Case("discrete-gaussian, rho", RHO | gaussian, (2,), (3,), off=RHO_OFF),
-        Case("discrete-gaussian, two each", RHO | gaussian, (1, 3), (2, 4), contributions=2, off=RHO_OFF),
+        Case("discrete-gaussian, two each", RHO | gaussian, (1, 3), (2, 4), contributions=2),
+        Case("discrete-gaussian, two at once", RHO | gaussian, (1, 3), (3, 3), contributions=2, off=RHO_OFF),
     ]
 
 
@@ -51,12 +52,11 @@ def _sums() -> list[Case]:
     moved = {"one": (0, 1, 2), "other": (1, 0, 2), "keys": {"k": "abc"}}
     corner = {"one": (0, 0, 3), "other": (1, 0, 2), "keys": {"k": "abc"}}
     two = {"one": (0, 1, 2, 0), "other": (1, 0, 1, 1), "keys": {"k": "abcd"}, "contributions": 2}
-    same = {"one": (1,), "other": (1,), "keys": {"k": "a"}}
     free = {"one": (0, 1, 2), "other": (0, 1, 3), "keys": {"k": "aab", "j": "xyx"}}
     swapped = {"one": (0, 1, 1, 0), "other": (1, 0, 0, 1), "keys": {"r": "aabb", "c": "xyxy"}}
     together = [
         Case("margin, l1", ONE | MARGIN, **moved, off=OFF),
-        Case("margin, nothing left to draw", ONE | MARGIN | {"per_unit": True}, **same),
+        Case("margin, l1, per unit", {"epsilon": "1/2", "per_unit": True} | MARGIN, **moved),
         Case("margin, l1, non-negative", ONE | MARGIN | NONNEGATIVE, **moved),
         Case("margin, l1, non-negative, corner", ONE | MARGIN | NONNEGATIVE, **corner, off={"epsilon": "1.8"}),
         Case("margin, gaussian", RHO | MARGIN | GAUSSIAN, **moved, off=RHO_OFF),
@@ -75,7 +75,11 @@ def _sums() -> list[Case]:
         "two margins, l1, non-negative": (ONE | TWO_WAY | NONNEGATIVE, swapped),
         "a sum beside free rows": (ONE | {"keep": ["sum:k=a"]}, free),
     }
-    return [*together, *(Case(name, how, **pair, repeated=True) for name, (how, pair) in apart.items())]
+    slow = ("total, l2, non-negative", "two margins, l1, non-negative", "total, l1, non-negative")
+    return [
+        *together,
+        *(Case(name, how, **pair, repeated=True, slow=name in slow) for name, (how, pair) in apart.items()),
+    ]
 
 
 def _distributions() -> list[Case]:
@@ -92,7 +96,10 @@ def _distributions() -> list[Case]:
         "rank": (ONE | plain | {"mechanism": "rank"}, pair),
         **{name: (ONE | {"max_count": 2, "mechanism": name}, ((0, 1, 2), (1, 1, 2))) for name in CONSTRUCTED},
     }
-    found = [Case(name, how, *tables, {"k": "abc"}, repeated=True) for name, (how, tables) in kept.items()]
+    slow = ("transport, refined", "transport, no range")
+    found = [
+        Case(name, how, *tables, {"k": "abc"}, repeated=True, slow=name in slow) for name, (how, tables) in kept.items()
+    ]
     two = Case("transport, two each", ONE | plain, (0, 1, 3), (1, 2, 3), {"k": "abc"}, 2, repeated=True)
     return [*found, two, Case("transport, too loud", ONE | plain, *pair, {"k": "abc"}, repeated=True, off=OFF)]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.build import construct as construct_module
+from discreet.privacy.values import whole_price
 from discreet.release import asked
 from discreet.sample.bits import seeded
 from discreet.table import Schema
@@ -33,6 +34,7 @@ class Case:
     keys: dict[str, str] = field(default_factory=dict)  # a letter for each row
     contributions: int = 1
     repeated: bool = False  # rows of one release depend on each other: one release for every draw
+    slow: bool = False  # a release takes long: fewer of them
     off: dict[str, Any] | None = None  # options whose noise is 30% too small for what `options` claims
 
     def __str__(self) -> str:
@@ -44,7 +46,7 @@ class Drawn:
     """A row for each draw: the table, the measurements, and the answers about the distribution, where there are any."""
 
     published: Any
-    loss: Any
+    loss: Any  # of the whole change
 
 
 def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: bool = False) -> Drawn:
@@ -58,7 +60,7 @@ def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: b
     with _construct_once():
         releases = [_published(way, plan, table, bits) for _ in range(copies // size)]
     columns = [np.concatenate([one[k].reshape(size, -1) for one in releases]) for k in range(len(releases[0]))]
-    return Drawn(np.concatenate(columns, axis=1), plan.guarantee.loss)
+    return Drawn(np.concatenate(columns, axis=1), whole_price(plan.guarantee))
 
 
 def _published(way: Any, plan: Any, table: Any, bits: Any) -> list[Any]:

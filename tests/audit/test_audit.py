@@ -19,8 +19,9 @@ from .cases import CASES
 from .simulate import Case, drawn
 
 FULL = bool(os.environ.get("DISCREET_FULL"))
-TOGETHER, APART = (500_000, 10_000) if FULL else (40_000, 300)  # small tables in one release, or a release for each
-ENOUGH, ENOUGH_APART = 200_000, 12_000  # draws by which an auditor tells that noise is 30% too small
+# draws: small tables in one release; a release for each; the same where one takes long
+TOGETHER, APART, FEW = (500_000, 10_000, 2_000) if FULL else (40_000, 300, 100)
+ENOUGH, ENOUGH_APART = 100_000, 12_000  # draws by which an auditor tells that noise is 30% too small
 
 
 def audited(case: Case, copies: int, *, off: bool = False) -> Audit:
@@ -37,7 +38,8 @@ def claim(case: Case) -> dc.Pure:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_never_above_the_claim(case: Case) -> None:
-    found = audited(case, APART if case.repeated else TOGETHER)
+    copies = TOGETHER if not case.repeated else FEW if case.slow else APART
+    found = audited(case, copies)
     assert not found.refutes(claim(case)), found
 
 
@@ -78,8 +80,9 @@ def test_what_is_published_together_is_audited_together() -> None:
 
 
 def test_equal_tables_show_nothing() -> None:
-    case = next(case for case in CASES if case.one == case.other)
-    assert audited(case, 20_000).epsilon() < 0.1
+    case = next(case for case in CASES if case.name == "geometric")
+    found = audit(*(drawn(case, case.one, 20_000, seed).published for seed in (1, 2)), dc.Pure(1))
+    assert found.epsilon() < 0.1
 
 
 def test_a_rare_certain_event_is_found() -> None:
@@ -94,10 +97,10 @@ def test_a_rare_certain_event_is_found() -> None:
 def test_bounds_cover_as_often_as_they_say() -> None:
     """Of audits of a fair coin against itself at 90%, no more than a tenth see a difference."""
     rng, alarms = np.random.default_rng(3), 0
-    for _ in range(400):
+    for _ in range(200):
         found = audit(rng.integers(0, 2, 200), rng.integers(0, 2, 200), dc.Pure(1), confidence=0.9)
         alarms += found.epsilon() > 0
-    assert alarms <= 55  # 40 expected at the most; 55 are 2.5 standard deviations above
+    assert alarms <= 33  # 20 expected at the most; 33 are three standard deviations above
 
 
 @pytest.mark.parametrize(("one", "other"), [(50, 50), (0, 0), (1000, 10)])

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import discreet as dc
-from discreet.errors import DiscreetError
 from discreet.record.release import seal_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 RAW, FILES = 0, 1  # the second byte: the record as it stands, a file of the folder; otherwise edits of fields
+
+ESTIMATED = 8  # one folder in so many is asked for an estimate: that may take seconds
 
 # What a field may be turned into.
 VALUES: list[Any] = [
@@ -42,10 +44,8 @@ def hostile_folder(data: bytes, folder: Path) -> None:
         (folder / name).write_bytes(held)
     (folder / "release.json").write_bytes(content)
     dc.verify(folder, digest="0" * 64 if mode % 7 == 3 else None)
-    try:
+    if crc32(data) % ESTIMATED == 0:
         dc.estimate(folder).total()
-    except DiscreetError:
-        return
 
 
 @cache

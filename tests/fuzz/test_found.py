@@ -10,6 +10,7 @@ import discreet as dc
 from discreet.ledger.address import address_of, mask
 from discreet.numbers import exact
 
+from .folders import GOLDEN
 from .targets import TARGETS, attack
 
 
@@ -22,7 +23,6 @@ from .targets import TARGETS, attack
         ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
         ("distribution", b"1e400"),  # a number that no float is
         ("matrix", b"\x00" + b"[" * 100_000),
-        ("record", bytes([5, 4, 4, 21, 21, 0, 46])),  # a law of no known name, asked for an estimate
         ("keep", b"111e4_000000"),  # an underscore hid the size of the exponent
         ("keep", b"9" * 400 + b"e3999"),  # more digits than Python prints
     ],
@@ -45,6 +45,13 @@ def test_options_that_make_or_forget_a_ledger_are_refused(options: str, tmp_path
     with pytest.raises(dc.BadInput, match="in memory, make a new one"):
         address_of(f"sqlite:///file:{tmp_path}/x.db?{options}")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_law_of_no_known_name_gives_no_estimate(tmp_path: Path) -> None:
+    for file in (GOLDEN / "keep-sums").iterdir():
+        (tmp_path / file.name).write_text(file.read_text(encoding="utf-8").replace('"law": "l1"', '"law": "l0"'))
+    with pytest.raises(dc.BadInput, match="damaged"):
+        dc.estimate(tmp_path)
 
 
 @pytest.mark.parametrize("number", ["1e4_000_000", "1" * 3000 + "e1001", "1e-4001", "1e40000000"])

@@ -21,7 +21,6 @@ from discreet.privacy.values import Approximate, Loss, Pure
 CONFIDENCE = 1 - 1e-6  # a sound mechanism is accused once in a million audits
 LEAST_DRAWS = 100  # of each table: fewer could refute nothing
 LEARNED, CHOSEN = 0.25, 0.5  # where the draws that teach and those that choose an event end; half is held out
-WHILE_CHOOSING = 0.01  # the risk of a bound while an event is chosen: only its order among events matters
 THRESHOLDS = 40  # events tried for each score: more would differ by less than the draws can tell
 # the orders at which Renyi divergences are looked at: near 1 where the event is likely, large where it is rare
 ORDERS = np.concatenate([1 + np.logspace(-3, 0, 20), np.linspace(2.5, 40, 20)])
@@ -75,7 +74,7 @@ def audit(one: Any, other: Any, claim: Loss, *, confidence: float = CONFIDENCE) 
     risk = (1 - confidence) / 2  # two chances are bounded
     best = max(
         (
-            _best_event(score, pair, claim, WHILE_CHOOSING)
+            _best_event(score, pair, claim, risk)
             for score in _scores(first[:learn], second[:learn])
             for pair in _both_ways(first[learn:choose], second[learn:choose])
         ),
@@ -102,7 +101,7 @@ class _Event:
 
 def _as_draws(given: Any) -> Draws:
     values = np.asarray(given)
-    return values.reshape(len(values), -1)
+    return values.reshape(len(values), math.prod(values.shape[1:]))
 
 
 def _both_ways(one: Draws, other: Draws) -> Iterator[tuple[Draws, Draws, bool]]:
