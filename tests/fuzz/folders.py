@@ -43,9 +43,11 @@ def hostile_folder(data: bytes, folder: Path) -> None:
     for name, held in files.items():
         (folder / name).write_bytes(held)
     (folder / "release.json").write_bytes(content)
-    dc.verify(folder, digest="0" * 64 if mode % 7 == 3 else None)
+    verdict = dc.verify(folder, digest="0" * 64 if mode % 7 == 3 else None)
     if crc32(data) % ESTIMATED == 0:
-        dc.estimate(folder).total()
+        estimate = dc.estimate(folder)
+        if verdict:  # numbers that contradict each other are for verify to find, not for arithmetic
+            estimate.total()
 
 
 @cache
