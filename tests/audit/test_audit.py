@@ -21,11 +21,8 @@ from .simulate import Case, drawn
 FULL = bool(os.environ.get("DISCREET_FULL"))
 # draws: small tables in one release; a release for each; the same where one takes long
 TOGETHER, APART, FEW = (500_000, 10_000, 2_000) if FULL else (40_000, 300, 100)
-ENOUGH, ENOUGH_APART, ENOUGH_CONDITIONED = (
-    100_000,
-    12_000,
-    20_000,
-)  # draws by which an auditor tells that noise is 30% too small
+# draws by which an auditor tells that noise is 30% too small
+ENOUGH, ENOUGH_APART, ENOUGH_CONDITIONED = 100_000, 12_000, 50_000
 
 
 def audited(case: Case, copies: int, *, off: bool = False) -> Audit:
