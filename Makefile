@@ -6,7 +6,7 @@ IS_RECENT := $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := setup
-.PHONY: demo setup check test test-lowest wheel bench study docs clean
+.PHONY: demo setup check test test-lowest fuzz attack wheel bench study docs clean
 
 # What users get: the package and what it needs to run. This is all the demonstration waits for, and it does not wait
 # for bytecode of a thousand modules it never loads: Python compiles each when it is first used.
@@ -45,6 +45,14 @@ test: check
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/pytest -n auto
 
+# Where atheris has no wheel the installation may fail: the tool then says what is missing.
+fuzz: setup
+	-$(INSTALL) --editable ".[fuzz]"
+	$(BIN)/python tools/fuzz.py
+
+attack: setup
+	DISCREET_FULL=1 $(BIN)/pytest -n auto tests/audit tests/faults
+
 wheel: $(VENV)/.core
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
@@ -59,4 +67,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) dist demo-release site .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) dist demo-release site fuzz-findings .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -39,9 +39,9 @@ def exact(value: Number, what: str = "the number") -> Fraction:
 
 def _absurd(written: str) -> bool:
     """Whether writing the number out would take digits that nobody could want: 1e-40000000 fills the memory."""
-    _, mark, exponent = written.lower().partition("e")
-    digits = exponent.strip().lstrip("+-").replace("_", "").lstrip("0")
-    return bool(mark) and digits.isdecimal() and (len(digits) > 6 or int(digits) > LARGEST_EXPONENT)
+    before, mark, exponent = written.lower().replace("_", "").partition("e")
+    digits = exponent.strip().lstrip("+-").lstrip("0")
+    return bool(mark) and digits.isdecimal() and (len(digits) > 6 or len(before) + int(digits) > LARGEST_EXPONENT)
 
 
 def _plain_number(value: Any, what: str) -> int | float:

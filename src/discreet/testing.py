@@ -15,6 +15,7 @@ from discreet.errors import MissingExtra
 from discreet.laws.contract import assert_noise_law
 from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number
+from discreet.privacy.audit import Audit, audit
 from discreet.sample.contract import assert_sampler_law, law_p_value
 from discreet.table import Table
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 __all__ = [
-    "assert_noise_law", "assert_private", "assert_privatizer", "assert_sampler_law", "epsilons", "law_p_value",
-    "mechanisms", "neighbours", "tables", "weight_matrices",
+    "Audit", "assert_noise_law", "assert_private", "assert_privatizer", "assert_sampler_law", "audit", "epsilons",
+    "law_p_value", "mechanisms", "neighbours", "tables", "weight_matrices",
 ]  # fmt: skip
 
 

@@ -101,6 +101,9 @@ def _run(app: typer.Typer) -> int:
     except (typer.Abort, KeyboardInterrupt):
         say("discreet: interrupted")
         return 130
+    except OSError as error:  # a name that no file can have, a disk that went away
+        say(f"discreet: {error.filename or 'a file'}: {error.strerror or error}")
+        return 2
     except Exception as error:
         if hasattr(error, "format_message"):  # usage errors of the command-line parser
             say(f"discreet: {error.format_message()}")

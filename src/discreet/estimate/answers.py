@@ -146,7 +146,10 @@ def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstim
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))
     publication = publication_of(release)
-    found: Estimate | LatticeEstimate = way_named(publication.record.way).evidence(publication, number)
+    try:
+        found: Estimate | LatticeEstimate = way_named(publication.record.way).evidence(publication, number)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError) as error:
+        raise BadInput("a release was to be estimated from", "its record is damaged", "Run discreet verify") from error
     return found
 
 

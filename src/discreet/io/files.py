@@ -9,9 +9,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -68,18 +66,29 @@ def _float(number: Fraction, path: Path) -> float:
 def _content(path: Path) -> Any:
     try:
         if path.suffix.lower() == ".npz":
-            with np.load(path) as archive:
-                if "matrix" not in archive:
-                    raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
-                return archive["matrix"].tolist()
+            return _archived(path)
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
             return json.loads(text, parse_float=_Written, parse_int=_Written)
         return [row for row in csv.reader(text.splitlines()) if row]
     except OSError as error:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
-    except (ValueError, UnicodeDecodeError, BadZipFile, UnpicklingError, EOFError) as error:
+    except (ValueError, UnicodeDecodeError, RecursionError, csv.Error) as error:
         raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+
+
+def _archived(path: Path) -> Any:
+    """The array of an NPZ file. What is wrong with an archive comes out as almost any error there is."""
+    try:
+        with np.load(path) as archive:
+            matrix = archive["matrix"].tolist() if "matrix" in archive else None
+    except OSError:
+        raise
+    except Exception as error:
+        raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+    if matrix is None:
+        raise BadInput(f"a matrix was to be read from {path}", "the archive holds no array named 'matrix'")
+    return matrix
 
 
 class _Written(str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -109,7 +110,9 @@ def sums(matrix: Any, name: str = "matrix") -> Sums:
 def parse_keep(text: str, folder: Path | None = None) -> Kept:
     """What the command line calls `WHAT`: total, margin:A,B, sum:COL=VALUE,.. or a file with a 0/1 matrix."""
     file = Path(text) if folder is None else folder / text
-    if text != "total" and not text.startswith(("margin:", "sum:")) and file.is_file():
+    if (
+        text != "total" and not text.startswith(("margin:", "sum:")) and os.path.isfile(file)
+    ):  # no name is too odd for it
         from discreet.io.files import read_matrix
 
         return sums(read_matrix(file), file.name)

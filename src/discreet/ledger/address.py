@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 HIDDEN = "***"
 FORGOTTEN = "a ledger in memory would be forgotten"
 SECRET_OPTIONS = ("password", "passwd", "sslpassword", "passfile")
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,11 @@ class Address:
 def address_of(url: str | Path) -> Address:
     """A bare path or a sqlite URL: a file. A postgresql URL: a server."""
     given = str(url)
+    if NO_TEXT.search(given):
+        raise BadInput("a ledger was asked for", "its address holds bytes that are no text", "Give a path or a URL")
     if "://" not in given or given.startswith("file:"):
         if given.startswith("file:") or given == ":memory:":
-            return _located(given, "rw", given, f"the ledger {given} was asked for")
+            return _located(given, "rw", mask(given), f"the ledger {mask(given)} was asked for")
         return _file(_home(given))
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -64,17 +67,17 @@ def _home(given: str) -> Path:
     try:
         return Path(given).expanduser()
     except RuntimeError as error:
-        raise BadInput(f"the ledger {given} was asked for", "there is no such home folder") from error
+        raise BadInput(f"the ledger {mask(given)} was asked for", "there is no such home folder") from error
 
 
 def mask(url: str) -> str:
     """A URL, even a malformed one, without its passwords."""
-    url = re.sub(r"(://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)
+    url = re.sub(r"(://[^:/@]*|^[^:/@\\]+(?!://|:\\)):.*@", rf"\1:{HIDDEN}@", url)  # the scheme may have been forgotten
     return re.sub(rf"(?i)\b({'|'.join(SECRET_OPTIONS)})=[^&\s]*", rf"\1={HIDDEN}", url)
 
 
 def _sqlite(parsed: URL, given: str) -> Address:
-    asked = f"the ledger {given} was asked for"
+    asked = f"the ledger {mask(given)} was asked for"
     if parsed.drivername not in ("sqlite", "sqlite+pysqlite"):
         raise BadInput(asked, f"the driver {parsed.drivername!r} is not used for ledgers", "Write sqlite:///path")
     mode = parsed.query.get("mode", "rw")
@@ -84,7 +87,7 @@ def _sqlite(parsed: URL, given: str) -> Address:
     if odd or mode not in ("rw", "ro") or str(parsed.query.get("uri", "true")).lower() not in ("true", "1"):
         found = f"{odd[0] if odd else 'mode or uri'!r} could open it without the locks that keep writers apart"
         raise BadInput(asked, found, "Give a path, or a URL with mode=ro or mode=rw alone")
-    return _located(parsed.database or "", str(mode), given, asked)
+    return _located(parsed.database or "", str(mode), mask(given), asked)
 
 
 def _located(database: str, mode: str, given: str, asked: str) -> Address:
@@ -109,11 +112,11 @@ def _file(path: Path, mode: str = "rw", shown: str | None = None) -> Address:
 
     if not path.name:
         raise BadInput("a ledger was asked for", "an empty path was given", "Give the path of an SQLite file")
-    if "\0" in str(path):
+    if NO_TEXT.search(str(path)):
         raise BadInput("a ledger was asked for", "no file can have that name", "Give the path of an SQLite file")
     location = f"file:{quote(str(path.absolute()))}"
     url = URL.create("sqlite", database=location, query={"mode": mode, "uri": "true"})
-    return Address(url, str(path) if shown is None else shown, file=path)
+    return Address(url, mask(str(path)) if shown is None else shown, file=path)
 
 
 def _postgresql(parsed: URL) -> Address:

@@ -1,0 +1,103 @@
+"""Everything that releases of two neighbouring tables publish, many times over, to be audited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.build import construct as construct_module
+from discreet.privacy.values import whole_price
+from discreet.release import asked
+from discreet.sample.bits import seeded
+from discreet.table import Schema
+from discreet.ways import way_named
+
+TOGETHER = 500  # copies of a small table in one release: a plan for more takes longer than it saves
+MANY_TIMES = "copy"  # the key that tells the copies of a small table apart
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small table, a neighbour of it, and how they are released."""
+
+    name: str
+    options: dict[str, Any]
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+    keys: dict[str, str] = field(default_factory=dict)  # a letter for each row
+    contributions: int = 1
+    repeated: bool = False  # rows of one release depend on each other: one release for every draw
+    slow: bool = False  # a release takes long: fewer of them
+    off: dict[str, Any] | None = None  # options whose noise is 30% too small for what `options` claims
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.one} {self.other}"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A row for each draw: the table, the measurements, and the answers about the distribution, where there are any."""
+
+    published: Any
+    loss: Any  # of the whole change
+
+
+def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: bool = False) -> Drawn:
+    options = dict(case.options if not off or case.off is None else {**case.options, **case.off})
+    privacy = {name: options.pop(name, None) for name in ("epsilon", "alpha", "rho")}
+    loss, spec = asked(privacy.pop("epsilon"), None, **privacy, delta=options.pop("delta", 0), **options)
+    way, bits = way_named(spec.name), seeded(seed)
+    size = 1 if case.repeated else min(copies, TOGETHER if "keep" in options else copies)
+    plan = way.plan(_schema(case, size), loss, spec)
+    table = np.tile(np.array(counts, dtype=np.int64), size)
+    with _construct_once():
+        releases = [_published(way, plan, table, bits) for _ in range(copies // size)]
+    columns = [np.concatenate([one[k].reshape(size, -1) for one in releases]) for k in range(len(releases[0]))]
+    return Drawn(np.concatenate(columns, axis=1), whole_price(plan.guarantee))
+
+
+def _published(way: Any, plan: Any, table: Any, bits: Any) -> list[Any]:
+    """Everything that one release shows: counts, measurements, and what was measured of the distribution."""
+    measured = way.draw(plan, table, bits)
+    published = way.publish(plan, measured)
+    shown = [published.counts] if published.measured is None else [published.counts, published.measured]
+    answers = getattr(measured, "answers", None)
+    if answers is not None:
+        shown.append(np.asarray(answers))
+    if getattr(measured, "bought", None) is not None:
+        shown.append(np.array([measured.max_count]))
+    return shown
+
+
+def _schema(case: Case, copies: int) -> Schema:
+    rows = len(case.one)
+    keys = {name: list(letters) * copies for name, letters in case.keys.items()}
+    if not case.repeated:
+        keys[MANY_TIMES] = np.repeat(np.arange(copies), rows).astype(str).tolist()
+    names = tuple(keys)
+    return Schema(names, "n", rows * copies, pa.table(keys) if keys else None, contributions=case.contributions)
+
+
+@contextmanager
+def _construct_once() -> Iterator[None]:
+    """A mechanism that is constructed depends on the measured distribution alone: each is made once."""
+    real, laws = construct_module.construct, {}  # type: ignore[var-annotated]
+
+    @cache
+    def made(law: bytes, epsilon: Any, method: str) -> Any:
+        return real(laws[law], epsilon, method=method)
+
+    def constructed(law: Any, epsilon: Any, *, method: str) -> Any:
+        key = np.asarray(law).tobytes()
+        laws[key] = law
+        return made(key, epsilon, method)
+
+    with patch.object(construct_module, "construct", constructed):
+        yield
