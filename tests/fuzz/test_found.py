@@ -43,7 +43,7 @@ def test_a_url_without_its_scheme_shows_no_password(url: str, tmp_path: Path) ->
     ["mode=memory&uri=true", "nolock=1&mode=rw&uri=true", "mode=rwc&uri=true", "immutable=1", "vfs=unix-none"],
 )
 def test_options_that_make_or_forget_a_ledger_are_refused(options: str, tmp_path: Path) -> None:
-    with pytest.raises(dc.BadInput, match="in memory would be forgotten|without the locks"):
+    with pytest.raises(dc.BadInput, match=r"in memory would be forgotten|without the locks"):
         address_of(f"sqlite:///file:{tmp_path}/x.db?{options}")
     assert not list(tmp_path.iterdir())
 
