@@ -60,7 +60,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 def release(run: Any, kind: str, law: str, out: str = "out") -> Path:
     kept = [word for what in KINDS[kind] for word in ("--keep", what)]
-    words = ["--count", "people", *kept, *LAWS[law], "--seed", "3", "--out", out, "--json"]
+    words = ["--count", "people", "--keys", "all", *kept, *LAWS[law], "--seed", "3", "--out", out, "--json"]
     status, value, messages = run("release", "table.csv", *words)
     assert status == 0, messages
     assert value["grade"] == "exact" and value["rows"] == len(COUNTS)
@@ -161,7 +161,7 @@ def test_a_diagnosed_release(tmp_path: Path) -> None:
     """All three two-way margins of a cube: no exact sampler for l1, a chain whose coupling meets soon."""
     frame, counts = cube()
     keep = [dc.margin("a", "b"), dc.margin("b", "c"), dc.margin("a", "c")]
-    table = dc.table(frame, count="n")
+    table = dc.table(frame, count="n", keys="all")
     with pytest.raises(dc.DiscreetError, match="no exact sampler is known"):
         dc.release(table, epsilon=4, keep=keep)
     out = dc.release(table, epsilon=4, keep=keep, allow_diagnosed=True)
@@ -199,7 +199,7 @@ def test_diagnosed_releases_that_are_refused(run: Any) -> None:
         lines = [f"r{i},c{j},{n}" for i, j, n in zip(*table.values())]
         Path("wide.csv").write_text("\n".join(["row,column,n", *lines]) + "\n")
         margins = ["--keep", "margin:row", "--keep", "margin:column"]
-        asked = ["release", "wide.csv", "--count", "n", *margins, "--epsilon", epsilon, "--out", "no"]
+        asked = ["release", "wide.csv", "--count", "n", "--keys", "all", *margins, "--epsilon", epsilon, "--out", "no"]
         status, _, messages = run(*asked)
         assert status == 1 and "gaussian" in messages
         status, _, messages = run(*asked, "--allow-diagnosed")

@@ -32,7 +32,7 @@ COUNTS = np.random.default_rng(3).poisson(4, 24)
 def table(contributions: int = 1) -> dc.Table:
     keys = {
         "town": [f"{letter}, {letter}shire" for letter in "ABCDEF" for _ in range(4)],
-        "age": ["0=9", "10 ", "20+", "all"] * 6,
+        "age": ["0=9", "10 ", "20+", "old"] * 6,
     }
     return dc.table(pa.table({**keys, "n": COUNTS}), "n", "all", contributions=contributions)
 
