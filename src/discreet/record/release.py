@@ -96,6 +96,7 @@ class ReleaseRecord(Generic[Facts]):
     ledger: LedgerEntry | None = None
     rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report
     digests: dict[str, str] = field(default_factory=dict)  # sha256 of every other file
+    mark: str = ""  # ties the table to whether its noise was private
     schema_version: Literal[2] = 2
 
     @property
@@ -112,6 +113,11 @@ class Publication(Generic[Facts]):
     categories: Any = field(repr=False)  # the key columns, as an Arrow table
     counts: Integers = field(repr=False)
     measured: Integers | None = field(repr=False)
+
+
+def mark_of(private: bool, table: str) -> str:
+    """Of the digest of a table: that of seeded noise is another one, so that no flag alone makes a table private."""
+    return hashlib.sha256(f"{'private' if private else 'seeded'} {table}".encode()).hexdigest()
 
 
 def write_record(record: ReleaseRecord[Any]) -> str:

@@ -16,6 +16,7 @@ from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
+    SEEDED,
     STEPS,
     KeptDistribution,
     PartFacts,
@@ -73,7 +74,8 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     if isinstance(mechanism.form, NoiseThenMap):
         mapped = published is not None and mechanism.name != "rank"
         fits = fits and (mechanism.constructed or (mechanism.form.map is not None) == mapped)
-    fits = fits and re.fullmatch(r"[0-9a-f]{32}", mechanism.map_seed) is not None
+    mark = "" if record.private else SEEDED
+    fits = fits and re.fullmatch(mark + r"[0-9a-f]{32}", mechanism.map_seed) is not None
     fits = fits and [part.what for part in mechanism.parts] == [what for what in STEPS if what in mechanism.steps]
     problems = [] if fits else ["The mechanism is not what its name says."]
     if mechanism.refined and published is not None and published.method not in (None, CUMULATIVE):
