@@ -176,6 +176,6 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
         raise Damaged(f"release.json.{missing[0]}", "is missing")
     record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
     for name, item in {**encode(record), **encode(facts)}.items():
-        if item != inside[name]:
+        if json.dumps(item, sort_keys=True) != json.dumps(inside[name], sort_keys=True):  # 1, 1.0 and true are equal
             raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
     return replace(record, guarantee=replace(record.guarantee, private=record.private))
