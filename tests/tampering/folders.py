@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import tempfile
 from collections.abc import Iterator
@@ -42,8 +43,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},
     "own-sums": {"epsilon": 1, "keep": [dc.sums([[1] * 15 + [0] * 15])], "law": "l2"},
+}
+SLOW: dict[str, dict[str, Any]] = {
     "chain": {"epsilon": 4, "keep": ["margin:u,v", "margin:v,w", "margin:u,w"], "allow_diagnosed": True},
 }
+FULL = bool(os.environ.get("DISCREET_FULL"))
+if FULL:
+    KINDS |= SLOW
 
 
 class Repeatable(Bits):

@@ -6,7 +6,6 @@ A sample runs always; all of it with DISCREET_FULL=1 (some ten minutes).
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from fractions import Fraction
@@ -20,11 +19,10 @@ import pytest
 from discreet.record.codec import Damaged
 from discreet.verify import verify_contents
 from tests.tampering.edits import Edit, edits, pattern
-from tests.tampering.folders import KINDS, Honest, honest
+from tests.tampering.folders import FULL, KINDS, Honest, honest
 from tests.tampering.forge import reports_uncompared, sealed, with_a_report_that_states_it, with_its_report, written
 from tests.tampering.unchecked import FIELDS, FILES, on_trust
 
-FULL = bool(os.environ.get("DISCREET_FULL"))
 SHARE = 60  # one edit in so many beside one for every field
 POOLED, LONGEST_POOLED = 12, 40  # values of other records that are tried in a field of the same name
 GUARANTEE = Path(__file__).parents[2] / "docs" / "guarantee.md"
