@@ -23,7 +23,10 @@ KEPT = "the table has every kept sum"
 COMPARED = "the report is the one that follows from the record"
 SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
 VERSION = r"[0-9]+(\.[0-9a-z]+)*(\+[0-9a-z.]+)?"
-NO_DATE, NO_VERSION = "The release says no date on which it was made.", "The release does not say which version made it."
+NO_DATE, NO_VERSION = (
+    "The release says no date on which it was made.",
+    "The release does not say which version made it.",
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def verify_contents(contents: Contents, digest: str | None = None, *, allow_seed
         return account.closed()
     read = account.read(contents)
     if read is not None:
-        account.add("the release is marked as private, and its table bears the mark", lambda: _seeded(account, read, allow_seeded))
+        account.add(MARKED, lambda: _seeded(read, allow_seeded))
         for what, run in CHECKS.items():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
         for what, run in LAST.items() if not account.problems else ():
@@ -162,7 +165,7 @@ def _wrong_files(contents: Contents) -> Iterator[str]:
             yield f"The file {name} was changed: its digest is not the one in release.json."
 
 
-def _seeded(account: _Account, folder: Folder, allowed: bool) -> list[str]:
+def _seeded(folder: Folder, allowed: bool) -> list[str]:
     """The mark is tied to the table, and a seeded release proves nothing."""
     from discreet.record.release import mark_of
 

@@ -127,14 +127,16 @@ SCRIPTS = [
     '<img src="http://x.example/a.png">', "<img src=x onerror=alert(1)>", '<svg onload="alert(1)"></svg>',
     "<svg/onload=alert(1)>", '<meta http-equiv="refresh" content="0; url=http://x.example">',
     '<a href="javascript:alert(1)">x</a>', '<a href="http://x.example">x</a>', '<iframe srcdoc="x"></iframe>',
-    '<object data="x"></object>', '<embed src="x">', '<link rel="stylesheet" href="x.css">', '<base href="//x.example">',
+    '<object data="x"></object>', '<embed src="x">', '<link rel="stylesheet" href="x.css">',
+    '<base href="//x.example">',
     '<form action="//x.example"></form>', '<style>@import "http://x.example/a.css";</style>',
     "<style>p { background: url(http://x.example/a.png) }</style>", "<style>p { background: u\\72l(//x) }</style>",
     '<p style="background: url(//x.example)">x</p>', '<p style="width: expression(alert(1))">x</p>',
     '<p style="background: image-set(&quot;//x.example&quot;)">x</p>', '<use xlink:href="http://x.example/a.svg#b"/>',
     '<use xlink:href="data:image/svg+xml,x#a"/>', '<use href="#a"/>', '<p onclick="alert(1)">x</p>', "<video autoplay>",
     '<math href="javascript:alert(1)">x</math>', "<!-- a --!><script>alert(1)</script> -->", "<![CDATA[ <script> ]]>",
-    "<?xml-stylesheet href='x'?>", '<p title="x">x</p>', "<animate attributeName=href>", "<foreignObject></foreignObject>",
+    "<?xml-stylesheet href='x'?>", '<p title="x">x</p>', "<animate attributeName=href>",
+    "<foreignObject></foreignObject>",
     '<path clip-path="url(http://x.example)"/>', "<p a=b>", "<p\nx>", "<input>", "<template>", "<noscript>",
 ]  # fmt: skip
 

@@ -17,14 +17,16 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 ATTRIBUTE = re.compile(r'([A-Za-z:-]+)="([^"<>]*)"')
-PLAIN = (
-    "html head title style body h1 h2 p div dl dt dd ol ul li figure figcaption code strong footer svg metadata rdf:rdf "
-    "cc:work dc:type dc:format defs g path use rect clippath meta"
-).split()
-INERT = (
-    "lang charset name content class type id transform d style clip-path x y width height viewbox version xmlns "
-    "xmlns:xlink xmlns:cc xmlns:dc xmlns:rdf rdf:resource xlink:href"
-).split()
+PLAIN = frozenset({
+    "html", "head", "title", "style", "body", "h1", "h2", "p", "div", "dl", "dt", "dd", "ol", "ul", "li", "figure",
+    "figcaption", "code", "strong", "footer", "svg", "metadata", "rdf:rdf", "cc:work", "dc:type", "dc:format", "defs",
+    "g", "path", "use", "rect", "clippath", "meta",
+})  # fmt: skip
+INERT = frozenset({
+    "lang", "charset", "name", "content", "class", "type", "id", "transform", "d", "style", "clip-path", "x", "y",
+    "width", "height", "viewbox", "version", "xmlns", "xmlns:xlink", "xmlns:cc", "xmlns:dc", "xmlns:rdf",
+    "rdf:resource", "xlink:href",
+})  # fmt: skip
 FRAGMENT = re.compile(r"#[\w.-]+")  # a place on the same page
 DRAWN = re.compile(r"url\(#[\w.-]+\)")
 CALL = re.compile(r"([\w-]*)\(")

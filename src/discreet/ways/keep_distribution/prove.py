@@ -31,7 +31,7 @@ from discreet.ways.keep_distribution.facts import (
 from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
-NEARLY = 1 - Fraction(1, 1 << 12)  # of a share: Gaussian noise is calibrated to one part in a thousand, other more closely
+NEARLY = 1 - Fraction(1, 1 << 12)  # of a share: noise is calibrated far more closely than that
 
 
 def prove(publication: Publication[KeptDistribution]) -> list[str]:

@@ -105,9 +105,9 @@ def _table(publication: Publication[KeptDistribution]) -> list[str]:
     most = form.shape[1]
     if counts.min() < 0 or counts.max() >= most:
         return [f"The table holds counts outside 0..{most - 1}."]
-    if published is not None and published.histogram is not None:
-        if not np.array_equal(np.bincount(counts, minlength=most), published.histogram):
-            return ["The histogram of the table is not the published one."]
+    histogram = None if published is None else published.histogram
+    if histogram is not None and not np.array_equal(np.bincount(counts, minlength=most), histogram):
+        return ["The histogram of the table is not the published one."]
     if publication.measured is None:
         return _unmeasured(facts, counts)
     if not isinstance(form, NoiseThenMap):

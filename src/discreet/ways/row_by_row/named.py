@@ -1,4 +1,4 @@
-"""What the names of matrices mean, as predicates. Written apart from what builds them, so that a name can be checked."""
+"""What the names of matrices mean, as predicates. Nothing here knows how they are built."""
 
 from __future__ import annotations
 
