@@ -23,10 +23,9 @@ KEPT = "the table has every kept sum"
 COMPARED = "the report is the one that follows from the record"
 SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
 VERSION = r"[0-9]+(\.[0-9a-z]+)*(\+[0-9a-z.]+)?"
-NO_DATE, NO_VERSION = (
-    "The release says no date on which it was made.",
-    "The release does not say which version made it.",
-)
+NO_DATE = "The release says no date on which it was made."
+NO_VERSION = "The release does not say which version made it."
+MARKED = "the release is marked as private, and its table bears the mark"
 
 
 @dataclass(frozen=True)
