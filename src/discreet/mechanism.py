@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LARGEST_MATRIX = 2001  # rows; as floats such a matrix takes 32 MB
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
-LARGEST_POWER_BITS = 1 << 24  # of one power of the odds: 2,000 counts at an epsilon of 340 take a million
+LARGEST_POWER_BITS = 1 << 22  # of one power of the odds: 2,000 counts at an epsilon of 340 take a million
 
 
 @dataclass(frozen=True)
