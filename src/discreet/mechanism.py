@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LARGEST_MATRIX = 2001  # rows; as floats such a matrix takes 32 MB
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
+LARGEST_POWER_BITS = 1 << 22  # of one power of the odds: 2,000 counts at an epsilon of 340 take a million
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Exponents:
             raise BadInput(
                 "a mechanism of equal rows was given", "its odds are below 1 or above e^340, or a power is below 0"
             )
+        if int(self.powers.max()) * self.odds.numerator.bit_length() > LARGEST_POWER_BITS:
+            raise BadInput("a mechanism of equal rows was given", "a power of its odds would fill the memory")
         ordered = np.sort(self.powers, axis=1)
         if (ordered != ordered[0]).any():
             raise BadInput("a mechanism of equal rows was given", "its rows do not hold the same powers")
@@ -109,6 +112,13 @@ class NoiseThenMap:
 
 
 Form = Weights | Exponents | NoiseThenMap
+
+
+def possible_outputs(form: Form) -> Integers | None:
+    """The counts that can come out at all, in order; None: all there are in the range."""
+    if isinstance(form, Weights):
+        return np.flatnonzero([any(column) for column in zip(*form.rows)])
+    return np.unique(form.map.outputs) if isinstance(form, NoiseThenMap) and form.map is not None else None
 
 
 def form_parameters(form: Form) -> dict[str, str]:

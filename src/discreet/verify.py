@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.io import RECORD, REPORT
-from discreet.ways import way_named
+from discreet.report import DRAWING
+from discreet.ways import NotApplicable, way_named
 
 if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
     from discreet.record.release import PublishedTable, ReleaseRecord
 
-
-ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|link|form|base)\b|javascript:|\son[a-z]+\s*=", re.IGNORECASE)
+MEASURED = "the table follows from the published measurements"
+KEPT = "the table has every kept sum"
+COMPARED = "the report is the one that follows from the record"
+SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
+VERSION = r"[0-9]+(\.[0-9a-z]+)*(\+[0-9a-z.]+)?"
+NO_DATE = "The release says no date on which it was made."
+NO_VERSION = "The release does not say which version made it."
+MARKED = "the release is marked as private, and its table bears the mark"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked, what did not apply, and every problem found, in sentences."""
+    """What was checked, what did not apply and why, and every problem found, in sentences."""
 
     problems: tuple[str, ...]
     checked: tuple[str, ...]
     not_applicable: tuple[str, ...] = ()
     grade: str | None = None  # how firmly the guarantee is known, where the record could be read
+    private: bool | None = None  # whether its noise came from no seed, where the record could be read
 
     @property
     def valid(self) -> bool:
@@ -40,21 +48,19 @@ class Verification:
     def as_json(self) -> dict[str, object]:
         return {
             "valid": self.valid,
+            "private": self.private,
             "problems": list(self.problems),
             "checked": list(self.checked),
             "not_applicable": list(self.not_applicable),
         }
 
 
-class NotApplicable(Exception):
-    """A check that this release gives no occasion for."""
-
-
-def verify(folder: str | Path, digest: str | None = None) -> Verification:
+def verify(folder: str | Path, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
     """Re-check a release: files, format, the proof of privacy, and every step after the noise.
 
     Every inconsistent edit is found. A forger who rewrites everything consistently is caught only by `digest`, the
     sha256 of release.json received by another way. Nothing can prove that the noise was honestly drawn.
+    A release made from a seed is not private and fails, unless `allow_seeded`: then all else is checked.
     """
     from discreet.io.folder import read_contents
     from discreet.record.codec import Damaged
@@ -66,37 +72,50 @@ def verify(folder: str | Path, digest: str | None = None) -> Verification:
         contents = read_contents(path)
     except Damaged as error:
         return Verification((f"{error}.",), (f"{RECORD} can be read",))
+    return verify_contents(contents, digest, allow_seeded=allow_seeded)
+
+
+def verify_contents(contents: Contents, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
+    """The same of a folder that was read."""
     account = _Account()
     if digest is not None:
         account.add("the digest of release.json", lambda: _digest(contents, digest))
     account.add("the seal of release.json", lambda: _seal(contents))
-    account.add("the digests of all files", lambda: _digests(path, contents))
-    if not account.problems:
-        read = account.read(contents)
-        for what, run in CHECKS.items() if read is not None else ():
+    account.add("the digests of all files, and that there are no others", lambda: list(_wrong_files(contents)))
+    if account.problems:
+        return account.closed()
+    read = account.read(contents)
+    if read is not None:
+        account.add(MARKED, lambda: _seeded(read, allow_seeded))
+        for what, run in CHECKS.items():
+            account.add(what, lambda run=run: run(read))  # type: ignore[misc]
+        for what, run in LAST.items() if not account.problems else ():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
     return account.closed()
 
 
+@dataclass
 class _Account:
     """What was looked at so far."""
 
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-        self.checked: list[str] = []
-        self.not_applicable: list[str] = []
-        self.grade: str | None = None
+    problems: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+    not_applicable: list[str] = field(default_factory=list)
+    grade: str | None = None
+    private: bool | None = None
 
     def add(self, what: str, run: Callable[[], list[str]]) -> None:
         """A check that stumbles over a damaged value has found a problem."""
         try:
             self.problems += run()
-        except NotApplicable:
-            self.not_applicable.append(what)
+        except NotApplicable as reason:
+            self.not_applicable.append(f"{what}: {reason}")
             return
         except DiscreetError as error:
             self.problems.append(f"{what}: {error}")
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        except MemoryError:
+            self.problems.append(f"{what}: it would need more memory than there is.")
+        except Exception as error:  # whatever it is, nothing was shown to be right
             self.problems.append(f"{what}: release.json is damaged ({error}).")
         self.checked.append(what)
 
@@ -107,14 +126,17 @@ class _Account:
 
         def run() -> list[str]:
             found.append(folder_of(contents))
-            self.grade = found[0].publication.record.guarantee.grade
+            record = found[0].publication.record
+            self.grade, self.private = record.guarantee.grade, record.private
             return []
 
         self.add("release.json has every field, and the files can be read", run)
         return found[0] if found else None
 
     def closed(self) -> Verification:
-        return Verification(tuple(self.problems), tuple(self.checked), tuple(self.not_applicable), self.grade)
+        return Verification(
+            tuple(self.problems), tuple(self.checked), tuple(self.not_applicable), self.grade, self.private
+        )
 
 
 def _digest(contents: Contents, digest: str) -> list[str]:
@@ -126,34 +148,50 @@ def _seal(contents: Contents) -> list[str]:
     return [] if contents.sealed else ["release.json was changed: its seal does not fit."]
 
 
-def _digests(path: Path, contents: Contents) -> list[str]:
-    return list(_wrong_files(path, contents))
-
-
-def _wrong_files(path: Path, contents: Contents) -> Iterator[str]:
+def _wrong_files(contents: Contents) -> Iterator[str]:
     expected = contents.document.get("digests")
     if not isinstance(expected, dict):
         yield "release.json has no digests of the other files."
         return
-    present = {file.name for file in path.iterdir()} - {RECORD}
-    for name in sorted(set(expected) - present):
+    for name, why in contents.unread.items():
+        yield f"The file {name} is not read: {why}."
+    for name in sorted(set(expected) - set(contents.files) - set(contents.unread)):
         yield f"The file {name} is missing."
-    for name in sorted(present - set(expected)):
+    for name in contents.foreign:
         yield f"The file {name} is not part of the release."
-    for name in sorted(present & set(expected)):
+    for name in sorted(set(contents.files) & set(expected)):
         if contents.digests.get(name) != expected[name]:
             yield f"The file {name} was changed: its digest is not the one in release.json."
 
 
+def _seeded(folder: Folder, allowed: bool) -> list[str]:
+    """The mark is tied to the table, and a seeded release proves nothing."""
+    from discreet.record.release import mark_of
+
+    record = folder.publication.record
+    if record.mark != mark_of(record.private, record.digests.get(record.tables[0].file, "")):
+        return ["The table is marked neither as private nor as made from a seed, or as both."]
+    if not record.private and allowed:
+        raise NotApplicable("it is marked as made from a seed, which was allowed")
+    return [] if record.private else [SEEDED]
+
+
 def _check_head(record: ReleaseRecord[Any]) -> list[str]:
-    """What says when and by what it was made is at least a date and a name."""
+    """What says when and by what it was made is at least a date and a name, and the same name everywhere."""
     problems = []
     try:
-        datetime.fromisoformat(record.created)
+        at = datetime.fromisoformat(record.created)
+        problems += [] if at.tzinfo and at.isoformat(timespec="seconds") == record.created else [NO_DATE]
     except ValueError:
-        problems.append("The release says no date on which it was made.")
-    if not re.fullmatch(r"discreet \S+", record.software):
-        problems.append("The release does not say which version made it.")
+        problems.append(NO_DATE)
+    if not re.fullmatch(f"discreet {VERSION}", record.software):
+        problems.append(NO_VERSION)
+    if f"discreet {record.rendered.get('discreet')}" != record.software:
+        problems.append("The report was drawn by another version than the one that made the release.")
+    words, versions = record.rendered.get("words", ""), [record.rendered.get(name, "") for name in DRAWING]
+    named = set(record.rendered) == {"discreet", "words", *DRAWING} and re.fullmatch(r"[0-9a-f]{64}", words)
+    if not named or not all(re.fullmatch(VERSION, version) for version in versions):
+        problems.append("The release does not say which versions drew its report.")
     return problems
 
 
@@ -228,26 +266,60 @@ def _check_replay(folder: Folder) -> list[str]:
     return way_named(folder.publication.record.way).replay(folder.publication)
 
 
-def _check_report(folder: Folder) -> list[str]:
-    """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
+def _check_measured(folder: Folder) -> list[str]:
+    """Found by the replay, where there is something to replay from."""
+    if folder.publication.measured is None:
+        raise NotApplicable("none are published beside it")
+    return []
+
+
+def _check_kept(folder: Folder) -> list[str]:
+    """Found by the replay, too."""
+    if getattr(folder.publication.record.facts, "invariants", None) is None:
+        raise NotApplicable("none are kept")
+    return []
+
+
+def _check_rebuilt(folder: Folder) -> list[str]:
+    rebuild = way_named(folder.publication.record.way).rebuild
+    if rebuild is None:
+        raise NotApplicable("none is constructed")
+    return rebuild(folder.publication)
+
+
+def _check_passive(folder: Folder) -> list[str]:
+    """Whoever opens the page gets what stands on it and nothing else; and it states what the record promises."""
     from html import escape
 
-    from discreet.report import render, rendered_by, same_page
     from discreet.report.facts import stated
+    from discreet.report.passive import active_content
+
+    found = active_content(folder.report)
+    if found is not None:
+        return [f"The report has active content, or what no report of ours has: {found!r}."]
+    meta = f'<meta name="discreet" content="{escape(stated(folder.publication.record))}">'
+    return [] if folder.report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
+
+
+def _check_report(folder: Folder) -> list[str]:
+    """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
+    from discreet.report import render, rendered_by, same_page
 
     publication = folder.publication
-    if ACTIVE.search(folder.report):
-        return ["The report has active content, which no report of ours has."]
-    if f'<meta name="discreet" content="{escape(stated(publication.record))}">' not in folder.report:
-        return ["The report does not state the guarantee of release.json."]
     if publication.record.rendered != rendered_by():
-        raise NotApplicable
+        raise NotApplicable("not compared, it was drawn by other versions of what draws reports")
     return [] if same_page(render(publication), folder.report) else ["The report does not follow from release.json."]
 
 
 CHECKS: dict[str, Callable[[Folder], list[str]]] = {
     "the table has the rows and columns it claims": _check_table,
     "the mechanism is as private as it claims, proved again in exact arithmetic": _check_privacy,
-    "the table follows from the published measurements": _check_replay,
-    "the report is the one that follows from the record": _check_report,
+    "the table, and every number published beside it, fits the record": _check_replay,
+    MEASURED: _check_measured,
+    KEPT: _check_kept,
+    "the report states the guarantee, and nothing on it loads or runs anything": _check_passive,
+}
+LAST: dict[str, Callable[[Folder], list[str]]] = {  # these build anew what the others have found to be sound
+    "a mechanism constructed for a distribution is what its constructor makes of it": _check_rebuilt,
+    COMPARED: _check_report,
 }

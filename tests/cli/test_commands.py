@@ -108,7 +108,10 @@ def test_the_flags_of_release(run: Any, tmp_path: Path, words: tuple[str, ...], 
     for name in ("epsilon", "alpha", "rho"):
         if f"--{name}" in asked:
             assert Fraction(guarantee[name]) == Fraction(asked[f"--{name}"])
-    checked = run("verify", "out", "--digest", done.json["digest"], "--json")
+    seeded = "--seed" in words
+    checked = run("verify", "out", "--digest", done.json["digest"], "--json", *(["--allow-seeded"] if seeded else []))
+    assert checked.json["private"] is not seeded
+    assert run("verify", "out").status == int(seeded)
     assert checked.status == 0 and checked.json["valid"] is True, checked.json["problems"]
 
 
@@ -178,7 +181,9 @@ def test_an_existing_folder_is_refused_before_the_table_is_read(run: Any, tmp_pa
 def test_verify(run: Any, tmp_path: Path) -> None:
     run("release", "table.csv", *GEOMETRIC, "--out", "out")
     good = run("verify", "out", "--json")
-    assert good.status == 0 and set(good.json) == {"valid", "problems", "checked", "not_applicable"}
+    assert good.status == 0 and set(good.json) == {
+        "valid", "private", "problems", "checked", "not_applicable"
+    }  # fmt: skip
     assert good.json["valid"] is True and good.json["problems"] == [] and len(good.json["checked"]) > 5
     wrong = run("verify", "out", "--digest", "ab" * 32, "--json")
     assert wrong.status == 1 and wrong.json["valid"] is False

@@ -69,8 +69,8 @@ def test_diagnose_a_table_says_that_it_is_secret(discreet, tmp_path):
     ]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
     status, out, err = discreet(
-        "diagnose", "t.csv", "--count", "n", "--keys", "all", "--keep", "margin:county", "--keep", "margin:sex", "--epsilon", "1",
-        "--nonnegative", "--runs", "50",
+        "diagnose", "t.csv", "--count", "n", "--keys", "all", "--keep", "margin:county", "--keep", "margin:sex",
+        "--epsilon", "1", "--nonnegative", "--runs", "50",
     )  # fmt: skip
     assert status == 0, err
     assert "private side" in err

@@ -13,6 +13,7 @@ import pytest
 
 import discreet as dc
 from discreet.record import words
+from discreet.verify import COMPARED
 from discreet.ways import PACKAGES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -29,16 +30,17 @@ def test_there_is_one_of_every_way_and_kind() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_a_golden_folder_verifies(folder: Path) -> None:
-    verification = dc.verify(folder)
+    verification = dc.verify(folder, allow_seeded=True)
     assert verification.valid, verification.problems
+    assert not any(COMPARED in what for what in verification.not_applicable)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_a_golden_folder_verifies_whatever_the_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reword(monkeypatch)
-    verification = dc.verify(folder)
+    verification = dc.verify(folder, allow_seeded=True)
     assert verification.valid, verification.problems
-    assert verification.not_applicable == ("the report is the one that follows from the record",)
+    assert any(COMPARED in what for what in verification.not_applicable)
 
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,12 +88,11 @@ def test_another_report_is_found_where_it_can_be_rendered_again(tmp_path: Path) 
     edits = {page.replace("differ by", "differ"): unlike, page + " ": unlike, "": "does not state", script: active}
     edits |= {
         page.replace("epsilon = 1", "epsilon = 0.1"): "does not state the guarantee",
-        page.upper(): "does not state",
+        page.upper(): active,
     }
     for other, said in edits.items():
         (folder / "report.html").write_text(other)
         document = json.loads((folder / "release.json").read_text())
         document["digests"]["report.html"] = sha256(folder / "report.html")
         (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
-        (problem,) = dc.verify(folder).problems
-        assert said in problem
+        assert any(said in problem for problem in dc.verify(folder).problems), said

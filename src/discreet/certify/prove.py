@@ -14,7 +14,7 @@ from discreet.certify.rows import ExactRows, exact_rows
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
-from discreet.numbers import Epsilon, Number, decimal_above, log_bounds, text
+from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
@@ -281,7 +281,10 @@ def _noise_odds(noise: NoiseLaw, delta: Fraction) -> Fraction | None:
     """Odds at which the noise is private: its worst ones, or where there are none those at which this delta will do."""
     if noise.worst_odds is not None:
         return noise.worst_odds
-    return Epsilon(value=least_epsilon(noise, delta)).bounds()[1] if SMALLEST_DELTA <= delta < 1 else None
+    largest = Epsilon(value=Fraction(LARGEST_EPSILON))
+    if not SMALLEST_DELTA <= delta < 1 or noise.delta(largest) > delta:
+        return None
+    return Epsilon(value=least_epsilon(noise, delta)).bounds()[1]
 
 
 def underivable(rows: Rows, odds: Fraction) -> Witness | None:

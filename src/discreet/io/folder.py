@@ -8,13 +8,16 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.io import RECORD, REPORT
+from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.tables import arrow_frame, file_kind, frame_of
 from discreet.record.codec import Damaged
@@ -22,6 +25,7 @@ from discreet.record.release import (
     Measurements,
     Publication,
     ReleaseRecord,
+    mark_of,
     parse,
     read_record,
     seal_of,
@@ -33,6 +37,12 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet")
+# what a stranger's folder may cost whoever checks it
+LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with its map, takes a third of it
+LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
+LARGEST_TABLE = 1 << 30  # bytes: some thirty million rows
+LONGEST_ROW = 1 << 16  # bytes on average: no key is a book
+MOST_FILES = 100  # names that are looked at: a release has five or so
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,8 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
         write_frame(part / one.file, arrow_frame(schema, publication.measured), suffix)
     (part / REPORT).write_text(render(publication), encoding="utf-8")
     digests = {path.name: sha256(path) for path in sorted(part.iterdir())}
-    content = write_record(replace(publication.record, digests=digests)).encode()
+    mark = mark_of(publication.record.private, digests[table.file])
+    content = write_record(replace(publication.record, digests=digests, mark=mark)).encode()
     (part / RECORD).write_bytes(content)
     return hashlib.sha256(content).hexdigest()
 
@@ -161,11 +172,16 @@ class Folder:
 
 @dataclass(frozen=True)
 class Contents:
-    """The files of a folder as bytes, and what they hash to."""
+    """The files of a folder as bytes, and what they hash to; what is no plain file of the release stays unread."""
 
     files: dict[str, bytes]
-    digests: dict[str, str]
     document: dict[str, object]  # release.json
+    foreign: tuple[str, ...] = ()  # what else is there
+    unread: dict[str, str] = field(default_factory=dict)  # what is named, but is not read, and why
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        return {name: hashlib.sha256(content).hexdigest() for name, content in self.files.items()}
 
     @property
     def sealed(self) -> bool:
@@ -173,24 +189,44 @@ class Contents:
 
 
 def read_contents(path: str | Path) -> Contents:
-    """Every file of a folder, read once."""
+    """Every file that the record names, read once; of what else is there only the names."""
     folder = Path(path)
     if not (folder / RECORD).is_file():
         raise BadInput(f"the release in {path} was to be read", f"there is no {RECORD} in it")
     try:
-        files = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+        present = sorted(entry.name for entry in islice(os.scandir(folder), MOST_FILES))
+        files, unread = {RECORD: read_plain(folder / RECORD, LARGEST_RECORD)}, {}
+        document = parse(files[RECORD])
+        named = document.get("digests")
+        expected = set(named) if isinstance(named, dict) else set()
+        for name in sorted(expected.intersection(present) - {RECORD}):
+            try:
+                files[name] = read_plain(folder / name, LARGEST_REPORT if name == REPORT else LARGEST_TABLE)
+            except Damaged as problem:
+                unread[name] = problem.why
     except OSError as error:
         raise BadInput(f"the release in {path} was to be read", error.strerror or str(error)) from error
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    return Contents(files, digests, parse(files[RECORD]))
+    return Contents(files, document, tuple(name for name in present if name not in expected | {RECORD}), unread)
+
+
+def read_plain(path: Path, largest: int) -> bytes:
+    """A file of its own, neither a link nor a pipe, and no larger than it may be."""
+    if path.is_symlink():
+        raise Damaged(path.name, "it is a link to a file elsewhere")
+    if not path.is_file():
+        raise Damaged(path.name, "it is not a plain file")
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > largest:
+            raise Damaged(path.name, f"it is larger than {largest >> 20:,} MiB")
+        return file.read(largest + 1)[:largest]
 
 
 def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
     (table,) = record.tables
-    frame = frame_of(_content(contents, table.file), table.file)
-    measured = [frame_of(_content(contents, one.file), one.file) for one in table.measurements]
+    frame = _frame(contents, table.file, record)
+    measured = [_frame(contents, one.file, record) for one in table.measurements]
     categories = _keys(frame, record)
     publication = Publication(
         record,
@@ -212,10 +248,16 @@ def read_folder(path: str | Path) -> Publication[Any]:
         raise BadInput(f"the release in {path} was to be read", found, "Run discreet verify") from error
 
 
-def _content(contents: Contents, name: str) -> bytes:
-    if name not in contents.files:
+def _frame(contents: Contents, name: str, record: ReleaseRecord[Any]) -> Any:
+    """The table in a file, which must be the size that the record says before it is unpacked."""
+    if name not in contents.files or name == RECORD:
         raise Damaged(RECORD, f"the file {name} that it names is not there")
-    return contents.files[name]
+    content, rows = contents.files[name], record.schema.rows
+    if len(content) > LONGEST_ROW * (rows + 1):
+        raise Damaged(name, f"it is too large for {rows} rows")
+    if file_kind(name) == "parquet":
+        return bounded_parquet(content, name, rows, (*record.schema.keys, record.schema.count))
+    return frame_of(content, name)
 
 
 def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:

@@ -33,6 +33,7 @@ from discreet.sample.draw import add_noise, bernoulli
 DELTA_BITS = 160  # of the enclosures that a delta is computed from
 SUMMED = 10**10  # up to this variance probabilities are summed: four million masses
 WIDEST_ENCLOSED = 1 << 12  # of noise whose delta is summed value by value, some twenty times over: half a minute
+MOST_ENCLOSED = 1 << 18  # values with a probability that can be told from 0: some ten seconds
 SMOOTH = 4  # from this variance on, sums over the integers are integrals to the last digit of a float
 
 
@@ -172,6 +173,7 @@ def _bounds(variance: Fraction, bits: int) -> tuple[list[tuple[int, int]], int]:
     from flint import arb, ctx
 
     reach = math.ceil(math.sqrt(2 * (bits + 8) * math.log(2) * float(variance))) + 2
+    require(reach <= MOST_ENCLOSED, "Gaussian", "it is too wide for its delta to be proved")
     with ctx.workprec(bits + 64):
         rate = -1 / (2 * arb_of(variance))
         masses = [(rate * k * k).exp() for k in range(reach + 1)]

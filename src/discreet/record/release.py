@@ -105,6 +105,7 @@ class ReleaseRecord(Generic[Facts]):
     ledger: LedgerEntry | None = None
     rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report
     digests: dict[str, str] = field(default_factory=dict)  # sha256 of every other file
+    mark: str = ""  # ties the table to whether its noise was private
     schema_version: Literal[2] = 2
 
     @property
@@ -121,6 +122,11 @@ class Publication(Generic[Facts]):
     categories: Any = field(repr=False)  # the key columns, as an Arrow table
     counts: Integers = field(repr=False)
     measured: Integers | None = field(repr=False)
+
+
+def mark_of(private: bool, table: str) -> str:
+    """Of the digest of a table: that of seeded noise is another one, so that no flag alone makes a table private."""
+    return hashlib.sha256(f"{'private' if private else 'seeded'} {table}".encode()).hexdigest()
 
 
 def write_record(record: ReleaseRecord[Any]) -> str:
@@ -179,6 +185,6 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
         raise Damaged(f"release.json.{missing[0]}", "is missing")
     record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
     for name, item in {**encode(record), **encode(facts)}.items():
-        if item != inside[name]:
+        if json.dumps(item, sort_keys=True) != json.dumps(inside[name], sort_keys=True):  # 1, 1.0 and true are equal
             raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
     return replace(record, guarantee=replace(record.guarantee, private=record.private))

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 TEMPLATE = "report.html.jinja"
+DRAWING = ("jinja2", "matplotlib", "numpy")  # what a report is drawn with
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
+DRAWINGS = re.compile(r"<svg.*?</svg>", re.DOTALL)
 CLOSE = 0.02  # points of a drawing: another machine may round its last digits in another way
 
 
@@ -41,7 +42,7 @@ def rendered_by() -> dict[str, str]:
 
     import discreet
 
-    packages = {name: version(name) for name in ("jinja2", "matplotlib", "numpy")}
+    packages = {name: version(name) for name in DRAWING}
     return {"discreet": discreet.__version__, **packages, "words": _words_digest()}
 
 
@@ -60,9 +61,9 @@ def _words_digest() -> str:
 
 def same_page(one: str, other: str) -> bool:
     """Equal letter by letter, but for the last digits of numbers in drawings."""
-    if DRAWING.sub("", one) != DRAWING.sub("", other):
+    if DRAWINGS.sub("", one) != DRAWINGS.sub("", other):
         return False
-    return all(_same_drawing(a, b) for a, b in zip(DRAWING.findall(one), DRAWING.findall(other), strict=True))
+    return all(_same_drawing(a, b) for a, b in zip(DRAWINGS.findall(one), DRAWINGS.findall(other), strict=True))
 
 
 def _same_drawing(one: str, other: str) -> bool:

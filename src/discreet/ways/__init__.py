@@ -146,6 +146,10 @@ class Planned(Protocol):
     # law: the name of the mechanism, or of the law of its noise.
 
 
+class NotApplicable(Exception):
+    """A check that a release gives no occasion for, and why."""
+
+
 @dataclass(frozen=True, eq=False)
 class Published(Generic[Facts]):
     """What people see: the counts, and how they came from what was measured."""
@@ -174,6 +178,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     errors: Callable[[Publication[Facts]], Errors | None]  # how far off a count is, from what is published
     steps: Callable[[Publication[Facts]], tuple[Remark, ...]]  # what was done, as codes with numbers
     check: Callable[[PlanOf, Integers], None] | None = None  # refuse a table before anything is spent
+    rebuild: Callable[[Publication[Facts]], list[str]] | None = None  # problems with a mechanism constructed for it
 
 
 PACKAGES = {

@@ -14,6 +14,7 @@ from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import pure_only
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
+from discreet.ways.keep_distribution.facts import map_seed
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, too_fine
 
@@ -40,7 +41,8 @@ def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
         assert top is not None, "a budget for the distribution is divided off only where counts have a limit"
         histogram = np.bincount(capped, minlength=top + 1)
         answers, noise = measure(plan.spec.privatizer, histogram, plan.distribution, plan.contributions, bits)
-    measured = Measured(np.empty(0, dtype=np.int64), top, bits.bytes(16).hex(), answers, noise, bought)
+    seed = map_seed(bits.bytes(16), bits.private)
+    measured = Measured(np.empty(0, dtype=np.int64), top, seed, answers, noise, bought)
     if plan.noise is not None:
         return replace(measured, rows=plan.noise.add(capped, bits))
     mechanism = _construct(plan, measured)

@@ -29,6 +29,14 @@ DEPENDENT = Remark("mapped-together")
 TOO_WIDE = Remark("too-wide-to-map")
 
 
+SEEDED = "seeded-"  # before the seed of a map whose noise came from a seed, too
+
+
+def map_seed(entropy: bytes, private: bool) -> str:
+    """The public seed of a map. The mark is a part of it: without the mark the map is another one."""
+    return ("" if private else SEEDED) + entropy.hex()
+
+
 @dataclass(frozen=True)
 class PartFacts:
     """A step that spent, and its share of the budget."""

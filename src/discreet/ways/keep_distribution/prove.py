@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.certify.prove import proof_of
-from discreet.distribution.privatizer import exact_privatizers, pays_for
+from discreet.distribution.privatizer import exact_privatizers, pays_for, privatizer
 from discreet.errors import NotProven
 from discreet.laws import Geometric, NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
@@ -16,7 +16,9 @@ from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
+    SEEDED,
     STEPS,
+    DistributionFacts,
     KeptDistribution,
     PartFacts,
     Share,
@@ -29,6 +31,7 @@ from discreet.ways.keep_distribution.facts import (
 from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
+NEARLY = 1 - Fraction(1, 1 << 12)  # of a share: noise is calibrated far more closely than that
 
 
 def prove(publication: Publication[KeptDistribution]) -> list[str]:
@@ -73,11 +76,14 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     if isinstance(mechanism.form, NoiseThenMap):
         mapped = published is not None and mechanism.name != "rank"
         fits = fits and (mechanism.constructed or (mechanism.form.map is not None) == mapped)
-    fits = fits and re.fullmatch(r"[0-9a-f]{32}", mechanism.map_seed) is not None
+    mark = "" if record.private else SEEDED
+    fits = fits and re.fullmatch(mark + r"[0-9a-f]{32}", mechanism.map_seed) is not None
     fits = fits and [part.what for part in mechanism.parts] == [what for what in STEPS if what in mechanism.steps]
     problems = [] if fits else ["The mechanism is not what its name says."]
     if mechanism.refined and published is not None and published.method not in (None, CUMULATIVE):
         problems.append("The distribution was refined, which only the measurements of 'cumulative' can be.")
+    if published is not None and published.method is None and not mechanism.refined:
+        problems.append("The distribution was neither measured nor estimated from the noisy counts.")
     if mechanism.constructed and published is None:
         problems.append("The distribution that the mechanism was constructed for is missing.")
     if published is not None:
@@ -115,11 +121,25 @@ def _stages(publication: Publication[KeptDistribution], shares: dict[Step, Share
     if published is not None and (noise is None) != (published.measurements is None):
         return ["The measurements of the distribution come without the law of their noise, or it without them."]
     if published is not None and noise is not None and published.method is not None:
-        bins = len(published.distribution)
-        if not pays_for(published.method, bins, noise, shares["distribution"], people):
-            problems.append("The noise in the measurement of the distribution is smaller than its share needs.")
-    if bought is not None and not _pays(Geometric(bought.odds), shares["max_count"], people):
-        problems.append("The noise in the measurement of the max_count is smaller than its share of the budget needs.")
+        problems += _stage_one(published, noise, shares["distribution"], people, len(publication.counts))
+    if bought is not None:
+        law, share = Geometric(bought.odds), shares["max_count"]
+        if not _pays(law, share, people) or _pays(law, share.times(NEARLY), people):
+            problems.append("The noise in the measurement of the max_count is not what its share of the budget needs.")
+    return problems
+
+
+def _stage_one(published: DistributionFacts, noise: NoiseLaw, share: Share, people: int, rows: int) -> list[str]:
+    """As many answers as there are questions, with no less noise than their share needs, and no more."""
+    assert published.method is not None and published.measurements is not None, "which has been seen"
+    method, bins, problems = published.method, len(published.distribution), []
+    some = np.bincount(np.zeros(rows, dtype=np.int64), minlength=bins)  # a table of as many rows, all of them zero
+    if published.measurements.shape != privatizer(method).answers(some).shape:
+        problems.append("There are not as many measurements of the distribution as its method makes.")
+    if not pays_for(method, bins, noise, share, people):
+        problems.append("The noise in the measurement of the distribution is smaller than its share needs.")
+    elif pays_for(method, bins, noise, share.times(NEARLY), people):
+        problems.append("The noise in the measurement of the distribution is larger than its share needs.")
     return problems
 
 

@@ -9,10 +9,11 @@ from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
 from discreet.ways.keep_distribution.prove import prove
 from discreet.ways.keep_distribution.publish import publish
+from discreet.ways.keep_distribution.rebuild import rebuild
 from discreet.ways.keep_distribution.replay import replay
 from discreet.ways.keep_distribution.spec import KeepDistribution
 
 WAY: Way[KeepDistribution, DistributionPlan, Measured, KeptDistribution] = Way(
     "keep-distribution", KeepDistribution, KeptDistribution,
-    plan, draw, publish, prove, replay, evidence, errors, steps,
+    plan, draw, publish, prove, replay, evidence, errors, steps, rebuild=rebuild,
 )  # fmt: skip

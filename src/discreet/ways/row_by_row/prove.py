@@ -9,7 +9,7 @@ from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.values import Approximate, Concentrated, Loss
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import (
     OWN,
@@ -22,6 +22,7 @@ from discreet.ways.row_by_row.facts import (
     remarks,
     unit_loss,
 )  # fmt: skip
+from discreet.ways.row_by_row.named import is_named
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED
 
 
@@ -37,7 +38,7 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
         mechanism.noise is not None and isinstance(mechanism.noise.price(), Concentrated)
     ):
         return ["A rho is claimed, but the noise is not Gaussian."]
-    return [*_promise(publication), *_name(mechanism), *_privacy(publication)]
+    return [*_promise(publication), *_name(mechanism, loss, people), *_privacy(publication)]
 
 
 def _promise(publication: Publication[RowFacts]) -> list[str]:
@@ -54,16 +55,18 @@ def _promise(publication: Publication[RowFacts]) -> list[str]:
     return problems
 
 
-def _name(mechanism: RowMechanism) -> list[str]:
+def _name(mechanism: RowMechanism, loss: Loss, people: int) -> list[str]:
     form = mechanism.form
     if isinstance(form, NoiseThenMap):
         fits = form.map is None and (form.clamp is None or form.clamp[0] == 0)
         if mechanism.name == SIGNED:
             fits = fits and form.noise.name == "geometric" and form.clamp is None
         else:
-            fits = fits and mechanism.name == form.noise.name
+            fits = fits and mechanism.name == form.noise.name and (form.clamp is not None or not form.noise.pure)
+    elif mechanism.name in MATRICES:
+        fits = isinstance(loss, Pure) and is_named(mechanism.name, form, unit_loss(loss, people).epsilon)
     else:
-        fits = mechanism.name in (*MATRICES, OWN)
+        fits = mechanism.name == OWN
     fits = fits and mechanism.parameters == form_parameters(form)
     return [] if fits else ["The mechanism is not what its name says."]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.mechanism import NoiseThenMap
+from discreet.mechanism import NoiseThenMap, possible_outputs
 from discreet.record.release import Publication
 from discreet.ways.row_by_row.facts import RowFacts
 
@@ -15,7 +15,9 @@ def replay(publication: Publication[RowFacts]) -> list[str]:
         return ["The largest count of the schema is not that of the mechanism."]
     form = record.facts.mechanism.form
     if publication.measured is None:
-        return []
+        possible = possible_outputs(form)
+        fits = possible is None or np.isin(publication.counts, possible).all()
+        return [] if fits else ["The table holds a count that cannot come out of the mechanism."]
     if not isinstance(form, NoiseThenMap) or form.clamp is None:
         return ["The release has a file of measurements, but its counts are all there is to measure."]
     wrong = np.flatnonzero(np.clip(publication.measured, *form.clamp) != publication.counts)

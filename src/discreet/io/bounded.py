@@ -1,0 +1,78 @@
+"""A Parquet file of a stranger: what it would unpack to is looked at before it is unpacked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.record.codec import Damaged
+
+MOST_ROWS = 1 << 27  # a table of numbers that long takes a gigabyte for each column
+MOST_TEXT = 1 << 30  # bytes of all keys, written out: a dictionary can say a long word a million times
+BATCH = 1 << 16  # rows that are unpacked at a time
+PACKED = ("SNAPPY", "UNCOMPRESSED")  # as it is written here; others shrink zeros to a thousandth
+TEXT = "BYTE_ARRAY"
+KINDS = ("INT32", "INT64", "BOOLEAN", "FLOAT", "DOUBLE", TEXT, "FIXED_LEN_BYTE_ARRAY")  # of a key or a count
+WIDEST_VALUE = 32  # bytes of a decimal number
+
+
+def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ...]) -> Any:
+    """The table, if it has these columns, plain ones, and that many rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        _check_head(file.metadata, name, rows, columns)
+        texts = [name for name, kind in _kinds(file.metadata).items() if kind == TEXT]
+        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
+        return _unpacked(file, name, texts)
+    except (OSError, pa.ArrowException) as error:
+        raise Damaged(name, f"it is not a Parquet file ({str(error).splitlines()[0]})") from error
+
+
+def _check_head(head: Any, name: str, rows: int, columns: tuple[str, ...]) -> None:
+    if head.num_rows != rows or rows > MOST_ROWS:
+        raise Damaged(name, f"it says that it has {head.num_rows:,} rows; the record says {rows:,}")
+    if tuple(_kinds(head)) != columns:
+        raise Damaged(name, "its columns are not those of the schema")
+    wide = any(head.schema.column(i).length > WIDEST_VALUE for i in range(head.num_columns))
+    if wide or not set(_kinds(head).values()) <= set(KINDS):
+        raise Damaged(name, "a column of it is neither text nor a number")
+    for group in range(head.num_row_groups):
+        if any(head.row_group(group).column(i).compression not in PACKED for i in range(head.num_columns)):
+            raise Damaged(name, "it is packed in another way than releases are")
+
+
+def _kinds(head: Any) -> dict[str, str]:
+    """The physical type of each column, by its path: a nested one has a longer path than its name."""
+    columns = (head.schema.column(i) for i in range(head.num_columns))
+    return {column.path: column.physical_type for column in columns}
+
+
+def _unpacked(file: Any, name: str, texts: list[str]) -> Any:
+    """Batch by batch; texts as places in a dictionary, until it is known how long they are when written out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    batches, size = [], 0
+    for batch in file.iter_batches(BATCH):
+        for text in texts:
+            column = batch.column(text)
+            if not pa.types.is_dictionary(column.type):
+                raise Damaged(name, f"the column {text} of it is neither text nor a number")
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+            size += pc.sum(lengths, min_count=0).as_py() or 0
+        if size > MOST_TEXT:
+            raise Damaged(name, f"its keys would take more than {MOST_TEXT >> 20:,} MiB")
+        batches.append(_plain(batch))
+    return pa.Table.from_batches(batches) if batches else _plain(file.schema_arrow.empty_table())
+
+
+def _plain(part: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in part.columns
+    ]
+    return type(part).from_arrays(columns, names=list(part.schema.names))

@@ -1,0 +1,103 @@
+"""A release folder of every kind, in memory. The noise is repeatable, but the folders say that it is private."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.io.folder import Contents, read_contents
+from discreet.sample.bits import Bits
+
+MADE = runpy.run_path(str(Path(__file__).parents[1] / "golden" / "make.py"))
+ABOUT = dc.About("People by place", "a register", "statistics@example.org", "CC BY 4.0", "Made for a test.")
+CUBE = [(u, v, w) for u in "abc" for v in "def" for w in "ghi"]
+
+KINDS: dict[str, dict[str, Any]] = {
+    **MADE["GOLDEN"],
+    "unmeasured": {"epsilon": 1, "max_count": 12, "measurements": False},
+    "unmeasured-by-rank": {"epsilon": 1, "max_count": 12, "mechanism": "rank", "measurements": False},
+    "not-refined": {"epsilon": 1, "max_count": 12, "refine": False},
+    "unfixed": {"epsilon": 2, "max_count": 6, "mechanism": "unfixed"},
+    "column-generation": {"epsilon": 2, "max_count": 6, "mechanism": "column-generation"},
+    "staircase": {"epsilon": 1, "max_count": 12, "mechanism": "staircase", "about": ABOUT},
+    "uniform": {"epsilon": 1, "max_count": 12, "mechanism": "uniform"},
+    "exponential": {"epsilon": 1, "max_count": 4, "mechanism": "exponential"},
+    "randomized-response": {"epsilon": 1, "max_count": 4, "mechanism": "randomized-response", "contributions": 2},
+    "signed": {"epsilon": 1, "mechanism": "signed-geometric", "contributions": 3},
+    "gaussian-rho": {"rho": "1/2", "max_count": 12, "mechanism": "discrete-gaussian"},
+    "with-a-ledger": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "ledger": True},
+    "parquet": {"epsilon": 1, "max_count": 12, "format": "parquet"},
+    "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
+    "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},
+    "own-sums": {"epsilon": 1, "keep": [dc.sums([[1] * 15 + [0] * 15])], "law": "l2"},
+}
+SLOW: dict[str, dict[str, Any]] = {
+    "chain": {"epsilon": 4, "keep": ["margin:u,v", "margin:v,w", "margin:u,w"], "allow_diagnosed": True},
+}
+FULL = bool(os.environ.get("DISCREET_FULL"))
+if FULL:
+    KINDS |= SLOW
+
+
+class Repeatable(Bits):
+    """Bits from a seed that say they are private."""
+
+    @property
+    def private(self) -> bool:
+        return True
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        module = import_module("discreet.release")  # the package has a function of that name
+        seeded = module.source
+
+        def source(seed: int | None = None) -> Bits:
+            return seeded(seed) if seed is not None else Repeatable(0, np.random.default_rng(12345))
+
+        patch.setattr(module, "source", source)
+        yield
+
+
+def table(kind: str, contributions: int) -> dc.Table:
+    if kind == "chain":
+        columns = {key: [cell[k] for cell in CUBE] for k, key in enumerate("uvw")}
+        return dc.table(pa.table({**columns, "n": [3] * 27}), "n", keys=list("uvw"))
+    made: dc.Table = MADE["table"]()
+    return replace(made, schema=replace(made.schema, contributions=contributions))
+
+
+@dataclass(frozen=True)
+class Honest:
+    """A folder that verifies, and what it takes to say so."""
+
+    kind: str
+    contents: Contents
+    seeded: bool
+
+
+@cache
+def honest(kind: str) -> Honest:
+    options = dict(KINDS[kind])
+    source, format = table(kind, options.pop("contributions", 1)), options.pop("format", None)
+    with tempfile.TemporaryDirectory() as place, repeatable():
+        if options.pop("ledger", None):
+            book = dc.ledger(Path(place) / "ledger.db")
+            book.create("people", epsilon=5)
+            options.update(ledger=book, dataset="people")
+        dc.release(source, **options).save(Path(place) / "out", format)
+        return Honest(kind, read_contents(Path(place) / "out"), "seed" in options)

@@ -1,0 +1,82 @@
+"""What a forger does after an edit: new digests, a new mark for a new table, a new seal, and a report that agrees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import pytest
+
+from discreet.errors import DiscreetError
+from discreet.io import RECORD, REPORT
+from discreet.io.folder import Contents, folder_of
+from discreet.record.codec import Damaged
+from discreet.record.release import mark_of, parse, read_record, seal_of
+from discreet.report import render
+from discreet.report.facts import stated
+from discreet.verify import COMPARED, LAST
+
+META = re.compile(r'<meta name="discreet" content="[^"]*">')
+
+
+def sealed(contents: Contents, document: dict[str, Any]) -> Contents:
+    """With another record, its seal made anew; as it would be read from a file."""
+    whole = {**document, "seal": seal_of(document)}
+    return written(contents, json.dumps(whole, indent=1).encode())
+
+
+def written(contents: Contents, record: bytes) -> Contents:
+    return replace(contents, files={**contents.files, RECORD: record}, document=parse(record))
+
+
+def with_files(contents: Contents, files: dict[str, bytes]) -> Contents:
+    """With other files: their digests, the mark of the table and the seal made anew."""
+    document: dict[str, Any] = dict(contents.document)
+    document["digests"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    table = document["tables"][0]["file"]
+    document["mark"] = mark_of(document["private"], document["digests"].get(table, ""))
+    return sealed(replace(contents, files={**files, RECORD: b""}), document)
+
+
+def with_a_report_that_states_it(contents: Contents) -> Contents:
+    """The quick forgery of the report: the one line that software reads."""
+    try:
+        words = escape(stated(read_record(contents.document)))
+    except (DiscreetError, Damaged, KeyError, TypeError, ValueError, AttributeError):
+        return contents
+    return _reported(contents, META.sub(f'<meta name="discreet" content="{words}">', _page(contents)))
+
+
+def with_its_report(contents: Contents) -> Contents:
+    """The whole one: rendered from the forged record."""
+    return _reported(contents, render(folder_of(contents).publication))
+
+
+def _page(contents: Contents) -> str:
+    return contents.files[REPORT].decode()
+
+
+def _reported(contents: Contents, page: str) -> Contents:
+    if page == _page(contents):
+        return contents
+    document: dict[str, Any] = dict(contents.document)
+    digests = document.get("digests")
+    if not isinstance(digests, dict):
+        return contents
+    digest = hashlib.sha256(page.encode()).hexdigest()
+    files = {**contents.files, REPORT: page.encode()}
+    return sealed(replace(contents, files=files), {**document, "digests": {**digests, REPORT: digest}})
+
+
+@contextmanager
+def reports_uncompared() -> Iterator[None]:
+    """As if every report had been rendered anew, which takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(LAST, COMPARED)
+        yield

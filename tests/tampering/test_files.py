@@ -1,0 +1,195 @@
+"""Every file of every kind of folder, edited, added, taken away, with digests and seal made anew, is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from discreet.io import RECORD, REPORT
+from discreet.io.folder import Contents
+from discreet.verify import verify_contents
+from tests.tampering.folders import KINDS, Honest, honest
+from tests.tampering.forge import with_files
+
+Rows = list[list[str]]
+CSV_KINDS = [kind for kind in KINDS if KINDS[kind].get("format") is None]
+MEASURED = ["keep-distribution", "keep-distribution-without-range", "row-by-row", "staircase", "unfixed", "not-refined"]
+
+
+def others(folder: Honest) -> dict[str, bytes]:
+    return {name: content for name, content in folder.contents.files.items() if name != RECORD}
+
+
+def valid(folder: Honest, contents: Contents) -> bool:
+    return verify_contents(contents, allow_seeded=folder.seeded).valid
+
+
+def rewritten(content: bytes, change: Callable[[Rows], Rows]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(change(list(csv.reader(io.StringIO(content.decode())))))
+    return out.getvalue().encode()
+
+
+def at(row: int, column: int, change: Callable[[str], str]) -> Callable[[Rows], Rows]:
+    def edited(rows: Rows) -> Rows:
+        rows[row][column] = change(rows[row][column])
+        return rows
+
+    return edited
+
+
+SHAPES: dict[str, Callable[[Rows], Rows]] = {
+    "a row less": lambda rows: rows[:-1],
+    "a row more": lambda rows: [*rows, ["zz", "zz", *rows[-1][2:]]],
+    "a row twice": lambda rows: [*rows[:4], *rows[3:]],
+    "rows reversed": lambda rows: [rows[0], *rows[:0:-1]],
+    "two rows exchanged": lambda rows: [rows[0], rows[2], rows[1], *rows[3:]],
+    "no rows": lambda rows: rows[:1],
+    "another name": at(0, -1, lambda name: name + "x"),
+    "another key column": at(0, 0, lambda name: name + "x"),
+    "a column more": lambda rows: [[*row, "1"] for row in rows],
+    "a column less": lambda rows: [row[1:] for row in rows],
+    "columns exchanged": lambda rows: [row[::-1] for row in rows],
+    "a fraction": at(3, -1, lambda number: number + ".5"),
+    "no number": at(3, -1, lambda number: "many"),
+    "nothing": at(3, -1, lambda number: ""),
+    "beyond 64 bits": at(3, -1, lambda number: "9" * 30),
+    "enormous": at(3, -1, lambda number: str(1 << 62)),
+}
+
+
+@pytest.mark.parametrize("kind", CSV_KINDS)
+def test_a_table_of_another_shape_is_refused(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    for what, change in SHAPES.items():
+        if what == "enormous" and folder.contents.document["schema"]["max_count"] is None:  # type: ignore[index]
+            continue  # any count could have come out
+        forged = with_files(folder.contents, {**files, "table.csv": rewritten(files["table.csv"], change)})
+        assert not valid(folder, forged), what
+
+
+@pytest.mark.parametrize("kind", MEASURED)
+def test_a_count_that_does_not_follow_from_its_measurement_is_refused(kind: str) -> None:
+    """Every row of the table, one up and one down."""
+    folder, files = honest(kind), others(honest(kind))
+    for row in range(1, 31, 3):
+        for step in (1, -1):
+            changed = rewritten(files["table.csv"], at(row, -1, lambda number, step=step: str(int(number) + step)))  # type: ignore[misc]
+            assert not valid(folder, with_files(folder.contents, {**files, "table.csv": changed})), (row, step)
+
+
+@pytest.mark.parametrize("kind", MEASURED)
+def test_a_measurement_that_leads_elsewhere_is_refused(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    shapes = {what: change for what, change in SHAPES.items() if what != "enormous"}  # beyond the range, as may be
+    for what, change in {"other": at(5, -1, lambda number: str(50 - int(number))), **shapes}.items():
+        changed = rewritten(files["measurements.csv"], change)
+        assert not valid(folder, with_files(folder.contents, {**files, "measurements.csv": changed})), what
+
+
+@pytest.mark.parametrize("kind", ["keep-sums", "keep-sums-gaussian", "two-margins", "one-sum", "own-sums"])
+def test_a_table_without_its_kept_sums_is_refused(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    changed = rewritten(files["table.csv"], at(1, -1, lambda number: str(int(number) + 1)))
+    assert not valid(folder, with_files(folder.contents, {**files, "table.csv": changed}))
+
+
+@pytest.mark.parametrize("kind", ["unmeasured", "unmeasured-by-rank"])
+def test_a_table_far_from_its_distribution_is_refused_without_measurements(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    all_alike = rewritten(files["table.csv"], lambda rows: [rows[0], *([*row[:-1], "3"] for row in rows[1:])])
+    assert not valid(folder, with_files(folder.contents, {**files, "table.csv": all_alike}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_that_are_empty_missing_or_too_many_are_refused(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    for name in files:
+        assert not valid(folder, with_files(folder.contents, {**files, name: b""})), name
+        assert not valid(folder, with_files(folder.contents, {**files, name: b"\x00\xff" * 50})), name
+        left = {other: content for other, content in files.items() if other != name}
+        assert not valid(folder, with_files(folder.contents, left)), name
+    for extra in ("raw.csv", "table2.csv", "table.parquet", ".hidden", "release.json.bak"):
+        assert not valid(folder, with_files(folder.contents, {**files, extra: b"k,n\na,1\n"})), extra
+        assert not valid(folder, replace(folder.contents, foreign=(extra,))), extra
+
+
+SCRIPTS = [
+    "<script>alert(1)</script>", "<SCRIPT>alert(1)</SCRIPT>", "<script src=//x.example/a.js></script>", "<script",
+    '<img src="http://x.example/a.png">', "<img src=x onerror=alert(1)>", '<svg onload="alert(1)"></svg>',
+    "<svg/onload=alert(1)>", '<meta http-equiv="refresh" content="0; url=http://x.example">',
+    '<a href="javascript:alert(1)">x</a>', '<a href="http://x.example">x</a>', '<iframe srcdoc="x"></iframe>',
+    '<object data="x"></object>', '<embed src="x">', '<link rel="stylesheet" href="x.css">',
+    '<base href="//x.example">',
+    '<form action="//x.example"></form>', '<style>@import "http://x.example/a.css";</style>',
+    "<style>p { background: url(http://x.example/a.png) }</style>", "<style>p { background: u\\72l(//x) }</style>",
+    '<p style="background: url(//x.example)">x</p>', '<p style="width: expression(alert(1))">x</p>',
+    '<p style="background: image-set(&quot;//x.example&quot;)">x</p>', '<use xlink:href="http://x.example/a.svg#b"/>',
+    '<use xlink:href="data:image/svg+xml,x#a"/>', '<use href="#a"/>', '<p onclick="alert(1)">x</p>', "<video autoplay>",
+    '<math href="javascript:alert(1)">x</math>', "<!-- a --!><script>alert(1)</script> -->", "<![CDATA[ <script> ]]>",
+    "<?xml-stylesheet href='x'?>", '<p title="x">x</p>', "<animate attributeName=href>",
+    "<foreignObject></foreignObject>",
+    '<path clip-path="url(http://x.example)"/>', "<p a=b>", "<p\nx>", "<input>", "<template>", "<noscript>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_report_that_loads_or_runs_anything_is_refused_whoever_drew_it(script: str) -> None:
+    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    page = files[REPORT].decode()
+    document: dict[str, Any] = dict(folder.contents.document)
+    document["rendered"] = {**document["rendered"], "words": "0" * 64}
+    contents = replace(folder.contents, document=document)
+    harmless = with_files(contents, {**files, REPORT: page.replace("What was done", "Done").encode()})
+    assert valid(folder, harmless), "it cannot be compared"
+    for forged in (page.replace("</body>", f"{script}</body>"), script + page, page + script):
+        found = verify_contents(with_files(contents, {**files, REPORT: forged.encode()}))
+        assert any("active content" in problem for problem in found.problems), forged
+
+
+@pytest.mark.parametrize("kind", ["keep-distribution", "keep-sums", "row-by-row-own"])
+def test_a_report_with_other_content_is_refused(kind: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    page = files[REPORT].decode()
+    for forged in (
+        page.replace("epsilon = 1", "epsilon = 0.1"), page.replace("<h2>", "<h2>Not ", 1), page + "\n", "",
+        page.replace('M 0 0', 'M 0 9', 1), page.replace("</p>", "</p><p>All is well.</p>", 1),
+    ):  # fmt: skip
+        if forged != page:
+            assert not valid(folder, with_files(folder.contents, {**files, REPORT: forged.encode()}))
+
+
+def saved(kind: str, place: Path) -> Path:
+    place.mkdir()
+    for name, content in honest(kind).contents.files.items():
+        (place / name).write_bytes(content)
+    assert dc.verify(place).valid
+    return place
+
+
+def test_links_folders_and_pipes_are_refused(tmp_path: Path) -> None:
+    """A link to the very file, too: what it leads to tomorrow is another matter."""
+    for name in ("table.csv", "measurements.csv", REPORT, RECORD):
+        place, elsewhere = saved("row-by-row", tmp_path / f"linked {name}"), tmp_path / f"elsewhere {name}"
+        (place / name).rename(elsewhere)
+        (place / name).symlink_to(elsewhere)
+        assert any("a link to a file elsewhere" in problem for problem in dc.verify(place).problems), name
+    for name, make in (
+        ("raw.csv", lambda path: path.symlink_to("/etc/passwd")), ("raw", lambda path: path.mkdir()),
+        (".raw", lambda path: path.write_text("x")), ("pipe", lambda path: os.mkfifo(path)),
+    ):  # fmt: skip
+        place = saved("row-by-row", tmp_path / f"with {name}")
+        make(place / name)
+        assert f"The file {name} is not part of the release." in dc.verify(place).problems
+    place = saved("row-by-row", tmp_path / "piped")
+    (place / "table.csv").unlink()
+    os.mkfifo(place / "table.csv")
+    assert any("not a plain file" in problem for problem in dc.verify(place).problems)

@@ -1,0 +1,207 @@
+"""Whoever checks a stranger's folder spends seconds and a bounded memory, whatever is in it."""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import discreet as dc
+from discreet.io.bounded import MOST_ROWS, bounded_parquet
+from discreet.io.folder import LARGEST_RECORD, LARGEST_REPORT, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
+from discreet.record.codec import Damaged
+from discreet.verify import Verification, verify_contents
+from tests.tampering.edits import Edit
+from tests.tampering.folders import honest
+from tests.tampering.forge import sealed, with_files
+
+SECONDS = 20.0  # for what takes a second or two where nobody else is at work
+MEMORY = 3 << 30  # bytes of address space: most of it is what the libraries map
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def verified_within_limits(folder: Path) -> Any:
+    code = f"import discreet as dc, json; print(json.dumps(dc.verify({str(folder)!r}).as_json()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3 * SECONDS,
+        preexec_fn=limited,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def saved(kind: str, place: Path) -> Path:
+    place.mkdir()
+    for name, content in honest(kind).contents.files.items():
+        (place / name).write_bytes(content)
+    return place
+
+
+@pytest.mark.parametrize(("name", "size"), [
+    ("release.json", LARGEST_RECORD), ("report.html", LARGEST_REPORT), ("table.csv", LARGEST_TABLE),
+])  # fmt: skip
+def test_an_enormous_file_is_not_read(name: str, size: int, tmp_path: Path) -> None:
+    """Ten gigabytes that take no room on the disk."""
+    folder = saved("row-by-row", tmp_path / "out")
+    with (folder / name).open("r+b") as file:
+        file.truncate(10 << 30)
+    found = verified_within_limits(folder)
+    assert any(f"larger than {size >> 20:,} MiB" in problem for problem in found["problems"])
+
+
+def test_an_enormous_file_beside_it_is_not_read_either(tmp_path: Path) -> None:
+    folder = saved("row-by-row", tmp_path / "out")
+    with (folder / "raw.csv").open("wb") as file:
+        file.truncate(10 << 30)
+    assert verified_within_limits(folder)["problems"] == ["The file raw.csv is not part of the release."]
+
+
+def test_not_all_names_of_a_crowded_folder_are_told(tmp_path: Path) -> None:
+    folder = saved("row-by-row", tmp_path / "out")
+    for i in range(3 * MOST_FILES):
+        (folder / f"{i}.csv").touch()
+    assert 0 < len(dc.verify(folder).problems) <= MOST_FILES
+
+
+def in_time(edits: dict[tuple[str | int, ...], Any], kind: str) -> Verification:
+    """The verdict on a folder with these edits, sealed anew; and it does not take long."""
+    folder = honest(kind)
+    document: dict[str, Any] = dict(folder.contents.document)
+    for place, value in edits.items():
+        document = Edit(place, value).of(document)
+    start = time.perf_counter()
+    found = verify_contents(sealed(folder.contents, document))
+    assert time.perf_counter() - start < SECONDS
+    assert not found.valid
+    return found
+
+
+NINES = "9" * 4000
+HUGE = [
+    ("row-by-row", {("schema", "max_count"): 1 << 60, ("mechanism", "clamp"): [0, 1 << 60]}),
+    ("keep-distribution", {("schema", "max_count"): 1 << 60, ("mechanism", "clamp"): [0, 1 << 60]}),
+    ("keep-distribution-by-rank", {("schema", "max_count"): 1 << 60, ("mechanism", "clamp"): [0, 1 << 60]}),
+    ("keep-distribution-without-range", {("mechanism", "clamp"): [0, 1 << 60]}),
+    ("keep-distribution-without-range", {("mechanism", "clamp"): [0, 1 << 60], ("distribution",): None}),
+    ("keep-distribution", {("mechanism", "map", "bits"): 1 << 60}),
+    ("keep-distribution", {("mechanism", "map", "outputs"): [1 << 60] * 13}),
+    ("row-by-row-exponents", {("mechanism", "powers"): [[1 << 60, 0], [0, 1 << 60]]}),
+    ("row-by-row-exponents", {("mechanism", "powers"): [[40_000, 0], [0, 40_000]], ("mechanism", "odds"): "7" * 100}),
+    ("row-by-row-exponents", {("mechanism", "powers"): [[1 << 70, 0], [0, 1 << 70]]}),
+    ("row-by-row-own", {("mechanism", "denominator"): "9" * 4200}),
+    ("row-by-row-own", {("mechanism", "weights"): [[NINES, "0", "0"]] * 3, ("mechanism", "denominator"): NINES}),
+    ("row-by-row-gaussian", {("mechanism", "noise", "variance"): "1" + "0" * 40}),
+    ("row-by-row-gaussian", {("mechanism", "noise", "variance"): "1" + "0" * 4000}),
+    ("row-by-row-gaussian", {("mechanism", "noise", "variance"): "1/" + "1" + "0" * 4000}),
+    ("row-by-row", {("mechanism", "noise", "odds"): "1." + "0" * 300 + "1"}),
+    ("row-by-row", {("guarantee", "alpha"): "1/" + "7" * 4000}),
+    ("row-by-row", {("guarantee", "epsilon"): "1e-40000000"}),
+    ("row-by-row", {("schema", "contributions"): 10**4000}),
+    ("row-by-row", {("schema", "rows"): 10**18}),
+    ("keep-sums", {("schema", "contributions"): 10**4000}),
+    ("keep-sums", {("mechanism", "parameters", "odds"): "9" * 4000}),
+    ("keep-sums", {("invariants", "kept"): ["total"] * 20_000}),
+    ("keep-sums", {("invariants", "kept"): ["margin:" + ",".join(["county", "sex"] * 5000)]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "edits"), HUGE, ids=range(len(HUGE)))
+def test_enormous_numbers_cost_little(kind: str, edits: dict[tuple[str | int, ...], Any]) -> None:
+    in_time(edits, kind)
+
+
+def test_kept_sums_without_structure_cost_little() -> None:
+    """Random sums over all rows: the lattice they leave has no short description."""
+    rng = np.random.default_rng(1)
+    for sums in (10, 20, 25):
+        rows = rng.integers(0, 2, (sums, 30)).tolist()
+        found = in_time({("invariants", "kept"): [{"name": "matrix", "matrix": rows}]}, "own-sums")
+        assert any("other neighbours than what is kept" in problem for problem in found.problems), "it was worked out"
+
+
+def test_a_record_of_brackets_or_digits_is_refused_at_once(tmp_path: Path) -> None:
+    folder = saved("row-by-row", tmp_path / "out")
+    for text in ("[" * 10_000_000, '{"a":' * 1_000_000, '{"a": ' + "1" * 10_000_000 + "}", '"' + "x" * 50_000_000):
+        (folder / "release.json").write_text(text)
+        start = time.perf_counter()
+        assert any("cannot be read" in problem for problem in dc.verify(folder).problems)
+        assert time.perf_counter() - start < SECONDS
+
+
+def parquet(table: Any, **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out, **options)
+    return out.getvalue()
+
+
+def repeated(word: str, rows: int) -> Any:
+    places = pa.array(np.zeros(rows, dtype=np.int32))
+    counts = np.zeros(rows, dtype=np.int64)
+    return pa.table({"k": pa.DictionaryArray.from_arrays(places, [word]), "n": counts})
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_it_says_is_not_unpacked() -> None:
+    rows = 1_000_000
+    bomb = parquet(repeated("a" * 10_000, rows))  # ten gigabytes in a few thousand bytes
+    assert len(bomb) < 20_000
+    with pytest.raises(Damaged, match=r"more than 1,024 MiB"):
+        bounded_parquet(bomb, "table.parquet", rows, ("k", "n"))
+    for content, count, said in (
+        (bomb, 30, "1,000,000 rows; the record says 30"),
+        (parquet(repeated("a", 10), compression="zstd"), 10, "packed in another way"),
+        (parquet(pa.table({"k": [[1, 2]], "n": [1]})), 1, "columns are not those"),
+        (parquet(pa.table({"k": pa.array([b"a" * 100], pa.binary(100)), "n": [1]})), 1, "neither text"),
+        (b"PAR1" + b"\x00" * 100 + b"PAR1", 1, "not a Parquet file"),
+        (b"", 1, "not a Parquet file"),
+    ):  # fmt: skip
+        with pytest.raises(Damaged, match=said):
+            bounded_parquet(content, "table.parquet", count, ("k", "n"))
+    with pytest.raises(Damaged, match="the record says"):
+        bounded_parquet(bomb, "table.parquet", MOST_ROWS + 1, ("k", "n"))
+
+
+def test_a_line_without_an_end_is_refused() -> None:
+    folder = honest("row-by-row")
+    files = {name: content for name, content in folder.contents.files.items() if name != "release.json"}
+    start = time.perf_counter()
+    for line in (b"county,sex,n\n" + b"x" * (31 * LONGEST_ROW + 1), b'county,sex,n\n"' + b"x" * 1_000_000):
+        found = verify_contents(with_files(folder.contents, {**files, "table.csv": line}))
+        assert not found.valid
+    assert time.perf_counter() - start < SECONDS
+
+
+def test_a_check_that_runs_out_of_memory_has_found_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.verify import CHECKS
+
+    def greedy(_: Any) -> list[str]:
+        raise MemoryError
+
+    monkeypatch.setitem(CHECKS, "something", greedy)
+    assert verify_contents(honest("row-by-row").contents).problems == (
+        "something: it would need more memory than there is.",
+    )
+
+
+def test_a_folder_that_was_read_is_judged_as_it_was(tmp_path: Path) -> None:
+    """What is foreign or unread stands in what was read: nothing is looked up again."""
+    contents = honest("row-by-row").contents
+    assert verify_contents(contents).valid
+    assert not verify_contents(replace(contents, unread={"table.csv": "why not"})).valid

@@ -1,0 +1,179 @@
+"""Every field of every kind of record, edited in every way we could think of and sealed anew, is refused.
+
+A sample runs always; all of it with DISCREET_FULL=1 (some ten minutes).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from discreet.record.codec import Damaged
+from discreet.verify import verify_contents
+from tests.tampering.edits import Edit, edits, pattern
+from tests.tampering.folders import FULL, KINDS, Honest, honest
+from tests.tampering.forge import reports_uncompared, sealed, with_a_report_that_states_it, with_its_report, written
+from tests.tampering.unchecked import FIELDS, FILES, on_trust
+
+SHARE = 60  # one edit in so many beside one for every field
+POOLED, LONGEST_POOLED = 12, 40  # values of other records that are tried in a field of the same name
+GUARANTEE = Path(__file__).parents[2] / "docs" / "guarantee.md"
+
+
+@cache
+def pool() -> dict[str, list[Any]]:
+    """Short texts of all records, by the name of their field: other valid values of the same kind."""
+    found: dict[str, list[Any]] = defaultdict(list)
+
+    def fill(value: Any, name: str) -> None:
+        if isinstance(value, dict):
+            for key, item in value.items():
+                fill(item, key)
+        elif isinstance(value, list):
+            for item in value[:3]:
+                fill(item, name)
+        elif isinstance(value, str) and len(value) <= LONGEST_POOLED and value not in found[name]:
+            found[name].append(value)
+
+    for kind in KINDS:
+        fill(honest(kind).contents.document, "")
+    return {name: values[:POOLED] for name, values in found.items()}
+
+
+def chosen(kind: str, document: dict[str, Any]) -> list[Edit]:
+    """All of them, or for every field one and a few more: always the same."""
+    everything = [edit for edit in edits(document, pool()) if edit.place != ("seal",)]
+    if FULL:
+        return everything
+    ranked = sorted(everything, key=lambda edit: crc32(f"{kind} {edit}".encode()))
+    first: dict[str, Edit] = {}
+    for edit in ranked:
+        first.setdefault(pattern(edit.place), edit)
+    return [*first.values(), *ranked[: len(ranked) // SHARE]]
+
+
+def refused(folder: Honest, edit: Edit) -> bool:
+    """Whatever else the forger makes to agree: the seal, and what the report states."""
+    try:
+        forged = sealed(folder.contents, edit.of(dict(folder.contents.document)))
+    except (Damaged, ValueError):  # no JSON at all
+        return True
+    return not verify_contents(with_a_report_that_states_it(forged), allow_seeded=folder.seeded).valid
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_folder_itself_verifies(kind: str) -> None:
+    folder = honest(kind)
+    found = verify_contents(folder.contents, allow_seeded=folder.seeded)
+    assert found.valid, found.problems
+    assert found.private is not folder.seeded
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_edit_of_the_record_passes(kind: str) -> None:
+    folder = honest(kind)
+    with reports_uncompared():
+        passed = [edit for edit in chosen(kind, dict(folder.contents.document)) if not refused(folder, edit)]
+    assert [str(edit) for edit in passed if not on_trust(pattern(edit.place))] == []
+    claims = [edit for edit in passed if edit.place[0] == "guarantee" and edit.place[-1] != "alpha"]
+    assert all(_still_proved(folder, edit) for edit in claims), list(map(str, claims))
+    names = {pattern(edit.place): edit.value for edit in passed if edit.place[0] == "mechanism"}
+    assert names.get("mechanism.name", "own") == "own"
+    assert kind == "row-by-row-own" or not any(name.startswith("mechanism.weights") for name in names)
+
+
+def _still_proved(folder: Honest, edit: Edit) -> bool:
+    """A promise that passes is no stronger than the one that was made, but for the rounding of its shares."""
+    made = folder.contents.document["guarantee"]
+    assert isinstance(made, dict)
+    return Fraction(edit.value) >= Fraction(made[str(edit.place[-1])]) * (1 - Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("kind", ["staircase", "keep-distribution", "keep-sums"])
+def test_what_is_on_the_report_is_refused_unless_the_report_is_forged_too(kind: str) -> None:
+    folder = honest(kind)
+    document: dict[str, Any] = dict(folder.contents.document)
+    for place, value in ((("created",), "2020-01-01T00:00:00+00:00"), (("about", "title"), "Another title")):
+        forged = sealed(folder.contents, Edit(place, value).of(document))
+        assert not verify_contents(forged).valid, place
+        assert verify_contents(with_its_report(forged)).valid, place
+
+
+@pytest.mark.parametrize("kind", ["keep-distribution", "row-by-row", "keep-sums", "row-by-row-own"])
+def test_a_whole_new_report_does_not_help(kind: str) -> None:
+    """Of a record that is false, rendered in full."""
+    folder = honest(kind)
+    document: dict[str, Any] = dict(folder.contents.document)
+    for edit in (Edit(("guarantee", "grade"), "enclosed"), Edit(("guarantee", "remarks"), [])):
+        assert not verify_contents(with_its_report(sealed(folder.contents, edit.of(document)))).valid, edit
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mark_of_a_seed_cannot_be_taken_away(kind: str) -> None:
+    """Nor put on: the flag alone, sealed anew and reported, does not belong to the table."""
+    folder = honest(kind)
+    document: dict[str, Any] = dict(folder.contents.document)
+    flipped = sealed(folder.contents, {**document, "private": folder.seeded})
+    with reports_uncompared():
+        for allowed in (False, True):
+            assert not verify_contents(with_a_report_that_states_it(flipped), allow_seeded=allowed).valid
+
+
+def test_a_map_without_its_mark_is_another_map() -> None:
+    """With a new mark of the table, too: the seed of the map bears the mark, and rows are mapped by it."""
+    from discreet.record.release import mark_of
+
+    folder = honest("seeded")
+    document: dict[str, Any] = json.loads(json.dumps(folder.contents.document))
+    document["private"] = True
+    document["mark"] = mark_of(True, document["digests"]["table.csv"])
+    with reports_uncompared():
+        forged = with_a_report_that_states_it(sealed(folder.contents, document))
+        assert "The mechanism is not what its name says." in verify_contents(forged).problems
+        document["mechanism"]["map_seed"] = document["mechanism"]["map_seed"].removeprefix("seeded-")
+        forged = with_a_report_that_states_it(sealed(folder.contents, document))
+        assert any("does not follow" in problem for problem in verify_contents(forged).problems)
+
+
+def test_a_field_that_stands_twice_and_numbers_that_are_none() -> None:
+    folder = honest("row-by-row")
+    text = folder.contents.files["release.json"].decode()
+    for old, new in (
+        ('"private": true,', '"private": true,\n "private": true,'),
+        ('"rows": 30', '"rows": NaN'),
+        ('"rows": 30', '"rows": 3' + "0" * 5000),
+        ('"keys": [', '"keys": ' + "[" * 100_000),
+    ):
+        assert old in text
+        with pytest.raises(Damaged, match=r"release\.json"):
+            written(folder.contents, text.replace(old, new, 1).encode())
+
+
+def test_what_is_taken_on_trust_is_written_down() -> None:
+    """The list of the suite is the one in the docs, each with a reason."""
+    section = GUARANTEE.read_text().partition("## What verify takes on trust")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", section, re.MULTILINE)
+    assert [name for name, _ in rows] == [*FIELDS, *FILES]
+    assert all(len(reason.split()) > 5 for _, reason in rows)
+
+
+if FULL:  # it needs every edit
+
+    def test_nothing_is_taken_on_trust_that_could_be_checked() -> None:
+        """Every entry of the list is needed by some folder."""
+        needed = set()
+        with reports_uncompared():
+            for kind in KINDS:
+                folder = honest(kind)
+                for edit in edits(dict(folder.contents.document), pool()):
+                    if on_trust(pattern(edit.place)) and not refused(folder, edit):
+                        needed |= {field for field in FIELDS if pattern(edit.place).startswith(field)}
+        assert needed == set(FIELDS)

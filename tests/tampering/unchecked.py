@@ -1,0 +1,28 @@
+"""What verify takes on trust. The same list, with reasons, stands in docs/guarantee.md; a test holds them together."""
+
+from __future__ import annotations
+
+FIELDS = (
+    "created",
+    "software",
+    "about",
+    "ledger",
+    "rendered",
+    "guarantee.epsilon",
+    "guarantee.alpha",
+    "guarantee.delta",
+    "guarantee.rho",
+    "mechanism.name",
+    "mechanism.weights",
+    "mechanism.map_seed",
+    "mechanism.map.keys",
+    "mechanism.bought_max_count",
+    "distribution.measurements",
+    "distribution.distribution",
+    "invariants.kept[].matrix",
+)
+FILES = ("table", "measurements")
+
+
+def on_trust(pattern: str) -> bool:
+    return any(pattern == field or pattern.startswith((f"{field}.", f"{field}[")) for field in FIELDS)
