@@ -154,7 +154,7 @@ def test_a_report_that_cannot_be_compared_is_said_not_to_be(tmp_path: Path, caps
     dc.release(table(), 1, max_count=5).save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     (tmp_path / "out" / "report.html").write_text("<h1>epsilon = 0.001</h1>")
-    (problem,) = resealed(tmp_path / "out", lambda d: d["rendered"].update(words="0"))
+    (problem,) = resealed(tmp_path / "out", lambda d: d["rendered"].update(words="0" * 64))
     assert problem == "The report does not state the guarantee of release.json."
     (tmp_path / "out" / "report.html").write_text(page.replace("What was done", "What was done then"))
     assert not resealed(tmp_path / "out", lambda d: None)
