@@ -121,7 +121,7 @@ def _stages(publication: Publication[KeptDistribution], shares: dict[Step, Share
     if published is not None and (noise is None) != (published.measurements is None):
         return ["The measurements of the distribution come without the law of their noise, or it without them."]
     if published is not None and noise is not None and published.method is not None:
-        problems += _stage_one(published, noise, shares["distribution"], people, len(publication.counts))
+        problems += _stage_one(published, noise, shares["distribution"], publication)
     if bought is not None:
         law, share = Geometric(bought.odds), shares["max_count"]
         if not _pays(law, share, people) or _pays(law, share.times(NEARLY), people):
@@ -129,11 +129,14 @@ def _stages(publication: Publication[KeptDistribution], shares: dict[Step, Share
     return problems
 
 
-def _stage_one(published: DistributionFacts, noise: NoiseLaw, share: Share, people: int, rows: int) -> list[str]:
+def _stage_one(
+    published: DistributionFacts, noise: NoiseLaw, share: Share, publication: Publication[KeptDistribution]
+) -> list[str]:
     """As many answers as there are questions, with no less noise than their share needs, and no more."""
     assert published.method is not None and published.measurements is not None, "which has been seen"
     method, bins, problems = published.method, len(published.distribution), []
-    some = np.bincount(np.zeros(rows, dtype=np.int64), minlength=bins)  # a table of as many rows, all of them zero
+    people, some = publication.record.schema.contributions, np.zeros(bins, dtype=np.int64)
+    some[0] = len(publication.counts)  # any histogram of so many rows
     if published.measurements.shape != privatizer(method).answers(some).shape:
         problems.append("There are not as many measurements of the distribution as its method makes.")
     if not pays_for(method, bins, noise, share, people):
