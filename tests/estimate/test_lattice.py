@@ -23,7 +23,7 @@ TRUE = np.array([(7 * k) % 11 for k in range(len(KEYS))])
 
 def released(keep: tuple[str, ...], seed: int = 1, **options: Any) -> Release:
     frame = pa.table({"area": [key[0] for key in KEYS], "kind": [key[1] for key in KEYS], "people": TRUE})
-    return release(table(frame, "people"), **{"epsilon": 1, "keep": keep, "seed": seed, **options})
+    return release(table(frame, "people", ["area", "kind"]), **{"epsilon": 1, "keep": keep, "seed": seed, **options})
 
 
 def test_what_is_kept_is_known_exactly() -> None:

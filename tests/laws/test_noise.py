@@ -63,11 +63,11 @@ def test_a_law_that_is_none_is_refused(odds: Fraction) -> None:
 
 def test_noise_that_may_not_fit_is_refused() -> None:
     zeros = np.zeros(3, dtype=np.int64)
-    with pytest.raises(BadInput, match="64 bits"):
+    with pytest.raises(BadInput, match="that can be drawn"):
         Geometric(1 + Fraction(1, 1 << 60)).add(zeros, secure())
-    with pytest.raises(BadInput, match="64 bits"):
+    with pytest.raises(BadInput, match="that can be drawn"):
         Gaussian(Fraction(1 << 120)).add(zeros, secure())
-    with pytest.raises(BadInput, match="too wide"):
+    with pytest.raises(BadInput, match="that can be drawn"):
         Staircase(1 + Fraction(1, 10**6), Fraction(1, 3)).add(zeros, secure())
 
 
