@@ -59,6 +59,14 @@ def test_parity_gets_out() -> None:
     assert found.residues == ((3, 2),) and not len(found.exact) and found
 
 
+def test_what_is_fixed_fixes_more() -> None:
+    """Rows 1 to 3 are fixed by whole numbers alone, and then the sum of rows 1, 3 and 4 tells row 4."""
+    table = np.array([0, 1, 0, 1])
+    possible = tables(PARITY, table)
+    assert possible == [(0, 1, 0, 1)]
+    assert given_away(csr_array(PARITY), table).fixed.tolist() == [0, 1, 2, 3]
+
+
 def test_two_sums_that_differ_by_a_row() -> None:
     found = given_away(csr_array(np.array([[1, 1, 0, 0], [1, 1, 1, 0]])))
     assert found.exact.tolist() == [2]
@@ -132,3 +140,30 @@ def test_rows_that_only_exchange_are_named() -> None:
     promise = dc.release(table, 1, keep=[dc.sums(matrix)], seed=1).record.guarantee
     assert promise.unit.change.code == "free-row"
     assert {one.code: dict(one.numbers) for one in promise.remarks}["only-exchanges"] == {"rows": 4}
+
+
+def block(people: int) -> dc.Table:
+    import pyarrow as pa
+
+    frame = pa.table({"k": list("abcdef"), "n": [1, 2, 3, 4, 5, 6]})
+    return dc.table(frame, "n", keys=["k"], contributions=people)
+
+
+def test_one_person_counted_twice_can_exchange_places_alone() -> None:
+    """In (a, d) now, in (b, c) then: every sum is the same, at distance 4, which costs the headline."""
+    matrix = np.zeros((4, 6), dtype=int)
+    matrix[:, :4] = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+    promise = dc.release(block(2), 1, keep=[dc.sums(matrix)], seed=1).record.guarantee
+    assert promise.unit.change.code == "rearranged"
+    codes = {one.code for one in promise.remarks}
+    assert not codes & {"only-exchanges", "neighbourhood-destroyed"}
+    rate = promise.unit.rate.epsilon.bounds()[1]  # e to the price of a unit
+    assert float(rate) ** 4 <= np.e
+
+
+@pytest.mark.parametrize(("people", "said"), [(1, True), (2, False)])
+def test_neighbours_are_destroyed_only_where_one_person_can_change_nothing(people: int, said: bool) -> None:
+    matrix = [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1], [1, 1, 1, 1, 0, 0]]
+    promise = dc.release(block(people), 1, keep=[dc.sums(matrix)], seed=1).record.guarantee
+    assert promise.unit.change.distance == 4
+    assert ("neighbourhood-destroyed" in {one.code for one in promise.remarks}) is said

@@ -57,11 +57,13 @@ def test_every_grade_has_words(grade: str) -> None:
 
 LOSSES = [Pure(1), Pure.of_alpha("1/3"), Approximate("1.1", "0.01"), Concentrated("1/2")]
 CHANGES = [
-    Change("one-person"), Change("free-row"), Change("moved", 2, 2, 1, 1, 2), Change("swapped", 4, 4, 2, 2, 4),
+    Change("one-person"), Change("free-row"), Change("moved", 2, 2, 1, 1, 2), Change("rearranged", 2, 2, 1, 1, 2),
+    Change("swapped", 4, 4, 2, 2, 4),
     Change("smallest", 6, 8, 3, 3, 5), Change("smallest", 6, 8, 3, 3, 5, proved=False),
 ]  # fmt: skip
 NUMBERS: dict[str, dict[str, Any]] = {
     "top-coded": {"max_count": 8}, "whole-change-costs": {"law": "l2"}, "a-free-row-costs-less": {"law": "l2"},
+    "a-move-costs-more": {"law": "gaussian"},
     "only-exchanges": {"rows": 1200}, "residues": {"rows": 2, "first": "4 modulo 2, 7 modulo 3", "more": 0},
     "larger-changes-cost-more": {"law": "gaussian"}, "sums-are-kept": {"sums": 1200, "first": "total", "more": 3},
     "totals-dropped": {"rows": 2}, "determined": {"rows": 1, "first": "4", "more": 0}, "chain": {"delta": "0.001"},
@@ -87,6 +89,7 @@ def test_the_templates_ask_only_for_what_there_is() -> None:
             "parameter",
             "change",
             "half",
+            "double",
             "growth",
             "many",
             "names",

@@ -117,15 +117,29 @@ def _two_way(grid: Grid, held: Integers) -> tuple[Integers, Integers]:
 
 
 def _programs(part: Part, held: Integers) -> tuple[Integers, Integers]:
-    """Two linear programs for every class."""
+    """Linear programs, two for every class, again and again: what is found to be fixed narrows the rest."""
+    steps = np.gcd.reduce(np.abs(part.kernel), axis=0)  # class sums are known up to multiples of these
+    least, most = np.zeros_like(held), np.full_like(held, -1)
+    while True:
+        fixed = least == most
+        least, most = _narrowed(part, held, np.where(fixed, least, 0), np.where(fixed, most, -1))
+        off = steps > 0
+        least[off] += (held - least)[off] % steps[off]
+        most[off] -= (most - held)[off] % steps[off]
+        if np.array_equal(fixed, least == most):
+            return least, most
+
+
+def _narrowed(part: Part, held: Integers, lower: Integers, upper: Integers) -> tuple[Integers, Integers]:
+    """The least and the largest sum of every class within these bounds; an upper one of -1 is none."""
     from discreet.program import LinearProgram, solve
 
     sums, classes = (part.matrix @ held).astype(float), len(held)
-    least, most = np.zeros_like(held), np.zeros_like(held)
-    lower, upper = np.zeros(classes), np.full(classes, np.inf)
-    for c in range(classes):
+    below, above = lower.astype(float), np.where(upper < 0, np.inf, upper)
+    least, most = lower.copy(), upper.copy()
+    for c in np.flatnonzero(upper < 0):
         up = (np.arange(classes) == c).astype(float)
-        low, high = (solve(LinearProgram(goal, part.matrix, sums, sums, lower, upper)).value for goal in (up, -up))
+        low, high = (solve(LinearProgram(goal, part.matrix, sums, sums, below, above)).value for goal in (up, -up))
         least[c] = math.ceil(low - SLACK * max(1.0, abs(low)))
         most[c] = math.floor(-high + SLACK * max(1.0, abs(high)))
     return least, most

@@ -46,8 +46,9 @@ def kept_chain(
 ) -> ChainSampler:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
-    change = protected_change(structure_of(invariants))
-    terms = Terms(change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative)
+    people = whole(contributions, "contributions", 1)
+    change = protected_change(structure_of(invariants), people)
+    terms = Terms(change, people, per_unit, restricted=nonnegative)
     noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
     epsilon_per_unit = noise.rate if noise.odds is None else math.log(noise.odds)
     sigma = None if noise.variance is None else math.sqrt(noise.variance)

@@ -16,12 +16,15 @@ from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
 FREE_ROW = Change("free-row")
 MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
+REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
 SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
 
 
-def protected_change(structure: Structure) -> Change:
-    """The largest change that one person can make and what is kept survives: moved inside a sum, or more or less in a
-    row of none. Where no such change survives, the smallest that does. Refused when nothing can change at all.
+def protected_change(structure: Structure, contributions: int = 1) -> Change:
+    """The largest change that one person can make and that survives what is kept: moved inside a sum, or more or less
+    in a row of none. Where no such change survives, the smallest that does. Refused when nothing can change at all.
+
+    One who is counted several times may exchange places with oneself: a change of two units for every count.
     """
     if structure.nothing_free:
         raise Infeasible(
@@ -33,7 +36,7 @@ def protected_change(structure: Structure) -> Change:
     if any(np.any(part.sizes > 1) for part in structure.parts):
         return MOVED
     if len(structure.untouched):
-        return FREE_ROW
+        return REARRANGED if contributions > 1 and any(part.free for part in structure.parts) else FREE_ROW
     return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
 
 
@@ -65,7 +68,7 @@ def grade_of(law: LatticeLaw, loss: Loss) -> Grade:
 def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
     said = [*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure)]
-    if not terms.change.one_person:
+    if _destroyed(terms):
         said.append(Remark("neighbourhood-destroyed"))
     if terms.restricted:
         said.append(Remark("conditioned"))
@@ -82,10 +85,20 @@ def _scaling(law: LatticeLaw, terms: Terms, structure: Structure) -> Iterator[Re
         yield Remark.of("whole-change-costs", law=law.name)
     else:
         yield Remark.of("larger-changes-cost-more", law=law.name)
-    if terms.change.code == "moved" and len(structure.untouched) and not terms.per_unit:
+    if terms.change.distance == 2 and len(structure.untouched) and not terms.per_unit:
         yield Remark.of("a-free-row-costs-less", law=law.name)
-    if terms.change.one_person and (rows := _exchanged(structure)):
+    if terms.change is FREE_ROW and len(structure.untouched) > 1:
+        yield Remark.of("a-move-costs-more", law=law.name)
+    if terms.change.one_person and terms.contributions == 1 and (rows := _exchanged(structure)):
         yield Remark.of("only-exchanges", rows=rows)
+
+
+def _destroyed(terms: Terms) -> bool:
+    """Whether no change of one person survives: a change of length d needs a person who is counted d/2 times."""
+    change = terms.change
+    if change.one_person:
+        return False
+    return terms.contributions == 1 or (change.proved and 2 * terms.contributions < change.distance)
 
 
 def _exchanged(structure: Structure) -> int:

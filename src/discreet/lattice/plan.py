@@ -159,10 +159,9 @@ def lattice_sampler(
     """
     limits = None if inequalities is None else inequalities_of(inequalities).check(invariants.cells)
     structure = structure_of(invariants)
-    change = protected_change(structure)
-    terms = Terms(
-        change, whole(contributions, "contributions", 1), per_unit, restricted=nonnegative or limits is not None
-    )
+    people = whole(contributions, "contributions", 1)
+    change = protected_change(structure, people)
+    terms = Terms(change, people, per_unit, restricted=nonnegative or limits is not None)
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     _require_width(chosen, pieces)

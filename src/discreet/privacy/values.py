@@ -223,7 +223,7 @@ def _plus(one: Epsilon, other: Epsilon) -> Epsilon:
 
 Grade = Literal["exact", "enclosed", "computational", "diagnosed", "refuted"]
 GRADES = tuple(grade for grade in get_args(Grade) if grade != "refuted")  # of a guarantee that may be published
-Code = Literal["one-person", "free-row", "moved", "swapped", "smallest"]
+Code = Literal["one-person", "free-row", "moved", "rearranged", "swapped", "smallest"]
 Norm = Literal["l1", "l2"]
 
 

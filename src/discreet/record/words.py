@@ -25,6 +25,8 @@ CHANGES = {
     "one-person-several": "one person more or less, who is counted up to {contributions} times",
     "free-row": "one person more or less in a row that no kept sum contains (distance 1)",
     "moved": "one person moved between two rows that every kept sum contains both or neither of (distance 2)",
+    "rearranged": "one person's counts taken out of rows and put into others with all kept sums the same (distance 2 "
+    "for each)",
     "swapped": "the smallest exchange that keeps every kept sum: two persons swap one of their values (distance 4)",
     "smallest": "the smallest change that keeps every kept sum: {more} more and {fewer} fewer persons in {rows} rows "
     "(distance {distance})",
@@ -54,7 +56,10 @@ REMARKS = {
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
     "too-wide-to-map": "Counts are too large for their distribution to be kept; they were left as the noise made them.",
-    "whole-change-costs": "The smallest change that keeps every kept sum costs {factor} times {parameter}: {change}.",
+    "whole-change-costs": "The largest change of one person that keeps every kept sum, or the smallest of several "
+    "persons where none does, costs {factor} times {parameter}: {change}.",
+    "a-move-costs-more": "One person moved between two rows that no kept sum contains is a larger change, and costs "
+    "{double}.",
     "a-free-row-costs-less": "One person more or less in a row that no kept sum contains costs {half}.",
     "only-exchanges": "In {many} no change of one person alone survives what is kept; exchanges between several "
     "persons there cost in proportion to their size.",
@@ -269,6 +274,11 @@ def _half(numbers: Numbers, promise: Guarantee) -> Numbers:
     return {"half": cost[str(numbers["law"])]}
 
 
+def _double(numbers: Numbers, promise: Guarantee) -> Numbers:
+    cost = {"l1": "twice the epsilon", "l2": "1.42 times the epsilon", "gaussian": f"twice {_rho(promise)}"}
+    return {"double": cost[str(numbers["law"])]}
+
+
 def _exchanges(numbers: Numbers, promise: Guarantee) -> Numbers:
     many = int(numbers["rows"])
     return {"many": "1 row" if many == 1 else f"{many:,} rows"}
@@ -294,6 +304,7 @@ def _determined(numbers: Numbers, promise: Guarantee) -> Numbers:
 MORE: dict[str, Callable[[Numbers, Guarantee], Numbers]] = {
     "whole-change-costs": _whole_change,
     "a-free-row-costs-less": _half,
+    "a-move-costs-more": _double,
     "only-exchanges": _exchanges,
     "larger-changes-cost-more": _growth,
     "sums-are-kept": _kept,

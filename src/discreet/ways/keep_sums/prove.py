@@ -26,7 +26,9 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     if problems:
         return problems
     structure = structure_of(invariants := invariants_of(publication))
-    terms = Terms(protected_change(structure), record.schema.contributions, promise.unit.per_unit, mechanism.restricted)
+    people = record.schema.contributions
+    change = protected_change(structure, people)
+    terms = Terms(change, people, promise.unit.per_unit, mechanism.restricted)
     noise = mechanism.noise
     said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
     if promise.unit != neighbours(noise, terms):
