@@ -271,3 +271,8 @@ def test_the_command_itself(tmp_path: Path) -> None:
         [*command, "certify", "m.json", "--alpha", "1/2", "--json"], cwd=tmp_path, capture_output=True
     )
     assert done.returncode == 0 and json.loads(done.stdout)["holds"] is True and done.stderr == b""
+
+
+def test_the_package_can_be_run() -> None:
+    done = subprocess.run([sys.executable, "-m", "discreet", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("discreet ")
