@@ -220,15 +220,19 @@ def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = N
         return epsilon
     if (epsilon is None) == (alpha is None):
         raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
-    if alpha is not None:
-        number = probability(alpha, "alpha", open_ends=True)
-        if 1 - number < SMALLEST_EPSILON:
-            raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count")
-        return Epsilon(ratio=1 / number)
-    assert epsilon is not None and not isinstance(epsilon, Epsilon)
-    number = positive(epsilon, "epsilon")
-    if number < SMALLEST_EPSILON:
+    found = part_of_epsilon(epsilon, alpha)
+    if found.ratio is not None and 1 - 1 / found.ratio < SMALLEST_EPSILON:
+        raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count")
+    if found.value is not None and found.value < SMALLEST_EPSILON:
         raise BadInput(f"epsilon = {epsilon} was asked for", "below 1e-9 the noise would drown every count")
+    return found
+
+
+def part_of_epsilon(epsilon: Any, alpha: Any) -> Epsilon:
+    """The same of a part of one, such as the price of a unit: it may be smaller than any that can be asked for."""
+    if alpha is not None:
+        return Epsilon(ratio=1 / probability(alpha, "alpha", open_ends=True))
+    number = positive(epsilon, "epsilon")
     if number > LARGEST_EPSILON:
         raise BadInput(f"epsilon = {epsilon} was asked for", f"above {LARGEST_EPSILON} it protects nobody")
     return Epsilon(value=number)

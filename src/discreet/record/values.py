@@ -11,7 +11,7 @@ import numpy as np
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.mechanism import Exponents, Form, NoiseThenMap, Weights
-from discreet.numbers import Epsilon, epsilon_of, exact, text
+from discreet.numbers import Epsilon, exact, part_of_epsilon, text
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
 from discreet.public_map import PublicMap
 from discreet.record.codec import Damaged, Json, Special, decode, encode, special
@@ -41,7 +41,7 @@ def loss_of_json(value: Mapping[str, Json]) -> Loss:
     if value["rho"] is not None:
         loss = Concentrated(value["rho"])
     else:
-        epsilon = epsilon_of(value["epsilon"]) if value["alpha"] is None else epsilon_of(alpha=value["alpha"])
+        epsilon = part_of_epsilon(value["epsilon"], value["alpha"])
         loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
     if loss_json(loss) != value:
         raise Damaged("", "the loss is not stated in the one way there is")
