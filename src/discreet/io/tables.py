@@ -267,16 +267,21 @@ def _sorting(categories: Any, names: list[str]) -> Any:
 
 def _adjacent(categories: Any) -> tuple[Any, Any]:
     """For neighbouring rows: whether the first is less, and whether they are equal."""
-    import pyarrow.compute as pc
-
     less = np.zeros(categories.num_rows - 1, dtype=bool)
     equal = np.ones(categories.num_rows - 1, dtype=bool)
     for name in categories.column_names:
-        column = categories.column(name)
-        first, second = column.slice(0, len(column) - 1), column.slice(1)
-        less |= equal & pc.less(first, second).to_numpy()
-        equal &= pc.equal(first, second).to_numpy()
+        smaller, same = _compared(categories.column(name))
+        less |= equal & smaller
+        equal &= same
     return less, equal
+
+
+def _compared(column: Any) -> tuple[Any, Any]:
+    """The same of one column."""
+    import pyarrow.compute as pc
+
+    first, second = column.slice(0, max(len(column) - 1, 0)), column.slice(1)
+    return pc.less(first, second).to_numpy(), pc.equal(first, second).to_numpy()
 
 
 def strictly_ascending(categories: Any) -> bool:
@@ -284,11 +289,21 @@ def strictly_ascending(categories: Any) -> bool:
 
 
 def may_be_ascending(categories: Any) -> bool:
-    """Whether rows read from a file ascend: CSV does not tell numbers from text, so either order of them will do."""
-    import pyarrow as pa
+    """Whether rows read from a file ascend: CSV does not tell numbers from text, so either order of them will do.
 
-    readings = [[column, *_as_numbers(column)] for column in categories.columns]
-    return any(strictly_ascending(pa.table(columns, categories.column_names)) for columns in product(*readings))
+    A column that ascends as text is taken as text: what is equal then is equal as numbers too, so that no more pairs
+    of rows are left for the next columns to tell apart than if it had been taken as numbers.
+    """
+    open_ = np.ones(max(categories.num_rows - 1, 0), dtype=bool)  # neighbours that are equal so far
+    for column in categories.columns:
+        for reading in (column, *_as_numbers(column)):
+            less, equal = _compared(reading)
+            if (less | equal)[open_].all():
+                open_ &= equal
+                break
+        else:
+            return False
+    return not open_.any()
 
 
 def _as_numbers(column: Any) -> list[Any]:
