@@ -358,6 +358,19 @@ def test_contributions_are_counted(bad: Any) -> None:
         dc.table(pa.table({"k": ["a"], "n": [1]}), "n", contributions=bad)
 
 
+def test_more_rows_of_one_person_than_any_table_has_are_refused(tmp_path: Path) -> None:
+    for many in (10**12 + 1, 10**400):
+        with pytest.raises(BadInput, match="at most 1,000,000,000,000"):
+            dc.table(pa.table({"k": ["a"], "n": [1]}), "n", contributions=many)
+        with pytest.raises(BadInput, match="at most 1,000,000,000,000"):
+            dc.read_table(csv(tmp_path, GOOD), "n", contributions=many)
+
+
+def test_bytes_that_no_encoding_knows_stay_different(tmp_path: Path) -> None:
+    raw = b"place,n\nx\x81,3\nx\x8d,4\nx\x93\xe4,5\n"
+    assert set(dc.read_table(csv(tmp_path, raw), "n").schema.column("place")) == {"x\x81", "x\x8d", "x\u201cä"}
+
+
 KEYS = st.sampled_from(["1", "01", "1.0", "2", "10", "9", "a", "nan", "-1", ""])
 
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
@@ -222,6 +224,24 @@ def test_no_file_passes_by_being_named_in_the_record(kind: str) -> None:
             assert not listed or not valid(
                 folder, with_entries(folder, lambda e, listed=listed: e.update(measurements=listed), files)  # type: ignore[misc]
             ), listed  # fmt: skip
+
+
+def test_nothing_is_hidden_in_a_parquet_file() -> None:
+    folder, files = honest("parquet"), others(honest("parquet"))
+    frame = pq.read_table(pa.BufferReader(files["table.parquet"]))
+    key, field = frame.column_names[0], frame.schema.field(0)
+    hidden = {b"truth": b"3,1,2,5"}
+    for forged in (
+        frame.replace_schema_metadata(hidden),
+        frame.cast(frame.schema.set(0, field.with_metadata(hidden))),
+        frame.set_column(0, key, frame.column(0).cast(pa.binary())),
+    ):
+        out = io.BytesIO()
+        pq.write_table(forged, out)
+        assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
+    out = io.BytesIO()
+    pq.write_table(frame, out)
+    assert valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
 
 
 def test_many_other_files_do_not_hide_those_of_the_release(tmp_path: Path) -> None:
