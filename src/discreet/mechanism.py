@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from discreet.requirements import Breach
 
 LARGEST_MATRIX = 2001  # rows; as floats such a matrix takes 32 MB
+LARGEST_WRITTEN = 32 << 20  # bytes of all weights in a record: to read and prove them takes some ten seconds
+LONGEST_WEIGHT = 4_300  # digits: Python reads and writes no longer ones
+WRITTEN_APART = 8  # bytes between two of them
 LARGEST_EXACT_BITS = 1 << 31  # of all weights together
 LARGEST_POWER_BITS = 1 << 22  # of one power of the odds: 2,000 counts at an epsilon of 340 take a million
 
@@ -49,6 +52,12 @@ class Weights:
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.rows), len(self.rows[0])
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether a record can hold it, and `verify` reads it; from the bits of each weight, so not quite as many."""
+        digits = (weight.bit_length() // 3 + 1 + WRITTEN_APART for row in self.rows for weight in row)
+        return self.total.bit_length() // 3 < LONGEST_WEIGHT and sum(digits) <= LARGEST_WRITTEN
 
     def matrix(self) -> Floats:
         return np.array([[weight / self.total for weight in row] for row in self.rows])

@@ -20,6 +20,7 @@ Interval = tuple[Fraction, Fraction]
 LARGEST_EXPONENT = 4000  # of a number as it is written: Python reads no more digits than that
 LARGEST_EPSILON = 1000  # above, it protects nobody
 SMALLEST_EPSILON = Fraction(1, 10**9)  # below, the noise would drown every count
+MOST_CONTRIBUTIONS = 10**12  # rows of one person: no table has so many
 MOST_BITS = 1 << 20  # no rational equals e^epsilon: far fewer tell them apart
 
 
@@ -71,8 +72,8 @@ def probability(value: Number, what: str, *, open_ends: bool = False) -> Fractio
     return number
 
 
-def whole(value: Any, what: str, least: int) -> int:
-    """An integer not below `least`; a float such as 5.0 is refused, since it says the caller did not mean a count."""
+def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
+    """An integer not below `least`, nor above `most`; a float such as 5.0 is refused, since it says the caller did not mean a count."""
     try:
         number = value.__index__() if not isinstance(value, bool) else None
     except (AttributeError, TypeError):
@@ -81,6 +82,8 @@ def whole(value: Any, what: str, least: int) -> int:
         raise BadInput(f"{what} was given as {value!r}", "it must be a whole number")
     if number < least:
         raise BadInput(f"{what} = {number} was asked for", f"it must be at least {least}")
+    if most is not None and number > most:
+        raise BadInput(f"{what} was given with {number.bit_length()} bits", f"it must be at most {most:,}")
     return int(number)
 
 

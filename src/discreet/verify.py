@@ -305,10 +305,13 @@ def _check_report(folder: Folder) -> list[str]:
     """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
     from discreet.report import render, rendered_by, same_page
 
-    publication = folder.publication
-    if publication.record.rendered != rendered_by():
+    publication, here = folder.publication, rendered_by()
+    said = publication.record.rendered
+    if any(said.get(name) != here[name] for name in ("discreet", *DRAWING)):
         raise NotApplicable("not compared, it was drawn by other versions of what draws reports")
-    return [] if same_page(render(publication), folder.report) else ["The report does not follow from release.json."]
+    problems = [] if said == here else ["The report was drawn with other words than this version of discreet has."]
+    same = same_page(render(publication), folder.report)
+    return problems if same else [*problems, "The report does not follow from release.json."]
 
 
 CHECKS: dict[str, Callable[[Folder], list[str]]] = {

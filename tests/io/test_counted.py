@@ -180,3 +180,23 @@ def test_the_digest_is_of_the_values_and_not_of_how_they_are_held(one: list[str]
     assert digest(one) == digest_of(pa.table({"k": chunks})) == digest_of(sliced) == digest_of(encoded)
     assert (digest(one) == digest(other)) == (one == other)
     assert digest_of(pa.table({"j": pa.array(one, pa.string())})) != digest(one)
+
+
+def test_a_note_without_a_digest_is_not_believed(file: Path) -> None:
+    """Not against the list, nor where the list knows nothing."""
+    copy = file.with_name("copy.csv")
+    for content, bound in ((file.read_text(), 3), ("place,count\nx,1\n", 1)):
+        copy.write_text(content)
+        copy.with_name("copy.csv.contributions.json").write_text('{"contributions": 1}')
+        with pytest.raises(BadInput, match=f"no digest of them.*--contributions {bound}"):
+            dc.read_table(copy, "count")
+
+
+def test_rows_and_columns_in_another_order_are_the_same_table(file: Path) -> None:
+    header, *rows = file.read_text().splitlines()
+    swapped = [",".join(line.split(",")[::-1]) for line in (header, *rows)]
+    for lines in ([header, *rows[::-1]], [line.replace(",", " , ") for line in (header, *rows)], swapped):
+        copy = file.with_name("copy.csv")
+        copy.write_text("\n".join(lines) + "\n")
+        with pytest.raises(BadInput, match="up to 3 rows of one person"):
+            dc.read_table(copy, "count")

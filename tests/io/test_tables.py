@@ -5,6 +5,8 @@ import gzip
 import json
 import subprocess
 import sys
+import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io.tables import read_schema
+from discreet.io.tables import _as_numbers, may_be_ascending, read_schema, strictly_ascending
 
 SECRET = "12345677"  # a count that must never be seen in a message
 
@@ -354,3 +356,37 @@ def test_the_histogram_treats_larger_counts_as_the_largest(values: list[int], to
 def test_contributions_are_counted(bad: Any) -> None:
     with pytest.raises(BadInput, match=r"(?i)contributions"):
         dc.table(pa.table({"k": ["a"], "n": [1]}), "n", contributions=bad)
+
+
+def test_more_rows_of_one_person_than_any_table_has_are_refused(tmp_path: Path) -> None:
+    for many in (10**12 + 1, 10**400):
+        with pytest.raises(BadInput, match="at most 1,000,000,000,000"):
+            dc.table(pa.table({"k": ["a"], "n": [1]}), "n", contributions=many)
+        with pytest.raises(BadInput, match="at most 1,000,000,000,000"):
+            dc.read_table(csv(tmp_path, GOOD), "n", contributions=many)
+
+
+def test_bytes_that_no_encoding_knows_stay_different(tmp_path: Path) -> None:
+    raw = b"place,n\nx\x81,3\nx\x8d,4\nx\x93\xe4,5\n"
+    assert set(dc.read_table(csv(tmp_path, raw), "n").schema.column("place")) == {"x\x81", "x\x8d", "x\u201cä"}
+
+
+KEYS = st.sampled_from(["1", "01", "1.0", "2", "10", "9", "a", "nan", "-1", ""])
+
+
+@given(st.integers(1, 3).flatmap(lambda k: st.lists(st.lists(KEYS, min_size=k, max_size=k), min_size=1, max_size=4)))
+def test_whether_rows_ascend_is_decided_column_by_column(rows: list[list[str]]) -> None:
+    """As if every column were read as text and as numbers, in all combinations."""
+    for one in (rows, sorted(rows)):
+        columns = [pa.chunked_array([[row[k] for row in one]], pa.string()) for k in range(len(one[0]))]
+        readings = product(*([column, *_as_numbers(column)] for column in columns))
+        names = [f"k{k}" for k in range(len(columns))]
+        expected = any(strictly_ascending(pa.table(list(reading), names)) for reading in readings)
+        assert may_be_ascending(pa.table(columns, names)) is expected
+
+
+def test_many_columns_of_numbers_cost_little() -> None:
+    start = time.perf_counter()
+    keys = pa.table({**{f"k{k}": ["1"] * 4 for k in range(60)}, "z": ["2", "1", "4", "3"]})
+    assert not may_be_ascending(keys)
+    assert time.perf_counter() - start < 1

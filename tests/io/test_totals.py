@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
+from discreet.io.counted import write_counted
 from discreet.io.tables import read_schema
 from discreet.io.totals import WORDS, rows_of_totals
 from discreet.record.release import seal_of
@@ -198,3 +200,57 @@ def test_a_kept_sum_is_about_the_rows_that_stay() -> None:
     out = dc.release(table, 1, keep=[dc.sums([[1, 0]])])
     assert out.table.column("k").to_pylist() == ["a", "z"]
     assert np.asarray(out.counts)[1] == 5
+
+
+DISGUISED = [
+    "Insge\u00adsamt", "T\u200botal", "\U0001d413\U0001d428\U0001d42d\U0001d41a\U0001d425", "Gesamtergebnis",
+    "Insgesamt 1)", "Gesamt (alle)", "Alle zusammen", "Total1", "Total\u00b9", "All rows", "Summe, Kreis", "\u24c9otal",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", DISGUISED)
+def test_a_total_in_disguise_is_refused(word: str) -> None:
+    with pytest.raises(BadInput, match="mean a total"):
+        dc.table(pa.table({"k": ["a", "b", word], "n": [1, 2, 3]}), "n", keys=["k"])
+
+
+@pytest.mark.parametrize("word", ["Summerfield", "Allen", "Totaltown", "Gesamtschule", "All\u00adgäu", "Bothwell 1"])
+def test_a_name_that_only_begins_like_one_is_none(word: str) -> None:
+    assert dc.table(pa.table({"k": ["a", "b", word], "n": [1, 2, 3]}), "n", keys=["k"]).schema.rows == 3
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(5), pa.binary_view()])
+def test_bytes_are_no_keys(kind: pa.DataType) -> None:
+    frame = pa.table({"k": pa.array([b"Total", b"Beta1"], kind), "n": [3, 1]})
+    with pytest.raises(BadInput, match="Write them as text"):
+        dc.table(frame, "n", keys=["k"])
+    with pytest.raises(BadInput, match="Write them as text"):
+        dc.table(pa.table({"k": ["Alpha", "Beta1"], "n": [3, 1]}), "n", keys=["k"], universe=frame)
+
+
+def test_views_of_text_are_text(tmp_path: Path) -> None:
+    for keys in (["Total", "b", "a"], ["c", "b", "a"]):
+        frame = pa.table({"k": pa.array(keys, pa.string_view()), "n": [3, 1, 2]})
+        pq.write_table(frame, tmp_path / "t.parquet")
+        if "Total" in keys:
+            with pytest.raises(BadInput, match="mean a total"):
+                dc.read_table(tmp_path / "t.parquet", "n", keys=["k"])
+            continue
+        table = dc.read_table(tmp_path / "t.parquet", "n", keys=["k"])
+        dc.release(table, epsilon=1, mechanism="geometric", max_count=9).save(tmp_path / "out")
+        assert dc.verify(tmp_path / "out").valid
+
+
+def test_a_bound_that_came_with_a_file_does_not_answer_for_totals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was counted without them."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    people = pa.table({"p": [1, 1, 2, 3], "area": ["A", "B", "A", "B"]})
+    write_counted(dc.count(people, by="area", universe={"area": ["A", "B"]}, person="p", bound=2), tmp_path / "c.parquet")
+    frame = pq.read_table(tmp_path / "c.parquet")
+    total = pa.table({"area": ["Total"], "count": [4]}).cast(frame.schema)
+    pq.write_table(pa.concat_tables([frame, total]), tmp_path / "c.parquet")
+    with pytest.raises(BadInput, match="mean a total"):
+        dc.read_table(tmp_path / "c.parquet", "count")
+    assert dc.read_table(tmp_path / "c.parquet", "count", contributions=4).schema.contributions == 4

@@ -39,6 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "signed": {"epsilon": 1, "mechanism": "signed-geometric", "contributions": 3},
     "gaussian-rho": {"rho": "1/2", "max_count": 12, "mechanism": "discrete-gaussian"},
     "with-a-ledger": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "ledger": True},
+    "seeded-rows": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "seed": 5},
     "parquet": {"epsilon": 1, "max_count": 12, "format": "parquet"},
     "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},

@@ -21,6 +21,7 @@ from discreet.record.release import mark_of, parse, read_record, seal_of
 from discreet.report import render
 from discreet.report.facts import stated
 from discreet.verify import COMPARED, LAST
+from discreet.ways.keep_distribution.facts import SEEDED
 
 META = re.compile(r'<meta name="discreet" content="[^"]*">')
 
@@ -42,6 +43,17 @@ def with_files(contents: Contents, files: dict[str, bytes]) -> Contents:
     table = document["tables"][0]["file"]
     document["mark"] = mark_of(document["private"], document["digests"].get(table, ""))
     return sealed(replace(contents, files={**files, RECORD: b""}), document)
+
+
+def with_the_mark_changed(contents: Contents) -> Contents:
+    """As seeded, if it was private, or the other way round, with all that follows: the mark, and the seed of a map."""
+    document: dict[str, Any] = json.loads(json.dumps(contents.document))
+    private = document["private"] = not document["private"]
+    document["mark"] = mark_of(private, document["digests"][document["tables"][0]["file"]])
+    if "map_seed" in document["mechanism"]:
+        bare = document["mechanism"]["map_seed"].removeprefix(SEEDED)
+        document["mechanism"]["map_seed"] = bare if private else SEEDED + bare
+    return sealed(contents, document)
 
 
 def with_a_report_that_states_it(contents: Contents) -> Contents:

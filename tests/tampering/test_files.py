@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import os
@@ -10,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
@@ -17,7 +20,7 @@ from discreet.io import RECORD, REPORT
 from discreet.io.folder import Contents
 from discreet.verify import verify_contents
 from tests.tampering.folders import KINDS, Honest, honest
-from tests.tampering.forge import with_files
+from tests.tampering.forge import reports_uncompared, with_a_report_that_states_it, with_files
 
 Rows = list[list[str]]
 CSV_KINDS = [kind for kind in KINDS if KINDS[kind].get("format") is None]
@@ -137,6 +140,12 @@ SCRIPTS = [
     '<math href="javascript:alert(1)">x</math>', "<!-- a --!><script>alert(1)</script> -->", "<![CDATA[ <script> ]]>",
     "<?xml-stylesheet href='x'?>", '<p title="x">x</p>', "<animate attributeName=href>",
     "<foreignObject></foreignObject>",
+    "<style><p>x{} body{background:url(http://x.example/a.png)}</p></style>", "<style>p{}", "<title>x<p></p></title>",
+    "<svg><style><g>*{}</g> *{fill:url(http://x.example/a)}</style></svg>", "<style>*{clip-path:url(#a)}</style>",
+    '<meta charset="iso-2022-jp">', '<p class="\x1b$B">xx\x1b(B" onmouseover="alert(1)" style="x">x</p>', "\x00", "\x85",
+    '<g id="a"><path d="M0 0"/></g><use xlink:href="#a"/>', '<use xlink:href="#nowhere"/>',
+    '<g id="a"></g><path id="a"/><use xlink:href="#a"/>', '<clipPath id="a"><rect clip-path="url(#a)"/></clipPath>',
+    '<path id="a"/><clipPath id="b"><use xlink:href="#a"/></clipPath>', "<style>p{color:var(--x)}</STYLE>",
     '<path clip-path="url(http://x.example)"/>', "<p a=b>", "<p\nx>", "<input>", "<template>", "<noscript>",
 ]  # fmt: skip
 
@@ -146,13 +155,101 @@ def test_a_report_that_loads_or_runs_anything_is_refused_whoever_drew_it(script:
     folder, files = honest("row-by-row"), others(honest("row-by-row"))
     page = files[REPORT].decode()
     document: dict[str, Any] = dict(folder.contents.document)
-    document["rendered"] = {**document["rendered"], "words": "0" * 64}
+    document["rendered"] = {**document["rendered"], "matplotlib": "0.0.1"}
     contents = replace(folder.contents, document=document)
     harmless = with_files(contents, {**files, REPORT: page.replace("What was done", "Done").encode()})
     assert valid(folder, harmless), "it cannot be compared"
     for forged in (page.replace("</body>", f"{script}</body>"), script + page, page + script):
         found = verify_contents(with_files(contents, {**files, REPORT: forged.encode()}))
         assert any("active content" in problem for problem in found.problems), forged
+
+
+def test_the_encoding_of_a_report_is_named_first() -> None:
+    """Where none is named, a browser guesses; where another is, letters become marks."""
+    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    page = files[REPORT].decode()
+    document: dict[str, Any] = dict(folder.contents.document)
+    document["rendered"] = {**document["rendered"], "matplotlib": "0.0.1"}
+    contents = replace(folder.contents, document=document)
+    for forged in (
+        page.replace('<meta charset="utf-8">', ""), page.replace('charset="utf-8"', 'charset="utf-7"'),
+        page.replace("<head>", "<head><p>" + "x" * 2000 + "</p>"), "\ufeff" + page,
+    ):  # fmt: skip
+        found = verify_contents(with_files(contents, {**files, REPORT: forged.encode()}))
+        assert any("active content" in problem for problem in found.problems), forged[:100]
+
+
+def test_a_report_of_the_same_versions_is_compared_whatever_it_says_of_its_words() -> None:
+    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    document: dict[str, Any] = dict(folder.contents.document)
+    document["rendered"] = {**document["rendered"], "words": "0" * 64}
+    contents = replace(folder.contents, document=document)
+    lie = files[REPORT].replace(b"</h1>", b"</h1><p>epsilon = 0.001; nobody can be identified.</p>")
+    for page, count in ((files[REPORT], 1), (lie, 2)):
+        found = verify_contents(with_files(contents, {**files, REPORT: page}))
+        assert len(found.problems) == count and "with other words" in found.problems[0]
+
+
+NAMES = ["explore.html", ".htaccess", "table.parquet.csv.exe", "table.CSV", "Table.csv", "raw.csv", "measurements.csv"]
+
+
+def with_entries(folder: Honest, edit: Callable[[dict[str, Any]], Any], files: dict[str, bytes]) -> Contents:
+    """Entry, file, digest, mark and seal, all of them made to agree; and the report."""
+    document: dict[str, Any] = copy.deepcopy(dict(folder.contents.document))
+    edit(document["tables"][0])
+    return with_a_report_that_states_it(with_files(replace(folder.contents, document=document), files))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_file_passes_by_being_named_in_the_record(kind: str) -> None:
+    """Under another name, a second time, or as measurements where there are none: nothing else would look at it."""
+    folder, files = honest(kind), others(honest(kind))
+    entry: dict[str, Any] = folder.contents.document["tables"][0]  # type: ignore[index]
+    table, suffix = entry["file"], entry["file"].partition(".")[2]
+    rest = {name: content for name, content in files.items() if name != table}
+    with reports_uncompared():
+        for name in NAMES:
+            forged = with_entries(folder, lambda e, name=name: e.update(file=name), {**rest, name: files[table]})  # type: ignore[misc]
+            assert not valid(folder, forged), name
+        for name in (*NAMES, f"measurements.{suffix}", f"measurements2.{suffix}", "measurements.parquet", "table.parquet"):
+            more = {"question": "cells", "file": name}
+            if name in files:
+                continue
+            for listed in ([more], [more, *entry["measurements"]], [*entry["measurements"], more]):
+                forged = with_entries(
+                    folder, lambda e, listed=listed: e.update(measurements=listed), {**files, name: files[table]}  # type: ignore[misc]
+                )  # fmt: skip
+                assert not valid(folder, forged), (name, listed)
+        for listed in ([{"question": "cells", "file": table}], 2 * entry["measurements"], 2 * [more]):
+            assert not listed or not valid(
+                folder, with_entries(folder, lambda e, listed=listed: e.update(measurements=listed), files)  # type: ignore[misc]
+            ), listed  # fmt: skip
+
+
+def test_nothing_is_hidden_in_a_parquet_file() -> None:
+    folder, files = honest("parquet"), others(honest("parquet"))
+    frame = pq.read_table(pa.BufferReader(files["table.parquet"]))
+    key, field = frame.column_names[0], frame.schema.field(0)
+    hidden = {b"truth": b"3,1,2,5"}
+    for forged in (
+        frame.replace_schema_metadata(hidden),
+        frame.cast(frame.schema.set(0, field.with_metadata(hidden))),
+        frame.set_column(0, key, frame.column(0).cast(pa.binary())),
+    ):
+        out = io.BytesIO()
+        pq.write_table(forged, out)
+        assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
+    out = io.BytesIO()
+    pq.write_table(frame, out)
+    assert valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
+
+
+def test_many_other_files_do_not_hide_those_of_the_release(tmp_path: Path) -> None:
+    place = saved("row-by-row", tmp_path / "out")
+    for i in range(300):
+        (place / f"a{i}").write_text("")
+    problems = dc.verify(place).problems
+    assert len(problems) > 50 and all("is not part of the release" in problem for problem in problems)
 
 
 @pytest.mark.parametrize("kind", ["keep-distribution", "keep-sums", "row-by-row-own"])

@@ -123,6 +123,33 @@ HUGE = [
 ]  # fmt: skip
 
 
+WEIGHT = "1" + "0" * 18 + "1"
+LARGE = [
+    ("row-by-row-own", {
+        ("mechanism", "weights"): [[WEIGHT] * 1500] * 1500, ("mechanism", "denominator"): str(1500 * int(WEIGHT)),
+        ("schema", "max_count"): 1499,
+    }, "longer than 32 MiB"),
+    ("row-by-row-own", {
+        ("mechanism", "weights"): [["1" * 2000] * 150] * 150, ("mechanism", "denominator"): str(150 * int("1" * 2000)),
+        ("schema", "max_count"): 149,
+    }, "longer than 32 MiB"),
+    ("row-by-row-own", {("mechanism", "weights"): [["1" * 4301, "0", "0"]] * 3}, "not a whole number"),
+    ("keep-distribution", {
+        ("mechanism", "clamp"): [0, 1_000_001], ("schema", "max_count"): 1_000_001,
+        ("distribution", "distribution"): [0.5] * 1_000_002,
+    }, "counts up to 1,000,000 only"),
+    ("keep-distribution", {("distribution", "measurements"): [1] * 1000}, "counts up to 1,000,000 only"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "edits", "said"), LARGE, ids=range(len(LARGE)))
+def test_what_is_too_large_to_prove_is_refused_unread(
+    kind: str, edits: dict[tuple[str | int, ...], Any], said: str
+) -> None:
+    found = in_time(edits, kind)
+    assert any(said in problem for problem in found.problems), found.problems
+
+
 @pytest.mark.parametrize(("kind", "edits"), HUGE, ids=range(len(HUGE)))
 def test_enormous_numbers_cost_little(kind: str, edits: dict[tuple[str | int, ...], Any]) -> None:
     in_time(edits, kind)

@@ -5,6 +5,7 @@ A sample runs always; all of it with DISCREET_FULL=1 (some ten minutes).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import defaultdict
@@ -17,10 +18,18 @@ from zlib import crc32
 import pytest
 
 from discreet.record.codec import Damaged
-from discreet.verify import verify_contents
+from discreet.record.release import mark_of
+from discreet.verify import SEEDED, verify_contents
 from tests.tampering.edits import Edit, edits, pattern
 from tests.tampering.folders import FULL, KINDS, Honest, honest
-from tests.tampering.forge import reports_uncompared, sealed, with_a_report_that_states_it, with_its_report, written
+from tests.tampering.forge import (
+    reports_uncompared,
+    sealed,
+    with_a_report_that_states_it,
+    with_its_report,
+    with_the_mark_changed,
+    written,
+)
 from tests.tampering.unchecked import FIELDS, FILES, on_trust
 
 SHARE = 60  # one edit in so many beside one for every field
@@ -82,7 +91,8 @@ def test_no_edit_of_the_record_passes(kind: str) -> None:
     folder = honest(kind)
     with reports_uncompared():
         passed = [edit for edit in chosen(kind, dict(folder.contents.document)) if not refused(folder, edit)]
-    assert [str(edit) for edit in passed if not on_trust(pattern(edit.place))] == []
+    together = {"private", "mark"}  # each of them alone is refused
+    assert [str(edit) for edit in passed if edit.place[0] in together or not on_trust(pattern(edit.place))] == []
     claims = [edit for edit in passed if edit.place[0] == "guarantee" and edit.place[-1] != "alpha"]
     assert all(_still_proved(folder, edit) for edit in claims), list(map(str, claims))
     names = {pattern(edit.place): edit.value for edit in passed if edit.place[0] == "mechanism"}
@@ -127,10 +137,14 @@ def test_the_mark_of_a_seed_cannot_be_taken_away(kind: str) -> None:
             assert not verify_contents(with_a_report_that_states_it(flipped), allow_seeded=allowed).valid
 
 
-def test_a_map_without_its_mark_is_another_map() -> None:
-    """With a new mark of the table, too: the seed of the map bears the mark, and rows are mapped by it."""
-    from discreet.record.release import mark_of
+def unmarked(kind: str, rendered: bool = True) -> tuple[str, ...]:
+    """The problems of a folder whose mark was taken away with all that follows from it."""
+    forged = with_the_mark_changed(honest(kind).contents)
+    return verify_contents(with_its_report(forged) if rendered else with_a_report_that_states_it(forged)).problems
 
+
+def test_a_map_without_its_mark_is_another_map() -> None:
+    """The seed of the map bears the mark, and rows are mapped by it."""
     folder = honest("seeded")
     document: dict[str, Any] = json.loads(json.dumps(folder.contents.document))
     document["private"] = True
@@ -138,9 +152,21 @@ def test_a_map_without_its_mark_is_another_map() -> None:
     with reports_uncompared():
         forged = with_a_report_that_states_it(sealed(folder.contents, document))
         assert "The mechanism is not what its name says." in verify_contents(forged).problems
-        document["mechanism"]["map_seed"] = document["mechanism"]["map_seed"].removeprefix("seeded-")
-        forged = with_a_report_that_states_it(sealed(folder.contents, document))
-        assert any("does not follow" in problem for problem in verify_contents(forged).problems)
+        assert any("does not follow" in problem for problem in unmarked("seeded", rendered=False))
+
+
+def test_where_nothing_is_mapped_by_a_seed_its_mark_can_be_forged() -> None:
+    """As the docs say: nothing that is published depends on it, so only the digest of release.json shows it."""
+    assert unmarked("seeded-rows") == ()
+    digest = hashlib.sha256(honest("seeded-rows").contents.files["release.json"]).hexdigest()
+    forged = with_its_report(with_the_mark_changed(honest("seeded-rows").contents))
+    assert not verify_contents(forged, digest).valid
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not KINDS[kind].get("seed")])
+def test_a_private_release_that_is_marked_as_seeded_is_refused(kind: str) -> None:
+    with reports_uncompared():
+        assert SEEDED in unmarked(kind, rendered=False)
 
 
 def test_a_field_that_stands_twice_and_numbers_that_are_none() -> None:
@@ -176,4 +202,6 @@ if FULL:  # it needs every edit
                 for edit in edits(dict(folder.contents.document), pool()):
                     if on_trust(pattern(edit.place)) and not refused(folder, edit):
                         needed |= {field for field in FIELDS if pattern(edit.place).startswith(field)}
+        assert unmarked("seeded-rows") == ()
+        needed |= {"private", "mark"}  # together
         assert needed == set(FIELDS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 FIELDS = (
     "created",
     "software",
+    "private",
+    "mark",
     "about",
     "ledger",
     "rendered",

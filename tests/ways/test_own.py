@@ -14,6 +14,7 @@ from scipy import stats
 import discreet as dc
 from discreet.cli import main
 from discreet.errors import BadInput, NotProven
+from discreet.mechanism import Weights
 from discreet.table import Table
 
 MATRIX = [[0.5, 0.3, 0.2], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]]
@@ -55,6 +56,17 @@ def test_what_cannot_be_certified_is_not_released() -> None:
         dc.release(table([1]), epsilon=1, max_count=5, mechanism=MATRIX)
     with pytest.raises(BadInput, match="Gaussian"):
         dc.release(table([1]), epsilon=1, mechanism=dc.explicit("discrete-gaussian", 4, rho=1))
+
+
+def test_a_matrix_that_no_record_could_hold_is_refused_before_anything_is_drawn() -> None:
+    """Floats are taken exactly, and the sums of their rows have no small common multiple."""
+    counts = np.arange(200)
+    floats = np.exp(-0.3 * abs(counts[:, None] - counts))
+    with pytest.raises(BadInput, match="written exactly, its 200 rows take more than 32 MiB"):
+        dc.release(table([1]), epsilon=1, mechanism=floats / floats.sum(1, keepdims=True))
+    long = 10**4299  # few weights, but no text that Python would read
+    with pytest.raises(BadInput, match="4,300 digits"):
+        dc.release(table([1]), epsilon=1, mechanism=dc.Mechanism("own", Weights(((long * 5, long * 5),) * 2, long * 10)))
 
 
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def _worst_ratio(rows: ExactRows) -> Witness:
     best, place = (1, 1), (0, min(1, len(rows.rows) - 1), 0)
     for i in range(len(rows.rows) - 1):
         for one, other in ((i, i + 1), (i + 1, i)):
-            this, that = rows.sums[other], rows.sums[one]
+            this, that = _factors(rows.sums[other], rows.sums[one])
             for j, (a, b) in enumerate(zip(rows.rows[one], rows.rows[other])):
                 if b == 0 < a:
                     return Witness(one, other, j, None, Fraction(1))
@@ -156,6 +156,11 @@ def _worst_ratio(rows: ExactRows) -> Witness:
                 if numerator * best[1] > best[0] * denominator:
                     best, place = (numerator, denominator), (one, other, j)
     return Witness(*place, Fraction(*best), Fraction(1))
+
+
+def _factors(first: int, second: int) -> tuple[int, int]:
+    """In the ratio of two sums, but none where they are equal: products of long numbers take most of the time."""
+    return (1, 1) if first == second else (first, second)
 
 
 @dataclass(frozen=True)
@@ -172,11 +177,11 @@ class _Pair:
 def _pairs(rows: ExactRows) -> Iterator[_Pair]:
     """Neighbouring rows, in both directions."""
     for i in range(len(rows.rows) - 1):
-        first, second = rows.sums[i], rows.sums[i + 1]
+        first, second = _factors(rows.sums[i], rows.sums[i + 1])
         one = tuple(entry * second for entry in rows.rows[i])
         other = tuple(entry * first for entry in rows.rows[i + 1])
-        yield _Pair(i, i + 1, one, other, first * second)
-        yield _Pair(i + 1, i, other, one, first * second)
+        yield _Pair(i, i + 1, one, other, rows.sums[i] * second)
+        yield _Pair(i + 1, i, other, one, rows.sums[i] * second)
 
 
 def _excess(pair: _Pair, epsilon: Epsilon) -> Fraction:
@@ -228,7 +233,8 @@ def _by_falling_ratio(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
     nearest = {term: _nearest(*term) for term in terms}
     terms = sorted(terms, key=nearest.__getitem__, reverse=True)
     if len(set(nearest.values())) < len(nearest):
-        terms.sort(key=lambda term: Fraction(*term), reverse=True)
+        bits = 2 * max(b.bit_length() for _, b in terms)  # different ratios are further apart than 2^-bits
+        terms.sort(key=lambda term: (term[0] << bits) // term[1], reverse=True)
     return terms
 
 

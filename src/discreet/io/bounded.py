@@ -12,6 +12,7 @@ BATCH = 1 << 16  # rows that are unpacked at a time
 PACKED = ("SNAPPY", "UNCOMPRESSED")  # as it is written here; others shrink zeros to a thousandth
 TEXT = "BYTE_ARRAY"
 KINDS = ("INT32", "INT64", "BOOLEAN", "FLOAT", "DOUBLE", TEXT, "FIXED_LEN_BYTE_ARRAY")  # of a key or a count
+SCHEMA, FIELD = b"ARROW:schema", b"PARQUET:field_id"  # what is written of the types of columns
 WIDEST_VALUE = 32  # bytes of a decimal number
 
 
@@ -23,6 +24,7 @@ def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ..
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         _check_head(file.metadata, name, rows, columns)
+        _check_schema(file, name)
         texts = [name for name, kind in _kinds(file.metadata).items() if kind == TEXT]
         file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
         return _unpacked(file, name, texts)
@@ -41,6 +43,26 @@ def _check_head(head: Any, name: str, rows: int, columns: tuple[str, ...]) -> No
     for group in range(head.num_row_groups):
         if any(head.row_group(group).column(i).compression not in PACKED for i in range(head.num_columns)):
             raise Damaged(name, "it is packed in another way than releases are")
+
+
+def _check_schema(file: Any, name: str) -> None:
+    """Text is text, and nothing is written where no reader of tables looks."""
+    schema, more = file.schema_arrow, set(file.metadata.metadata or {}) - {SCHEMA}
+    apart = [key for field in schema for key in field.metadata or {} if key != FIELD]
+    if more or apart or schema.metadata:
+        raise Damaged(name, "it has metadata, which no table of a release has")
+    if any(is_bytes(field.type) for field in schema):
+        raise Damaged(name, "a column of it is neither text nor a number")
+
+
+def is_bytes(kind: Any) -> bool:
+    """Of an Arrow type: bytes of which nobody says that they are text."""
+    import pyarrow as pa
+
+    is_ = pa.types
+    return bool(
+        is_.is_binary(kind) or is_.is_large_binary(kind) or is_.is_fixed_size_binary(kind) or is_.is_binary_view(kind)
+    )
 
 
 def _kinds(head: Any) -> dict[str, str]:

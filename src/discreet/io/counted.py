@@ -2,7 +2,7 @@
 
 It stands in the metadata of a Parquet file; in a note beside the file, with a digest of the table it is about; and,
 for a table whose note was lost on the way, its digest stands in a list of this user's. Digests are of names and values,
-so that copying, compressing and quoting in another way do not change them.
+so that copying, compressing, sorting and quoting in another way do not change them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.io.files import create_secret, write_secret
-from discreet.numbers import whole
+from discreet.numbers import MOST_CONTRIBUTIONS, whole
 from discreet.table import Table
 
 METADATA = b"discreet.contributions"  # of a Parquet file
@@ -46,22 +46,38 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
 
 
 def digest_of(frame: Any) -> str:
-    """Of the names of the columns and of their values as text, column by column."""
+    """Of the names of the columns and of their values as text, whatever the order of rows and columns."""
     import pyarrow as pa
 
+    try:
+        texts = pa.table({name: _trimmed(frame.column(name)) for name in sorted(frame.column_names)})
+    except pa.ArrowException:  # no text can be made of it: no table of `count` has such a column
+        return ""
+    if texts.num_columns:
+        texts = texts.take(_sorting(texts))
     found = hashlib.sha256()
-    for name, column in zip(frame.column_names, frame.columns):
-        column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        try:
-            chunks = column.cast(pa.large_string()).fill_null("").chunks
-        except pa.ArrowException:  # no text can be made of it: no table of `count` has such a column
-            return ""
-        found.update(json.dumps([name, len(column)]).encode())
-        parts = [_lengths_and_letters(chunk) for chunk in chunks if len(chunk)]
+    for name, column in zip(texts.column_names, texts.columns):
+        found.update(json.dumps([name.strip(), len(column)]).encode())
+        parts = [_lengths_and_letters(chunk) for chunk in column.chunks if len(chunk)]
         for side in (0, 1):  # how a column is cut into chunks must not matter
             for part in parts:
                 found.update(part[side])
     return found.hexdigest()
+
+
+def _trimmed(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return pc.utf8_trim_whitespace(column.cast(pa.large_string()).fill_null(""))
+
+
+def _sorting(texts: Any) -> Any:
+    """The permutation that sorts rows by their values."""
+    import pyarrow.compute as pc
+
+    return pc.sort_indices(texts, sort_keys=[(name, "ascending") for name in texts.column_names])
 
 
 def _lengths_and_letters(chunk: Any) -> tuple[bytes, Any]:
@@ -81,7 +97,7 @@ class KnownBound:
 
 def bound_of(path: str | Path, frame: Any, given: int | None) -> int:
     """The bound that holds for a file: as it was written, or as the user says, who may not say less."""
-    asked = None if given is None else whole(given, "contributions", 1)
+    asked = None if given is None else whole(given, "contributions", 1, MOST_CONTRIBUTIONS)
     known = _known(Path(path), frame)
     if asked is not None and asked < known.bound:
         raise BadInput(
@@ -120,10 +136,9 @@ def _noted(note: Path, frame: Any) -> KnownBound:
         bound, digest = whole(value["contributions"], "contributions", 1), value.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
-    same = digest is None or digest == digest_of(frame)
-    return KnownBound(
-        max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is about other counts"
-    )
+    same = digest == digest_of(frame)
+    about = "about other counts" if digest is not None else "about no counts in particular: it has no digest of them"
+    return KnownBound(max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is {about}")
 
 
 def _beside(out: Path) -> Path:

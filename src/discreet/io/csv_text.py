@@ -16,6 +16,10 @@ STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
+WINDOWS = {  # cp1252; its five bytes without a meaning stay five different letters
+    byte: bytes([byte]).decode("cp1252") for byte in range(0x80, 0xA0) if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
+
 
 def read_csv(path: Path) -> Any:
     """An Arrow table of text columns."""
@@ -51,7 +55,7 @@ def _decoded(raw: bytes, path: Path) -> str:
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError:
-        text = raw.decode("cp1252", errors="replace")
+        text = raw.decode("latin-1").translate(WINDOWS)
     if "\0" in text:
         raise BadInput(f"{path} was to be read as CSV", "it is not a text file", "Give a CSV, CSV.gz or Parquet file")
     return text

@@ -24,6 +24,7 @@ from discreet.record.codec import Damaged
 from discreet.record.release import (
     Measurements,
     Publication,
+    PublishedTable,
     ReleaseRecord,
     mark_of,
     parse,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet")
+OURS = {REPORT, *(f"{name}.{suffix}" for name in ("table", "measurements") for suffix in FORMATS)}  # beside the record
 # what a stranger's folder may cost whoever checks it
 LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with its map, takes a third of it
 LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
@@ -130,8 +132,8 @@ def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publ
     """The record with the names of its files, how their keys are written, and what renders the report."""
     (table,) = publication.record.tables
     remarks = formula_remarks(publication.categories, suffix, excel_safe)
-    measured = () if publication.measured is None else (Measurements("cells", f"measurements.{suffix}"),)
-    tables = (replace(table, file=f"table.{suffix}", measurements=measured, remarks=remarks),)
+    file, measured = _names(suffix, publication.measured is not None)
+    tables = (replace(table, file=file, measurements=measured, remarks=remarks),)
     return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
 
 
@@ -194,19 +196,21 @@ def read_contents(path: str | Path) -> Contents:
     if not (folder / RECORD).is_file():
         raise BadInput(f"the release in {path} was to be read", f"there is no {RECORD} in it")
     try:
-        present = sorted(entry.name for entry in islice(os.scandir(folder), MOST_FILES))
+        some = {entry.name for entry in islice(os.scandir(folder), MOST_FILES)}
         files, unread = {RECORD: read_plain(folder / RECORD, LARGEST_RECORD)}, {}
         document = parse(files[RECORD])
         named = document.get("digests")
         expected = set(named) if isinstance(named, dict) else set()
-        for name in sorted(expected.intersection(present) - {RECORD}):
+        for name in sorted(expected & OURS):
+            if not os.path.lexists(folder / name):
+                continue
             try:
                 files[name] = read_plain(folder / name, LARGEST_REPORT if name == REPORT else LARGEST_TABLE)
             except Damaged as problem:
                 unread[name] = problem.why
     except OSError as error:
         raise BadInput(f"the release in {path} was to be read", error.strerror or str(error)) from error
-    return Contents(files, document, tuple(name for name in present if name not in expected | {RECORD}), unread)
+    return Contents(files, document, tuple(sorted(some - (expected & OURS) - {RECORD})), unread)
 
 
 def read_plain(path: Path, largest: int) -> bytes:
@@ -225,6 +229,7 @@ def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
     (table,) = record.tables
+    _check_names(table)
     frame = _frame(contents, table.file, record)
     measured = [_frame(contents, one.file, record) for one in table.measurements]
     categories = _keys(frame, record)
@@ -237,6 +242,19 @@ def folder_of(contents: Contents) -> Folder:
     report = contents.files.get(REPORT, b"").decode("utf-8", errors="replace")
     same_rows = all(_keys(values, record).equals(categories) for values in measured)
     return Folder(publication, tuple(frame.column_names), same_rows, report)
+
+
+def _names(suffix: str, measured: bool) -> tuple[str, tuple[Measurements, ...]]:
+    """What the tables of a release are called: these names and no others."""
+    return f"table.{suffix}", (Measurements("cells", f"measurements.{suffix}"),) if measured else ()
+
+
+def _check_names(table: PublishedTable) -> None:
+    """A file under another name, or a second one of measurements, is something that nothing else would look at."""
+    if not any(
+        (table.file, table.measurements) == _names(suffix, measured) for suffix in FORMATS for measured in (False, True)
+    ):
+        raise Damaged("release.json.tables", "it names other files than a release has")
 
 
 def read_folder(path: str | Path) -> Publication[Any]:

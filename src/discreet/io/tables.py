@@ -14,11 +14,12 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.io.bounded import is_bytes
 from discreet.io.counts import whole_counts
 from discreet.io.csv_text import csv_frame, read_csv
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.totals import TotalsRule, without_totals
-from discreet.numbers import whole
+from discreet.numbers import MOST_CONTRIBUTIONS, whole
 from discreet.table import Schema, Table
 
 Order = Integers | None
@@ -45,7 +46,8 @@ def read_table(
     from discreet.io.counted import bound_of
 
     frame = read_frame(path)
-    bound, rule = bound_of(path, frame, contributions), TotalsRule(drop_totals, rows_are_disjoint)
+    bound = bound_of(path, frame, contributions)
+    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
     return _table(frame, count, keys, universe, keep_order, file_kind(path), bound, rule)
 
 
@@ -62,7 +64,8 @@ def table(
 ) -> Table:
     """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
     arrow, kind = to_arrow(frame)
-    bound, rule = whole(contributions, "contributions", 1), TotalsRule(drop_totals, rows_are_disjoint)
+    bound = whole(contributions, "contributions", 1, MOST_CONTRIBUTIONS)
+    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=bound > 1)
     return _table(arrow, count, keys, universe, keep_order, kind, bound, rule)
 
 
@@ -81,10 +84,11 @@ def read_schema(
     from discreet.io.counted import bound_of
 
     frame = read_frame(path)
-    bound, rule = bound_of(path, frame, contributions), TotalsRule(drop_totals, rows_are_disjoint)
-    frame, categories, dropped = _categories(frame, count, keys, rule, bound)
+    bound = bound_of(path, frame, contributions)
+    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
+    frame, categories, dropped = _categories(frame, count, keys, rule)
     if universe is not None:
-        categories, fewer = _universe_of(universe, categories, rule, bound)
+        categories, fewer = _universe_of(universe, categories, rule)
         dropped = max(dropped, fewer)
     rows = categories.num_rows if categories.num_columns else frame.num_rows
     schema, order = _ordered(categories, rows, count, keep_order, file_kind(path))
@@ -179,11 +183,11 @@ def _table(
 ) -> Table:
     if frame.num_rows == 0:
         raise BadInput("a table of counts was to be read", "it has no rows")
-    frame, categories, dropped = _categories(frame, count, keys, rule, bound)
+    frame, categories, dropped = _categories(frame, count, keys, rule)
     with _numbered_without(dropped):
         counts = whole_counts(frame.column(count), count)
     if universe is not None:
-        every, fewer = _universe_of(universe, categories, rule, bound)
+        every, fewer = _universe_of(universe, categories, rule)
         categories, counts = _filled(categories, counts, every, list(categories.column_names))
         dropped = max(dropped, fewer)
     with _numbered_without(dropped):
@@ -192,10 +196,10 @@ def _table(
     return Table(schema, counts if order is None else counts[order], order)
 
 
-def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule, bound: int) -> tuple[Any, Any, int]:
+def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule) -> tuple[Any, Any, int]:
     """The rows that stay, their key columns, and how many totals were left out."""
     names = key_names(frame, count, keys)
-    frame, dropped = without_totals(frame, names, rule, bound)
+    frame, dropped = without_totals(_with_texts(frame, names), names, rule)
     return frame, _plain(frame.select(names)), dropped
 
 
@@ -211,9 +215,23 @@ def _numbered_without(dropped: int) -> Iterator[None]:
         raise BadInput(error.asked, found, error.do, **error.values) from error
 
 
-def _universe_of(universe: Any, categories: Any, rule: TotalsRule, bound: int) -> tuple[Any, int]:
+def _universe_of(universe: Any, categories: Any, rule: TotalsRule) -> tuple[Any, int]:
     names = list(categories.column_names)
-    return without_totals(read_universe(universe, names), names, rule, bound)
+    return without_totals(read_universe(universe, names), names, rule)
+
+
+def _with_texts(frame: Any, names: Sequence[str]) -> Any:
+    """Key columns of text as text of one kind; bytes are refused, since nobody says which letters they mean."""
+    import pyarrow as pa
+
+    for name in names:
+        column = frame.column(name)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if pa.types.is_string_view(kind):
+            frame = frame.set_column(frame.column_names.index(name), name, column.cast(pa.string()))
+        elif is_bytes(kind):
+            raise BadInput(f"{name!r} is a key column", f"its values are of type {kind}", "Write them as text", column=name)
+    return frame
 
 
 def _plain(categories: Any) -> Any:
@@ -267,16 +285,21 @@ def _sorting(categories: Any, names: list[str]) -> Any:
 
 def _adjacent(categories: Any) -> tuple[Any, Any]:
     """For neighbouring rows: whether the first is less, and whether they are equal."""
-    import pyarrow.compute as pc
-
     less = np.zeros(categories.num_rows - 1, dtype=bool)
     equal = np.ones(categories.num_rows - 1, dtype=bool)
     for name in categories.column_names:
-        column = categories.column(name)
-        first, second = column.slice(0, len(column) - 1), column.slice(1)
-        less |= equal & pc.less(first, second).to_numpy()
-        equal &= pc.equal(first, second).to_numpy()
+        smaller, same = _compared(categories.column(name))
+        less |= equal & smaller
+        equal &= same
     return less, equal
+
+
+def _compared(column: Any) -> tuple[Any, Any]:
+    """The same of one column."""
+    import pyarrow.compute as pc
+
+    first, second = column.slice(0, max(len(column) - 1, 0)), column.slice(1)
+    return pc.less(first, second).to_numpy(), pc.equal(first, second).to_numpy()
 
 
 def strictly_ascending(categories: Any) -> bool:
@@ -284,11 +307,21 @@ def strictly_ascending(categories: Any) -> bool:
 
 
 def may_be_ascending(categories: Any) -> bool:
-    """Whether rows read from a file ascend: CSV does not tell numbers from text, so either order of them will do."""
-    import pyarrow as pa
+    """Whether rows read from a file ascend: CSV does not tell numbers from text, so either order of them will do.
 
-    readings = [[column, *_as_numbers(column)] for column in categories.columns]
-    return any(strictly_ascending(pa.table(columns, categories.column_names)) for columns in product(*readings))
+    A column that ascends as text is taken as text: what is equal then is equal as numbers too, so that no more pairs
+    of rows are left for the next columns to tell apart than if it had been taken as numbers.
+    """
+    open_ = np.ones(max(categories.num_rows - 1, 0), dtype=bool)  # neighbours that are equal so far
+    for column in categories.columns:
+        for reading in (column, *_as_numbers(column)):
+            less, equal = _compared(reading)
+            if (less | equal)[open_].all():
+                open_ &= equal
+                break
+        else:
+            return False
+    return not open_.any()
 
 
 def _as_numbers(column: Any) -> list[Any]:
@@ -342,7 +375,7 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
         frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
     for name in names:
         must_have(name, frame.column_names, "key column of the universe")
-    categories = _plain(frame.select(list(names)))
+    categories = _plain(_with_texts(frame, names).select(list(names)))
     order = _sorting(categories, list(names))
     _refuse_duplicates(categories.take(order), order, list(names))
     return categories

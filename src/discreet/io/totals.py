@@ -18,8 +18,8 @@ NAMED = 5  # rows that an error names: enough to see what is meant
 LEXICON = """
     total totals grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
     everybody altogether aggregate both all-ages all-persons all-people all-sexes both-sexes all-genders both-genders
-    all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
-    gesamt insgesamt gesamtsumme gesamtzahl summe zwischensumme alle zusammen
+    all-rows all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
+    gesamt insgesamt gesamtergebnis gesamtsumme gesamtzahl summe zwischensumme alle zusammen
     totaal eindtotaal subtotaal allemaal
     ensemble somme tous toutes sous-total
     suma todos todas conjunto somatório
@@ -30,10 +30,17 @@ LEXICON = """
     合計 総計 計 合计 总计 總計 小计 小計 총계 합계 المجموع الإجمالي कुल סך-הכל
 """  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
 WORDS = tuple(LEXICON.split())
-PHRASES = r"^(grand-|sub-?)?totals?-|-(sub-?)?totals?$"  # 'Total, all ages', 'County total'
+ALONE = "|".join(WORDS)
+SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,2}})?$"  # also several, 'Gesamt (alle)', and with a footnote, 'Total 1)'
+LEADING = "total|totals|gesamt|insgesamt|summe|totaal|totale|totalt|yhteensä|razem|ogółem"  # others begin names, too
+PHRASES = rf"^(grand-|sub-?)?({LEADING})-|-(sub-?)?({LEADING})$"  # 'Total, all ages', 'County total'
+FORMS = (  # blocks of letters in another form: half and full width, mathematical, raised, encircled
+    r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
+    r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
+)
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    r"(?i)^[^\pL\pN]*$|^_t|[\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\p{Cf}\p{Cc}\pM∑σ]|"
-    + "|".join(sorted({max(word.split("-"), key=len) for word in WORDS}))
+    rf"(?i)^[^\pL\pN]*$|^_t|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
+    + "|".join(sorted({max(word.split("-"), key=len) for word in (*WORDS, *LEADING.split("|"))}))
 )
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
@@ -44,6 +51,7 @@ class TotalsRule:
 
     drop: bool = False  # leave them out
     disjoint: bool = False  # they are none: the user's word
+    paid: bool = False  # one person may be in several rows: the user's word, not a bound that came with the file
 
 
 def means_total(values: Any) -> Any:
@@ -51,10 +59,11 @@ def means_total(values: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    seen = pc.replace_substring_regex(pc.utf8_normalize(values, "NFKC"), r"[\p{Cf}\p{Cc}]", " ")
+    unhidden = pc.replace_substring_regex(pc.utf8_normalize(values, "NFKC"), r"\p{Cf}", "")  # soft hyphens and such
+    seen = pc.replace_substring_regex(unhidden, r"\p{Cc}", " ")
     bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
     word = pc.utf8_trim(pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", "-"), "-")
-    known = pc.is_in(word, value_set=pa.array(WORDS, values.type))
+    known = pc.match_substring_regex(word, SAID)
     signs = pc.is_in(bare, value_set=pa.array(["", *SIGNS], values.type))
     return pc.or_(pc.or_(known, signs), pc.match_substring_regex(word, PHRASES))
 
@@ -67,12 +76,19 @@ def rows_of_totals(categories: Any) -> Flags:
     return found
 
 
+def is_text(kind: Any) -> bool:
+    """Of an Arrow type."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 def _in_column(column: Any) -> Flags:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not is_text(kind):
         return np.zeros(len(column), dtype=bool)
     text = column.cast(pa.string())
     different = pc.unique(text.filter(pc.match_substring_regex(text, MAYBE)))
@@ -83,7 +99,7 @@ def _in_column(column: Any) -> Flags:
     return flags
 
 
-def without_totals(frame: Any, names: list[str], rule: TotalsRule, contributions: int) -> tuple[Any, int]:
+def without_totals(frame: Any, names: list[str], rule: TotalsRule) -> tuple[Any, int]:
     """The rows that count different people, and how many were left out; or BadInput with the ways out."""
     keys = frame.select(names)
     flags = rows_of_totals(keys)
@@ -96,7 +112,7 @@ def without_totals(frame: Any, names: list[str], rule: TotalsRule, contributions
         if flags.all():
             raise BadInput("rows that are totals were to be left out", "no other row is there")
         return frame.filter(np.logical_not(flags)), int(flags.sum())
-    if rule.disjoint or contributions > 1:
+    if rule.disjoint or rule.paid:
         return frame, 0
     raise _refused(frame, names, flags)
 

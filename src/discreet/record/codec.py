@@ -115,7 +115,7 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
         return _one_of(get_args(kind), value, where)
     if origin is Literal:
         if value not in get_args(kind) or not any(type(value) is type(one) for one in get_args(kind)):
-            raise Damaged(where, f"{_shown(value)} is none of {', '.join(map(repr, get_args(kind)))}")
+            raise Damaged(where, f"{shown(value)} is none of {', '.join(map(repr, get_args(kind)))}")
         return value
     if kind in ARRAYS:
         return _array(value, ARRAYS[kind], where)
@@ -189,35 +189,35 @@ def _one_of(kinds: tuple[Any, ...], value: Json, where: str) -> Any:
             return decode(kind, value, where)
         except Damaged as problem:
             problems.append(problem)
-    raise problems[0] if len(problems) == 1 else Damaged(where, f"{_shown(value)} is not what belongs here")
+    raise problems[0] if len(problems) == 1 else Damaged(where, f"{shown(value)} is not what belongs here")
 
 
 def _number(value: Json, where: str) -> Fraction:
     """A number as a person writes it into a file: a decimal stands for itself."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        raise Damaged(where, f"{_shown(value)} is not a number")
+        raise Damaged(where, f"{shown(value)} is not a number")
     return _fraction(str(value), where)
 
 
 def _fraction(value: Json, where: str) -> Fraction:
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
-        raise Damaged(where, f"{_shown(value)} is not an exact number in quotation marks")
+        raise Damaged(where, f"{shown(value)} is not an exact number in quotation marks")
     try:
         return exact(value)
     except BadInput as error:
-        raise Damaged(where, f"{_shown(value)} is not a number") from error
+        raise Damaged(where, f"{shown(value)} is not a number") from error
 
 
 def _plain(kind: Any, value: Json, where: str) -> Any:
     if type(value) is not kind:
         named = {bool: "true or false", int: "a whole number", str: "text"}.get(kind, "null")
-        raise Damaged(where, f"{_shown(value)} is not {named}")
+        raise Damaged(where, f"{shown(value)} is not {named}")
     return value
 
 
 def _float(value: Json, where: str) -> float:
     if type(value) not in (int, float) or not math.isfinite(value):
-        raise Damaged(where, f"{_shown(value)} is not a number")
+        raise Damaged(where, f"{shown(value)} is not a number")
     return float(value)
 
 
@@ -236,7 +236,7 @@ def _array(value: Json, kind: Any, where: str) -> Any:
 
 def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise Damaged(where, f"{_shown(value)} is not a list")
+        raise Damaged(where, f"{shown(value)} is not a list")
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         return tuple(decode(kinds[0], item, f"{where}[{i}]") for i, item in enumerate(value))
     if len(value) != len(kinds):
@@ -246,7 +246,7 @@ def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
 
 def _object(value: Json, where: str) -> Mapping[str, Json]:
     if not isinstance(value, dict):
-        raise Damaged(where, f"{_shown(value)} is not an object with fields")
+        raise Damaged(where, f"{shown(value)} is not an object with fields")
     return value
 
 
@@ -260,7 +260,7 @@ def _guarded(read: Callable[[Json], Any], value: Json, where: str) -> Any:
         raise Damaged(where, str(error)) from error
 
 
-def _shown(value: Json) -> str:
+def shown(value: Json) -> str:
     """A value in an error, short."""
     words = repr(value)
     return words if len(words) <= 40 else words[:37] + "..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -10,14 +11,23 @@ import numpy as np
 
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
-from discreet.mechanism import Exponents, Form, NoiseThenMap, Weights
+from discreet.mechanism import (
+    LARGEST_WRITTEN,
+    LONGEST_WEIGHT,
+    WRITTEN_APART,
+    Exponents,
+    Form,
+    NoiseThenMap,
+    Weights,
+)  # fmt: skip
 from discreet.numbers import Epsilon, exact, part_of_epsilon, text
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
 from discreet.public_map import PublicMap
-from discreet.record.codec import Damaged, Json, Special, decode, encode, special
+from discreet.record.codec import Damaged, Json, Special, decode, encode, shown, special
 from discreet.record.schema import EXACT
 
 MAYBE = {"type": ["string", "null"]}
+WHOLE = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 
 
 def loss_json(loss: Loss) -> dict[str, str | None]:
@@ -68,6 +78,8 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
     if set(value) != {"form", *fields.get(str(kind), ("noise", "clamp", "map"))}:
         raise Damaged(".form", "its fields do not fit it")
     if kind == "weights":
+        if sum(len(weight) + WRITTEN_APART for row in value["weights"] for weight in row) > LARGEST_WRITTEN:
+            raise Damaged(".weights", f"they are longer than {LARGEST_WRITTEN >> 20} MiB")
         rows = tuple(tuple(_whole(weight) for weight in row) for row in value["weights"])
         if not rows or not rows[0]:
             raise Damaged(".weights", "there are none")
@@ -80,11 +92,10 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
     return NoiseThenMap(law_of_json(value["noise"]), clamp, decode(PublicMap | None, value["map"], ".map"))
 
 
-def _whole(text_: Json) -> int:
-    number = decode(Fraction, text_, ".weights")
-    if number.denominator != 1 or str(number) != text_:
-        raise Damaged(".weights", f"{text_!r} is not a whole number")
-    return int(number)
+def _whole(written: Json) -> int:
+    if not isinstance(written, str) or len(written) > LONGEST_WEIGHT or not WHOLE.fullmatch(written):
+        raise Damaged(".weights", f"{shown(written)} is not a whole number")
+    return int(written)
 
 
 def _powers(rows: Json) -> Any:

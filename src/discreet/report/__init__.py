@@ -22,15 +22,17 @@ def render(publication: Publication[Any]) -> str:
     from discreet.record import words
     from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg
+    from discreet.report.passive import CONTROL
 
     page = page_of(publication)
     environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
-    return environment.get_template(TEMPLATE).render(
+    written = environment.get_template(TEMPLATE).render(
         page=page,
         said=words.page(vars(page)),
         distribution=distribution_svg(page.distribution),
         errors=error_svg(page.errors),
     )
+    return CONTROL.sub("\ufffd", written)  # names of columns and the publisher's own words may hold any
 
 
 def rendered_by() -> dict[str, str]:

@@ -27,6 +27,9 @@ INERT = frozenset({
     "width", "height", "viewbox", "version", "xmlns", "xmlns:xlink", "xmlns:cc", "xmlns:dc", "xmlns:rdf",
     "rdf:resource", "xlink:href",
 })  # fmt: skip
+HEAD = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'  # else a browser guesses the encoding
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but line breaks and tabs: some switch the encoding
+TEXT_ONLY = frozenset({"style", "title"})  # a browser reads on to the end of these, whatever stands in between
 FRAGMENT = re.compile(r"#[\w.-]+")  # a place on the same page
 DRAWN = re.compile(r"url\(#[\w.-]+\)")
 CALL = re.compile(r"([\w-]*)\(")
@@ -35,7 +38,11 @@ FUNCTIONS = {"var"}  # that a style may call; url only with a place on the same 
 
 def active_content(page: str) -> str | None:
     """The first thing that no report of ours has, or None."""
-    place = 0
+    if not page.startswith(HEAD):
+        return page[:40]
+    if control := CONTROL.search(page):
+        return control[0]
+    place, tokens = 0, []
     while place < len(page):
         token = TOKEN.match(page, place)
         if token is None:
@@ -43,29 +50,58 @@ def active_content(page: str) -> str | None:
         found = _not_ours(token, page)
         if found is not None:
             return found
+        tokens.append(token)
         place = token.end()
-    return None
+    return _multiplied(tokens)
 
 
 def _not_ours(token: re.Match[str], page: str) -> str | None:
-    name = token["start"] or token["end"]
-    if name is None:
+    name = (token["start"] or token["end"] or "").lower()
+    if not name:
         return None
-    if name.lower() not in PLAIN:
+    if name not in PLAIN:
         return f"<{name}>"
-    for attribute, value in ATTRIBUTE.findall(token["attributes"] or ""):
-        if attribute.lower() not in INERT or not _inert(attribute.lower(), value):
+    for attribute, value in _attributes(token):
+        if attribute not in INERT or not _inert(attribute, value):
             return f'{attribute}="{value[:40]}"'
-    if token["start"] and name.lower() == "style":
-        inside = page[token.end() : page.find("<", token.end())]
-        return None if _inert("style", inside) else inside[:40]
+    if token["start"] and name in TEXT_ONLY:
+        inside = page[token.end() :].partition("<")
+        if not inside[2].startswith(f"/{token['start']}>"):
+            return (inside[1] + inside[2])[:40] or f"<{name}>"
+        return None if name != "style" or _plain_style(inside[0]) else inside[0][:40]
     return None
+
+
+def _attributes(token: re.Match[str]) -> list[tuple[str, str]]:
+    return [(name.lower(), value) for name, value in ATTRIBUTE.findall(token["attributes"] or "")]
+
+
+def _multiplied(tokens: list[re.Match[str]]) -> str | None:
+    """What is drawn again elsewhere is a single path, and no clip is clipped: else a short page draws without end."""
+    paths, others, used, clipping = set(), set(), set(), 0
+    for token in tokens:
+        name, attributes = (token["start"] or token["end"] or "").lower(), _attributes(token)
+        if name == "clippath" and not token[0].endswith("/>"):
+            clipping += 1 if token["start"] else -1
+        elif clipping and (name == "use" or any("url" in value.lower() for _, value in attributes)):
+            return token[0][:40]
+        names = {value for key, value in attributes if key == "id"}
+        (paths if name == "path" else others).update(names)
+        used |= {value[1:] for key, value in attributes if key == "xlink:href"}
+    return next(iter(sorted(used - (paths - others))), None)
+
+
+def _plain_style(rules: str) -> bool:
+    """Of a whole element, which holds for the whole page: not even a place on the page."""
+    return "url" not in rules.lower() and _inert("style", rules)
 
 
 def _inert(attribute: str, value: str) -> bool:
     """Whether a value can neither load nor run anything."""
     if attribute == "xlink:href":
         return FRAGMENT.fullmatch(value) is not None
+    if attribute == "charset":
+        return value == "utf-8"
     if attribute in ("style", "clip-path"):
         rest = DRAWN.sub("", value)
         return not re.search(r"[@\\&]|/\*", rest) and set(CALL.findall(rest)) <= FUNCTIONS

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.arrays import Floats, Integers
+from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap
 from discreet.privacy.values import (
@@ -21,6 +22,7 @@ from discreet.privacy.values import (
     together,
     top_coded,
 )
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
 Step = Literal["max_count", "distribution", "counts"]
 STEPS: tuple[Step, ...] = get_args(Step)  # in the order in which they spend
@@ -29,6 +31,7 @@ DEPENDENT = Remark("mapped-together")
 TOO_WIDE = Remark("too-wide-to-map")
 
 
+MOST_MEASURED = 4  # numbers for each count: a tree of them, filled up to a power of two, has less
 SEEDED = "seeded-"  # before the seed of a map whose noise came from a seed, too
 
 
@@ -93,6 +96,12 @@ class DistributionFacts:
     measurements: Integers | None
     noise: NoiseLaw | None
     histogram: Integers | None  # whole rows, where the table has exactly this one
+
+    def __post_init__(self) -> None:
+        measured = 0 if self.measurements is None else len(self.measurements)
+        longest = max(len(self.distribution), 0 if self.histogram is None else len(self.histogram))
+        if longest > LARGEST_MAPPED + 1 or measured > MOST_MEASURED * (longest + 1):
+            raise BadInput("a distribution was given", f"it is kept of counts up to {LARGEST_MAPPED:,} only")
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights
+from discreet.mechanism import LARGEST_WRITTEN, LONGEST_WEIGHT, Exponents, Mechanism, NoiseThenMap, Weights
 from discreet.ways.row_by_row.facts import OWN
 
 
@@ -33,6 +33,12 @@ def own_mechanism(given: Any) -> Mechanism:
             "A table needs as many outputs as inputs, two at least",
         )
     assert isinstance(form, (Weights, Exponents))
+    if isinstance(form, Weights) and not form.can_be_written:
+        raise BadInput(
+            "a mechanism of your own was given",
+            f"written exactly, its {rows} rows take more than {LARGEST_WRITTEN >> 20} MiB or {LONGEST_WEIGHT:,} digits",
+            "Give whole weights with one common row sum, or fewer counts",
+        )
     return Mechanism(OWN, form)
 
 
