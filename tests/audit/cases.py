@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from .simulate import MANY_TIMES, Case
@@ -20,6 +21,11 @@ RHO, RHO_OFF = {"rho": "1/2"}, {"rho": "0.845"}  # a scale of 1 claimed, and one
 DELTA = {"epsilon": 1, "delta": "1/100"}
 MARGIN, TOTAL = {"keep": [f"margin:{MANY_TIMES}"]}, {"keep": ["total"]}
 TWO_WAY = {"keep": ["margin:r", "margin:c"]}
+# Conditioned noise is calibrated for the worst table there can be: nearly met by a small epsilon and many people in one
+# row. There the margin is thin, 0.33 where 0.3 is claimed; the event, all of them still there, has a chance of 0.18.
+LITTLE, LITTLE_OFF, VERY_MANY = {"epsilon": "0.3"}, {"epsilon": "0.39"}, 1_600_000
+OWN = ((Fraction(73, 100), Fraction(27, 100)), (Fraction(27, 100), Fraction(73, 100)))  # odds of 2.70, below e
+OWN_OFF = ((Fraction(78, 100), Fraction(22, 100)), (Fraction(22, 100), Fraction(78, 100)))  # of 3.55, below e^1.3
 L2, GAUSSIAN, NONNEGATIVE = {"law": "l2"}, {"law": "gaussian"}, {"nonnegative": True}
 
 
@@ -35,11 +41,20 @@ def _rows() -> list[Case]:
     found += [Case("signed-geometric", signed, (low,), (high,), off=OFF) for low, high in EDGES]
     return [
         *found,
+        Case("own", ONE | {"mechanism": OWN}, (0,), (1,), off={"epsilon": "1.3", "mechanism": OWN_OFF}),
         Case("signed-geometric, two at once", signed, (1, 0), (3, 0), contributions=2, off=OFF),
         Case("discrete-gaussian, delta", DELTA | gaussian, (0,), (1,)),
-        Case("discrete-gaussian, rho", RHO | gaussian, (2,), (3,), off=RHO_OFF),
+        Case("discrete-gaussian, rho", RHO | gaussian, (2,), (3,), off=RHO_OFF, enough=100_000),
         Case("discrete-gaussian, two each", RHO | gaussian, (1, 3), (2, 4), contributions=2),
-        Case("discrete-gaussian, two at once", RHO | gaussian, (1, 3), (3, 3), contributions=2, off=RHO_OFF),
+        Case(
+            "discrete-gaussian, two at once",
+            RHO | gaussian,
+            (1, 3),
+            (3, 3),
+            contributions=2,
+            off=RHO_OFF,
+            enough=100_000,
+        ),
     ]
 
 
@@ -54,32 +69,36 @@ def _sums() -> list[Case]:
     two = {"one": (0, 1, 2, 0), "other": (1, 0, 1, 1), "keys": {"k": "abcd"}, "contributions": 2}
     free = {"one": (0, 1, 2), "other": (0, 1, 3), "keys": {"k": "aab", "j": "xyx"}}
     swapped = {"one": (0, 1, 1, 0), "other": (1, 0, 0, 1), "keys": {"r": "aabb", "c": "xyxy"}}
+    crowd = {"one": (30, 0), "other": (29, 1), "keys": {"k": "ab"}}
+    crowds = {"one": (20, 0, 0, 20), "other": (19, 1, 1, 19), "keys": {"r": "aabb", "c": "xyxy"}}
+    thin = {"off": LITTLE_OFF, "enough": VERY_MANY, "rare": True}
+    half = {"epsilon": "1/2", "per_unit": True}
     together = [
         Case("margin, l1", ONE | MARGIN, **moved, off=OFF),
-        Case("margin, l1, per unit", {"epsilon": "1/2", "per_unit": True} | MARGIN, **moved),
+        Case("margin, l1, per unit", half | MARGIN, **moved, off={"epsilon": "0.65"}),
         Case("margin, l1, non-negative", ONE | MARGIN | NONNEGATIVE, **moved),
-        Case("margin, l1, non-negative, corner", ONE | MARGIN | NONNEGATIVE, **corner, off={"epsilon": "1.8"}),
-        Case("margin, gaussian", RHO | MARGIN | GAUSSIAN, **moved, off=RHO_OFF),
+        Case("margin, l1, non-negative, corner", ONE | MARGIN | NONNEGATIVE, **corner),
+        Case("margin, gaussian", RHO | MARGIN | GAUSSIAN, **moved, off=RHO_OFF, enough=100_000),
         Case("margin, gaussian, delta", DELTA | MARGIN | GAUSSIAN, **moved),
-        Case("margin, l1, two each", ONE | MARGIN, **two),
+        Case("margin, l1, two each", ONE | MARGIN, **two, off=OFF),
     ]
-    apart = {
-        "total, l1": (ONE | TOTAL, moved),
-        "total, l2": (ONE | TOTAL | L2, moved),
-        "total, gaussian": (RHO | TOTAL | GAUSSIAN, moved),
-        "total, l1, non-negative": (ONE | TOTAL | NONNEGATIVE, corner),
-        "total, l2, non-negative": (ONE | TOTAL | L2 | NONNEGATIVE, corner),
-        "two margins, l1": (ONE | TWO_WAY, swapped),
-        "two margins, l2": (ONE | TWO_WAY | L2, swapped),
-        "two margins, gaussian": (RHO | TWO_WAY | GAUSSIAN, swapped),
-        "two margins, l1, non-negative": (ONE | TWO_WAY | NONNEGATIVE, swapped),
-        "a sum beside free rows": (ONE | {"keep": ["sum:k=a"]}, free),
-    }
-    slow = ("total, l2, non-negative", "two margins, l1, non-negative", "total, l1, non-negative")
-    return [
-        *together,
-        *(Case(name, how, **pair, repeated=True, slow=name in slow) for name, (how, pair) in apart.items()),
+    loud, louder = {"off": OFF}, {"off": RHO_OFF, "enough": 200_000}
+    apart = [
+        ("total, l1", ONE | TOTAL, moved | loud),
+        ("total, l2", ONE | TOTAL | L2, moved | loud | {"enough": 30_000, "rare": True}),
+        ("total, gaussian", RHO | TOTAL | GAUSSIAN, moved | louder),
+        ("total, l1, non-negative", ONE | TOTAL | NONNEGATIVE, corner),
+        ("total, l1, non-negative, crowd", LITTLE | TOTAL | NONNEGATIVE, crowd | thin),
+        ("total, l2, non-negative", ONE | TOTAL | L2 | NONNEGATIVE, corner | {"slow": True}),
+        ("two margins, l1", ONE | TWO_WAY, swapped | loud),
+        ("two margins, l2", ONE | TWO_WAY | L2, swapped | loud | {"enough": 30_000, "rare": True}),
+        ("two margins, gaussian", RHO | TWO_WAY | GAUSSIAN, swapped | louder),
+        ("two margins, l1, non-negative", ONE | TWO_WAY | NONNEGATIVE, swapped),
+        ("two margins, l1, non-negative, crowd", LITTLE | TWO_WAY | NONNEGATIVE, crowds | thin),
+        ("a sum beside free rows", ONE | {"keep": ["sum:k=a"]}, free),
+        ("a sum beside free rows", ONE | {"keep": ["sum:k=a"]}, free | {"other": (1, 0, 2)} | loud),
     ]
+    return [*together, *(Case(name, how, **pair, repeated=True) for name, how, pair in apart)]
 
 
 def _distributions() -> list[Case]:
@@ -97,11 +116,12 @@ def _distributions() -> list[Case]:
         **{name: (ONE | {"max_count": 2, "mechanism": name}, ((0, 1, 2), (1, 1, 2))) for name in CONSTRUCTED},
     }
     slow = ("transport, refined", "transport, no range")
+    loud = {"transport": OFF, "transport, edge": OFF}
     found = [
-        Case(name, how, *tables, {"k": "abc"}, repeated=True, slow=name in slow) for name, (how, tables) in kept.items()
+        Case(name, how, *tables, {"k": "abc"}, repeated=True, slow=name in slow, off=loud.get(name), enough=30_000)
+        for name, (how, tables) in kept.items()
     ]
-    two = Case("transport, two each", ONE | plain, (0, 1, 3), (1, 2, 3), {"k": "abc"}, 2, repeated=True)
-    return [*found, two, Case("transport, too loud", ONE | plain, *pair, {"k": "abc"}, repeated=True, off=OFF)]
+    return [*found, Case("transport, two each", ONE | plain, (0, 1, 3), (1, 2, 3), {"k": "abc"}, 2, repeated=True)]
 
 
 CASES = [*_rows(), *_sums(), *_distributions()]

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.build import construct as construct_module
+from discreet.distribution.privatizer import noise_for, privatizer
 from discreet.privacy.values import whole_price
 from discreet.release import asked
 from discreet.sample.bits import seeded
@@ -36,6 +37,13 @@ class Case:
     repeated: bool = False  # rows of one release depend on each other: one release for every draw
     slow: bool = False  # a release takes long: fewer of them
     off: dict[str, Any] | None = None  # options whose noise is 30% too small for what `options` claims
+    enough: int = 50_000  # draws by which an auditor tells that it is
+    rare: bool = False  # so many that only `make attack` makes them
+
+    @property
+    def at_once(self) -> bool:
+        """Whether many draws are made by one call: of small tables in one release, or of noise that keeps sums."""
+        return not self.repeated or ("keep" in self.options and self.options.get("law") != "l2")
 
     def __str__(self) -> str:
         return f"{self.name}: {self.one} {self.other}"
@@ -49,7 +57,10 @@ class Drawn:
     loss: Any  # of the whole change
 
 
-def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: bool = False) -> Drawn:
+def drawn(
+    case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: bool = False, measured: bool = False
+) -> Drawn:
+    """measured: without the map, which is public work on what was measured and takes most of the time."""
     options = dict(case.options if not off or case.off is None else {**case.options, **case.off})
     privacy = {name: options.pop(name, None) for name in ("epsilon", "alpha", "rho")}
     loss, spec = asked(privacy.pop("epsilon"), None, **privacy, delta=options.pop("delta", 0), **options)
@@ -57,10 +68,35 @@ def drawn(case: Case, counts: tuple[int, ...], copies: int, seed: int, *, off: b
     size = 1 if case.repeated else min(copies, TOGETHER if "keep" in options else copies)
     plan = way.plan(_schema(case, size), loss, spec)
     table = np.tile(np.array(counts, dtype=np.int64), size)
+    if case.repeated and case.at_once:
+        return Drawn(_kept_sums(plan, table, copies, bits), whole_price(plan.guarantee))
+    if measured:
+        return Drawn(_measured(plan, table, copies, bits), whole_price(plan.guarantee))
     with _construct_once():
         releases = [_published(way, plan, table, bits) for _ in range(copies // size)]
     columns = [np.concatenate([one[k].reshape(size, -1) for one in releases]) for k in range(len(releases[0]))]
     return Drawn(np.concatenate(columns, axis=1), whole_price(plan.guarantee))
+
+
+def _kept_sums(plan: Any, table: Any, copies: int, bits: Any) -> Any:
+    """What as many releases of the table would publish: each adds one draw of the plan's noise, and nothing else."""
+    lattice = plan.lattice
+    return table + lattice.draws(copies, bits, table if lattice.restricted else None)
+
+
+def _measured(plan: Any, table: Any, copies: int, bits: Any) -> Any:
+    """What as many releases that keep the distribution would measure: noisy rows, and noisy answers."""
+    top, spec = plan.spec.top, plan.spec
+    rows = plan.noise.add(np.tile(np.minimum(table, top), copies), bits).reshape(copies, -1)
+    histogram = np.bincount(np.minimum(table, top), minlength=top + 1)
+    answers = answered(spec.privatizer, histogram, plan.distribution, copies, bits, plan.contributions)
+    return np.concatenate([rows, answers], axis=1)
+
+
+def answered(name: str, histogram: Any, loss: Any, copies: int, bits: Any, contributions: int = 1) -> Any:
+    """What so many measurements of a histogram by a privatizer give."""
+    law = noise_for(name, len(histogram), loss, contributions)
+    return law.add(np.tile(privatizer(name).answers(histogram), copies), bits).reshape(copies, -1)
 
 
 def _published(way: Any, plan: Any, table: Any, bits: Any) -> list[Any]:

@@ -38,7 +38,7 @@ def hostile_folder(data: bytes, folder: Path) -> None:
         if mode == FILES:
             _edit_file(files, rest)
         else:
-            _edit(document, rest)
+            edit_fields(document, rest)
         content = _sealed(document, files)
     for name, held in files.items():
         (folder / name).write_bytes(held)
@@ -69,7 +69,7 @@ def _read(which: int) -> tuple[dict[str, bytes], dict[str, Any]]:
     return files, document
 
 
-def _edit(document: dict[str, Any], data: bytes) -> None:
+def edit_fields(document: dict[str, Any], data: bytes) -> None:
     """Three bytes an edit: the place (two), and what is put there."""
     for start in range(0, min(len(data) - 2, 60), 3):
         places = list(_places(document))

@@ -23,6 +23,7 @@ import discreet as dc
 from discreet.errors import DiscreetError
 
 from .folders import GOLDEN, hostile_folder, record_seeds
+from .lines import appended_line, line_seeds
 
 SECONDS = 5.0  # of computing for one input of a few kilobytes: somebody waits for the answer
 MEGABYTES = 400  # that one such input may add to the memory in use: a solver and a frame library come to less
@@ -343,6 +344,7 @@ TARGETS = {
         Target("toml", _toml, _toml_seeds),
         Target("ledger-address", _address, _address_seeds),
         Target("ledger-file", _ledger_bytes, _ledger_seeds),
+        Target("ledger-line", appended_line, line_seeds),
         Target("number", _number, _number_seeds),
         Target("record", hostile_folder, record_seeds),
     )

@@ -93,7 +93,12 @@ class Honest:
 
 @cache
 def honest(kind: str) -> Honest:
-    options = dict(KINDS[kind])
+    return made(kind, **KINDS[kind])
+
+
+def made(kind: str, **asked: Any) -> Honest:
+    """Released as asked, saved and read again."""
+    options = dict(asked)
     source, format = table(kind, options.pop("contributions", 1)), options.pop("format", None)
     with tempfile.TemporaryDirectory() as place, repeatable():
         if options.pop("ledger", None):
