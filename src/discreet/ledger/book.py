@@ -212,7 +212,7 @@ class Ledger:
         number, kept = len(account.charges) + 1, cost.document and cost.document[0]
         value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
         line = _add(connection, last, value)
-        account.charges.append((line.number, Charge(line.hash, line.value)))
+        account.charges.append((line.number, Charge(line.hash, line.value, cost.price)))
         return line
 
     @contextmanager

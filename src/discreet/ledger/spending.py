@@ -36,8 +36,12 @@ class Amount:
         return self._each(other, -1)
 
     def covers(self, other: Amount) -> bool:
-        left = self.minus(other)
-        return all(part is None or part >= 0 for part in (left.epsilon, left.delta, left.rho))
+        return self.minus(other).sound
+
+    @property
+    def sound(self) -> bool:
+        """Whether no part of it is below zero."""
+        return all(part is None or part >= 0 for part in (self.epsilon, self.delta, self.rho))
 
     def zero(self) -> Amount:
         return self.minus(self)
