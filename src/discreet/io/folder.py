@@ -65,9 +65,27 @@ def place_for(folder: str | Path) -> Iterator[Place]:
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
     try:
+        _try_name(part, target)
         yield Place(target, part)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _try_name(part: Path, target: Path) -> None:
+    """Give the folder its name and take it back: what cannot be done now cannot be done when it is full."""
+    aside = part.with_suffix(".old")
+    try:
+        there = target.exists()  # an empty folder, which stays as it is until the release is there
+        if there:
+            target.rename(aside)
+        try:
+            part.rename(target)
+            target.rename(part)
+        finally:
+            if there:
+                aside.rename(target)
+    except OSError as error:
+        raise _cannot_be_saved(target, error) from error
 
 
 def save(release: Release, folder: str | Path | Place, format: str | None = None, excel_safe: bool = False) -> str:
@@ -98,6 +116,14 @@ def check_format(format: str | None) -> str | None:
 def free_target(folder: str | Path) -> Path:
     """The folder, if a release can be put there; to be called before any budget is spent."""
     target = Path(folder).absolute()
+    if target.is_symlink():
+        found = "that is a link, which a folder cannot take the place of"
+        raise BadInput(
+            f"the release was to be saved in {folder}", found, "Name the folder that it leads to, or a new one"
+        )
+    if os.path.ismount(target):
+        found = "something is mounted there, which a folder cannot take the place of"
+        raise BadInput(f"the release was to be saved in {folder}", found, "Name a new folder inside it")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BadInput(f"the release was to be saved in {folder}", "that is there already", "Name a new folder")
     parent = target.parent

@@ -171,13 +171,13 @@ class Account:
     outcomes: dict[int, list[Outcome]] = field(default_factory=dict)
 
     def statement(self, head: str) -> Statement:
-        spent, names = self.budget.zero(), dict[str, None]()
-        for _, charge in self.charges:
-            spent = spent.plus(charge.price)
-            names |= dict.fromkeys(charge.value["spending"]["discloses"])
+        spent, exact = self.budget.zero(), dict[str, None]()
+        for _, one in self.charges:
+            spent = spent.plus(one.price)
+            exact |= dict.fromkeys(one.value["spending"]["discloses"])
         unreleased = len(self.charges) - len(self.outcomes)
         return Statement(
-            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(names), head
+            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(exact), head
         )  # fmt: skip
 
     def entries(self) -> list[Entry]:
