@@ -65,25 +65,18 @@ def place_for(folder: str | Path) -> Iterator[Place]:
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
     try:
-        _try_name(part, target)
+        _try_to_move(target, part.with_suffix(".old"))
         yield Place(target, part)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _try_name(part: Path, target: Path) -> None:
-    """Give the folder its name and take it back: what cannot be done now cannot be done when it is full."""
-    aside = part.with_suffix(".old")
+def _try_to_move(target: Path, aside: Path) -> None:
+    """An empty folder makes room once the release is full: what cannot be moved away now cannot be then."""
     try:
-        there = target.exists()  # an empty folder, which stays as it is until the release is there
-        if there:
+        if target.exists():
             target.rename(aside)
-        try:
-            part.rename(target)
-            target.rename(part)
-        finally:
-            if there:
-                aside.rename(target)
+            aside.rename(target)
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
 

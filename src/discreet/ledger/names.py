@@ -44,10 +44,15 @@ def looks(name: str) -> frozenset[str]:
     return frozenset(_skeleton(one) for one in (name, unicodedata.normalize("NFKC", name).translate(LIKE_L)))
 
 
+def plain(name: str) -> str:
+    """A text in small letters, each in its usual form, without what cannot be seen."""
+    usual = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(letter for letter in usual if not _unseen(letter)).split())
+
+
 def _skeleton(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name.translate(LIKE_MARKS)).casefold())
-    seen = "".join("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain if not _unseen(letter))
-    return " ".join(seen.translate(LIKE_LATIN).translate(LIKE_EACH_OTHER).split())
+    dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain(name.translate(LIKE_MARKS)))
+    return "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
 
 
 def _unseen(letter: str) -> bool:
