@@ -209,9 +209,10 @@ def test_a_clock_that_runs_backwards_changes_no_order(sqlite_url: str, monkeypat
 def test_ten_thousand_entries_are_opened_in_a_moment(sqlite_url: str) -> None:
     made = ledger(sqlite_url)
     made.create("people", epsilon=1000)
+    cheap = Spending(Pure(Fraction(1, 100)))
     with sqlite3.connect(sqlite_url) as connection:
         last = Line(*connection.execute("SELECT * FROM discreet_chain").fetchone())
-        value = charged("people", 0, HALF, Amount(Fraction(1, 100)), Disclosure(), None, "now")
+        value = charged("people", 0, cheap, Amount(Fraction(1, 100)), Disclosure(), None, "now")
         for number in range(1, 10_001):
             last = next_line(last, {**value, "number": number})
             connection.execute("INSERT INTO discreet_chain VALUES (?, ?, ?, ?)", tuple(vars(last).values()))
@@ -245,12 +246,53 @@ def test_a_name_that_looks_like_another_is_refused(sqlite_url: str, name: str) -
 
 
 @pytest.mark.parametrize(
-    "name", ["d ", " d", "d\u200b", "\u200dd", "d\n", "d\0", "\ufeffd", "d\u202e", "", " ", "\u2028", "x" * 201]
+    "name",
+    [
+        "d\ufe0f",
+        "d\u034f",
+        "d\u3164",
+        "d\u115f",
+        "d\uffa0",
+        "a\u2800b",
+        "d\U000e0101",
+        "d\u17b4",
+        "d ",
+        " d",
+        "d\u200b",
+        "\u200dd",
+        "d\n",
+        "d\0",
+        "\ufeffd",
+        "d\u202e",
+        "",
+        " ",
+        "\u2028",
+        "x" * 201,
+    ],
 )
 def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="A budget for"):
         ledger(tmp_path / "l.db").create(name, epsilon=1)
     assert not (tmp_path / "l.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("people1", "peoplel"), ("people1", "peopleI"), ("I", "l"), ("I", "i"), ("1", "|"), ("a-b", "a\u2010b"),
+     ("a-b", "a\u2014b"), ("a-b", "a\u2212b"), ("it's", "it’s"), ("O", "0"), ("Ӏ", "l"), ("І", "l"), ("һ", "h")],
+)  # fmt: skip
+def test_signs_that_are_drawn_alike(sqlite_url: str, name: str, other: str) -> None:
+    made = ledger(sqlite_url)
+    made.create(name, epsilon=1)
+    with pytest.raises(BadInput, match="looks the same"):
+        made.create(other, epsilon=1)
+
+
+@pytest.mark.parametrize(("name", "other"), [("mail", "mall"), ("a-b", "ab"), ("d1", "d2"), ("rows", "row")])
+def test_names_that_differ_are_two(sqlite_url: str, name: str, other: str) -> None:
+    made = ledger(sqlite_url)
+    made.create(name, epsilon=1)
+    made.create(other, epsilon=1)
 
 
 def test_look_alikes_of_longer_names(sqlite_url: str) -> None:

@@ -17,8 +17,9 @@ import discreet as dc
 from discreet.errors import Discloses
 from discreet.lattice.invariants import Kept
 from discreet.ledger import Spending, documents, ledger
-from discreet.ledger.disclosure import FIXED, Disclosure, Numbered, all_given, newly_given
+from discreet.ledger.disclosure import FIXED, Disclosure, all_given, newly_given
 from discreet.ledger.documents import KeptTable, kept_table, read_kept, written_kept
+from discreet.ledger.matching import Numbered
 from discreet.privacy import Pure
 
 ROWS = dc.table(pa.table({"town": list("abcd"), "n": [3, 0, 5, 2]}), "n", ["town"])

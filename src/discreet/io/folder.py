@@ -67,9 +67,20 @@ def place_for(folder: str | Path) -> Iterator[Place]:
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
     try:
+        _try_to_move(target, part.with_suffix(".old"))
         yield Place(target, part)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _try_to_move(target: Path, aside: Path) -> None:
+    """An empty folder makes room once the release is full: what cannot be moved away now cannot be then."""
+    try:
+        if target.exists():
+            target.rename(aside)
+            aside.rename(target)
+    except OSError as error:
+        raise _cannot_be_saved(target, error) from error
 
 
 def save(release: Release, folder: str | Path | Place, format: str | None = None, excel_safe: bool = False) -> str:
@@ -100,6 +111,14 @@ def check_format(format: str | None) -> str | None:
 def free_target(folder: str | Path) -> Path:
     """The folder, if a release can be put there; to be called before any budget is spent."""
     target = Path(folder).absolute()
+    if target.is_symlink():
+        found = "that is a link, which a folder cannot take the place of"
+        raise BadInput(
+            f"the release was to be saved in {folder}", found, "Name the folder that it leads to, or a new one"
+        )
+    if os.path.ismount(target):
+        found = "something is mounted there, which a folder cannot take the place of"
+        raise BadInput(f"the release was to be saved in {folder}", found, "Name a new folder inside it")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BadInput(f"the release was to be saved in {folder}", "that is there already", "Name a new folder")
     parent = target.parent

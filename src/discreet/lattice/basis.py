@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet.arrays import Integers
 
+PRIME = (1 << 61) - 1  # a matrix is reduced modulo it, and what comes out is checked in whole numbers
+SMALL = 1 << 20  # what is larger than this came about by the prime: sums of small products are exact in floats
 MOST_PAIRS = 200_000  # of columns, looked at one by one in Python
 
 
@@ -27,6 +29,32 @@ def kernel_basis(matrix: Integers) -> Integers:
         return np.zeros((0, width), dtype=np.int64)
     reduced = fmpz_mat(kernel).lll()
     return np.array([[int(entry) for entry in row] for row in reduced.tolist()], dtype=np.int64)
+
+
+def integral_kernel(matrix: Integers) -> Integers | None:
+    """A basis of the integer v with A v = 0, A of entries 0 and 1, where elimination needs no fractions; or None.
+
+    If A = C R, where R has the identity in some columns and C, those columns of A, has full rank, then v is in the
+    kernel just when R v = 0: any integers in the other columns, and whole numbers in these.
+    """
+    from flint import nmod_mat
+
+    height, width = matrix.shape
+    if not matrix.any() or np.abs(matrix).max() > 1:
+        return None
+    reduced, rank = nmod_mat(height, width, matrix.ravel().tolist(), PRIME).rref()
+    rows = np.array([int(entry) for entry in reduced.entries()[: rank * width]], dtype=np.int64).reshape(rank, width)
+    rows = np.where(rows > PRIME // 2, rows - PRIME, rows)
+    if np.abs(rows).max() > SMALL:
+        return None
+    leads = np.argmax(rows != 0, axis=1)
+    if not np.array_equal(matrix[:, leads].astype(float) @ rows.astype(float), matrix):
+        return None
+    free = np.setdiff1d(np.arange(width), leads)
+    kernel = np.zeros((len(free), width), dtype=np.int64)
+    kernel[np.arange(len(free)), free] = 1
+    kernel[:, leads] = -rows[:, free].T
+    return kernel
 
 
 def shortest(kernel: Integers, matrix: Integers) -> tuple[Integers, bool]:

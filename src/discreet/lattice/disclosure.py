@@ -14,13 +14,16 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.lattice.basis import integral_kernel
 from discreet.lattice.invariants import Invariants
-from discreet.lattice.structure import Grid, Part, Structure, structure_of
+from discreet.lattice.structure import MOST_COLUMNS, Grid, Part, Structure, structure_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_BOUNDED = 200  # groups of cells whose bounds are looked for one by one: two small programs each, a second in all
+MOST_REDUCED = 150  # groups of cells of which a lattice is reduced, which takes a second or so
+MOST_ENTRIES = 800_000  # of a matrix of sums: a few seconds
 SLACK = 1e-6  # of a bound found in floats: a cell within it of one whole number only is taken to be fixed
 NONE = np.zeros(0, dtype=np.int64)  # no cells
 
@@ -46,16 +49,35 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     residues: list[tuple[int, int]] = []
     examined = True
     for part in structure.parts:
-        try:
-            found.append(part.determined)
-            residues += part.residues
-        except BadInput:  # too entangled
+        steps = steps_of(part)
+        if steps is None:
             examined = False
+            continue
+        alone = part.sizes == 1
+        found += [part.classes[c] for c in np.flatnonzero(alone & (steps == 0))]
+        residues += [(int(part.classes[c][0]), int(steps[c])) for c in np.flatnonzero(alone & (steps > 1))]
     exact = np.sort(np.concatenate(found)) if found else NONE
     if counts is None:
         return GivenAway(exact, tuple(sorted(residues)), NONE, examined)
     fixed, bounded = fixed_cells(structure, counts)
     return GivenAway(exact, tuple(sorted(residues)), np.setdiff1d(fixed, exact), examined and bounded)
+
+
+def steps_of(part: Part) -> Integers | None:
+    """The greatest common divisor of what the sum of every class can change by; None where it takes too long to know.
+
+    Sums of everyday tables have a kernel that is read off at once; others need a reduced lattice.
+    """
+    if part.laminar:
+        return np.zeros(len(part.classes), dtype=np.int64)
+    if part.grid is not None:
+        return np.ones(len(part.classes), dtype=np.int64)
+    if len(part.classes) > MOST_COLUMNS or math.prod(part.matrix.shape) > MOST_ENTRIES:
+        return None
+    kernel = integral_kernel(np.unique(part.matrix.toarray().astype(np.int64), axis=0))
+    if kernel is None and len(part.classes) <= MOST_REDUCED:
+        kernel = part.kernel
+    return None if kernel is None else np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
 
 
 def fixed_rows(structure: Structure, counts: Integers) -> Integers:
@@ -73,7 +95,10 @@ def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]
     complete = True
     for part in structure.parts:
         try:
-            if not part.free:  # every class keeps its own sum
+            steps = steps_of(part)
+            if steps is None:
+                complete = False
+            elif not steps.any():  # every class keeps its own sum
                 apart += part.classes
             elif part.grid is None and len(part.classes) > MOST_BOUNDED:
                 complete = False

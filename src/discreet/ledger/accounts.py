@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal
 
-from discreet.ledger.chain import Broken, Line
+from discreet.errors import BadInput
+from discreet.ledger import names
+from discreet.ledger.chain import Broken, Line, compact
 from discreet.ledger.disclosure import Disclosure
-from discreet.ledger.spending import Amount, Spending
+from discreet.ledger.spending import Amount, Spending, charge
 from discreet.privacy.price import RELATIONS, Relation
 
 State = Literal["released", "charged, not released"]
@@ -121,9 +124,20 @@ class Statement:
 
 
 @lru_cache(maxsize=1000)
-def _amount(written: tuple[tuple[str, str], ...]) -> Amount:
-    """Most releases cost what many others cost: each price is read once."""
-    return Amount.of_json(dict(written))
+def _priced(budget: Amount, relation: Relation, public: str) -> Amount:
+    """What a spending must have cost. Most releases are like many others: each is priced once."""
+    from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
+    from discreet.record.codec import decode
+
+    return charge(budget, relation, decode(Spending, json.loads(public)))
+
+
+@lru_cache(maxsize=1000)
+def _disclosure(written: str) -> Disclosure:
+    from discreet.record.codec import decode
+
+    found: Disclosure = decode(Disclosure, json.loads(written))
+    return found
 
 
 @dataclass(frozen=True)
@@ -132,10 +146,7 @@ class Charge:
 
     line: str  # its hash
     value: Mapping[str, Any]
-
-    @cached_property
-    def price(self) -> Amount:
-        return _amount(tuple(self.value["price"].items()))
+    price: Amount
 
     def entry(self, outcomes: tuple[Outcome, ...]) -> Entry:
         from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
@@ -144,7 +155,7 @@ class Charge:
         value = self.value
         return Entry(
             value["dataset"], value["number"], decode(Spending, value["spending"]), self.price, value["at"], self.line,
-            decode(Disclosure, value["disclosure"]), value["kept"], outcomes,
+            _disclosure(compact(value["disclosure"])), value["kept"], outcomes,
         )  # fmt: skip
 
 
@@ -160,13 +171,13 @@ class Account:
     outcomes: dict[int, list[Outcome]] = field(default_factory=dict)
 
     def statement(self, head: str) -> Statement:
-        spent, names = self.budget.zero(), dict[str, None]()
-        for _, charge in self.charges:
-            spent = spent.plus(charge.price)
-            names |= dict.fromkeys(charge.value["spending"]["discloses"])
+        spent, exact = self.budget.zero(), dict[str, None]()
+        for _, one in self.charges:
+            spent = spent.plus(one.price)
+            exact |= dict.fromkeys(one.value["spending"]["discloses"])
         unreleased = len(self.charges) - len(self.outcomes)
         return Statement(
-            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(names), head
+            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(exact), head
         )  # fmt: skip
 
     def entries(self) -> list[Entry]:
@@ -227,33 +238,99 @@ def released(dataset: str, number: int, digest: str, sums: str | None, at: str) 
 
 def accounts_of(lines: Iterable[Line]) -> Accounts:
     """What a chain says. Its hashes are checked before; what nobody could have written breaks it too."""
-    accounts: dict[str, Account] = {}
-    last = None
+    reader, last = _Reader(), None
     for last in lines:
         try:
-            _read(accounts, last)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reader.read(last)
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise Broken(last.number, f"cannot be read ({error})") from error
-    return Accounts(accounts, last)
+        except (BadInput, AssertionError) as error:
+            raise Broken(last.number, f"cannot be right ({error})") from error
+    return Accounts(reader.accounts, last)
 
 
-def _read(accounts: dict[str, Account], line: Line) -> None:
-    value = line.value
-    name, kind = value["dataset"], value["kind"]
-    if kind == "opened":
-        if name in accounts or value["relation"] not in RELATIONS:
-            raise ValueError("a data set is opened once, for one of the relations there are")
-        accounts[name] = Account(name, value["relation"], Amount.of_json(value["budget"]), value["at"])
-        return
-    account = accounts[name]
-    if kind == "charged":
-        if value["number"] != len(account.charges) + 1:
+class _Reader:
+    """Reads line after line: each must be what this software would have written after those before it."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Account] = {}
+        self.spent: dict[str, Amount] = {}
+        self.looks: dict[str, str] = {}  # what every name looks like, with the name
+
+    def read(self, line: Line) -> None:
+        value = line.value
+        if compact(value) != line.content:
+            raise ValueError("it is not in the form in which lines are written")
+        kinds = {"opened": self._opened, "charged": self._charged, "released": self._released}
+        if value["kind"] not in kinds:
+            raise ValueError(f"there is no line of the kind {value['kind']!r}")
+        _fields(value, FIELDS[value["kind"]])
+        kinds[value["kind"]](line, value)
+
+    def _opened(self, _: Line, value: Mapping[str, Any]) -> None:
+        name = names.checked_name(value["dataset"], "a data set was opened")
+        if any(look in self.looks for look in names.looks(name)) or value["relation"] not in RELATIONS:
+            raise ValueError(
+                "a data set is opened once, under a name like no other, for one of the relations there are"
+            )
+        budget = _amount(value["budget"])
+        if not (budget.epsilon or budget.rho):
+            raise ValueError("a budget is above zero")
+        self.accounts[name] = Account(name, value["relation"], budget, value["at"])
+        self.spent[name] = budget.zero()
+        self.looks |= dict.fromkeys(names.looks(name), name)
+
+    def _charged(self, line: Line, value: Mapping[str, Any]) -> None:
+        account = self.accounts[value["dataset"]]
+        if _number(value) != len(account.charges) + 1:
             raise ValueError("the entries of a data set are numbered one after another")
-        account.charges.append((line.number, Charge(line.hash, value)))
-    elif kind == "released":
-        if not 1 <= value["number"] <= len(account.charges):
+        spending = dict(value["spending"])
+        if not all(isinstance(spending.pop(name), str) for name in ("note", "who")):
+            raise ValueError("a note, and who spent, are texts")
+        price = _priced(account.budget, account.relation, compact(spending))
+        if value["price"] != price.as_json():
+            raise ValueError(f"its price is {value['price']}, and what it is for costs {price.as_json()}")
+        spent = self.spent[account.dataset].plus(price)
+        if not (price.sound and account.budget.covers(spent)):
+            raise ValueError("it goes over the budget")
+        _disclosure(compact(value["disclosure"]))
+        self.spent[account.dataset] = spent
+        account.charges.append((line.number, Charge(line.hash, value, price)))
+
+    def _released(self, _: Line, value: Mapping[str, Any]) -> None:
+        account = self.accounts[value["dataset"]]
+        if not 1 <= _number(value) <= len(account.charges):
             raise ValueError("nothing was charged for it")
         outcome = Outcome(value["digest"], value["at"], value["sums"])
         account.outcomes.setdefault(value["number"], []).append(outcome)
-    else:
-        raise ValueError(f"there is no line of the kind {kind!r}")
+
+
+FIELDS = {  # of every kind of line; whether a text may be missing (None)
+    "opened": {"dataset": False, "relation": False, "at": False, "budget": None},
+    "charged": {"dataset": False, "at": False, "kept": True, "number": None, "price": None, "spending": None,
+                "disclosure": None},
+    "released": {"dataset": False, "at": False, "digest": False, "sums": True, "number": None},
+}  # fmt: skip
+
+
+def _fields(value: Mapping[str, Any], known: Mapping[str, bool | None]) -> None:
+    """The fields of a line and no others; those that are texts are texts."""
+    if set(value) != {"kind", *known}:
+        raise ValueError("it has other fields than such a line has")
+    for name, optional in known.items():
+        if optional is not None and not (isinstance(value[name], str) or (optional and value[name] is None)):
+            raise ValueError(f"its field {name!r} is no text")
+
+
+def _number(value: Mapping[str, Any]) -> int:
+    if type(value["number"]) is not int:
+        raise ValueError("its number is none")
+    number: int = value["number"]
+    return number
+
+
+def _amount(written: Mapping[str, str]) -> Amount:
+    found = Amount.of_json(written)
+    if found.as_json() != written or not found.sound:
+        raise ValueError(f"{written} is no amount")
+    return found

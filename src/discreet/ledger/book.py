@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -17,9 +17,10 @@ from discreet.ledger import names, words
 from discreet.ledger.accounts import Account, Accounts, Charge, Entry, Statement, charged, opened, released
 from discreet.ledger.address import Address, address_of
 from discreet.ledger.chain import Line, next_line
-from discreet.ledger.disclosure import Disclosure, Numbered, all_given, newly_given
+from discreet.ledger.disclosure import Disclosure, all_given, newly_given
 from discreet.ledger.documents import KeptTable, read_kept, read_sums, written_kept, written_sums
-from discreet.ledger.spending import Amount, Spending, amount_of, charge
+from discreet.ledger.matching import Numbered
+from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_words
 from discreet.numbers import Number
 from discreet.privacy.price import RELATIONS, Relation
 from discreet.privacy.values import Loss, loss_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from discreet.record.release import LedgerEntry
+
+TRIES = 3  # to find out what a release gives away before others add to it; then they wait
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,19 @@ class Ledger:
     def spend_all(self, dataset: str, spendings: Sequence[Spending]) -> tuple[Entry, ...]:
         """Record several spendings, as of a release of several tables: all of them, or none."""
         asked = f"a release of {dataset!r} was to be recorded"
+        for spending in spendings:
+            check_words(spending, asked)
+        for _ in range(TRIES):  # what takes long is found out before the lock is taken
+            with self._accounts(asked) as (connection, accounts):
+                seen, earlier = self._seen(connection, accounts, dataset, asked)
+            costs = _costs(seen, earlier, spendings)
+            with self._accounts(asked, write=True) as (connection, accounts):
+                account = _account(accounts, dataset, asked)
+                if len(account.charges) == len(seen.charges):
+                    return self._charged(connection, account, accounts.last, spendings, costs)
         with self._accounts(asked, write=True) as (connection, accounts):
-            account, last = _account(accounts, dataset, asked), accounts.last
-            for spending in spendings:
-                cost = self._cost(connection, account, spending, asked)
-                last = self._charge(connection, account, last, spending, cost)
-            first = len(account.charges) - len(spendings) + 1
-            return tuple(account.entry(number) for number in range(first, len(account.charges) + 1))
+            account, earlier = self._seen(connection, accounts, dataset, asked)
+            return self._charged(connection, account, accounts.last, spendings, _costs(account, earlier, spendings))
 
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
@@ -166,12 +175,11 @@ class Ledger:
         """The account of a data set as a page for people: what is protected, what is not, and every release."""
         asked = f"a statement of {dataset!r} was asked for"
         with self._accounts(asked) as (connection, accounts):
-            account = _account(accounts, dataset, asked)
-            given = all_given(_kept_so_far(connection, account.keeping(), asked))
-            return words.page(
-                account.statement(accounts.head), account.entries(), given, address=self.address.shown,
-                opened=account.opened, lines=0 if accounts.last is None else accounts.last.number,
-            )  # fmt: skip
+            account, kept = self._seen(connection, accounts, dataset, asked)
+        return words.page(
+            account.statement(accounts.head), account.entries(), all_given(kept), address=self.address.shown,
+            opened=account.opened, lines=0 if accounts.last is None else accounts.last.number,
+        )  # fmt: skip
 
     def export(self) -> dict[str, object]:
         """Everything in the ledger, as plain values."""
@@ -186,34 +194,28 @@ class Ledger:
                 "history": [entry.as_json() for entry in accounts.entries()],
             }
 
-    def _cost(self, connection: Connection, account: Account, spending: Spending, asked: str) -> _Cost:
-        """What a spending takes and gives away, or a refusal."""
-        before = account.statement("")
-        price = charge(account.budget, account.relation, spending)
-        if not before.left.covers(price):
-            raise _over_budget(before, price)
-        if spending.kept is None:
-            return _Cost(price, Disclosure())
-        earlier = _kept_so_far(connection, account.keeping(), asked)
-        document = written_kept(spending.kept)
-        new = Numbered(len(account.charges) + 1, spending.kept, None if document is None else document[0])
-        given = newly_given(earlier, new)
-        if given.anything and not spending.accept_disclosure:
-            raise _discloses(account.dataset, given, len(earlier))
-        return _Cost(price, given, document)
+    def _seen(
+        self, connection: Connection, accounts: Accounts, dataset: str, asked: str
+    ) -> tuple[Account, list[Numbered]]:
+        """An account, and the sums that were kept so far."""
+        account = _account(accounts, dataset, asked)
+        return account, _kept_so_far(connection, account.keeping(), asked)
 
-    def _charge(
-        self, connection: Connection, account: Account, last: Line | None, spending: Spending, cost: _Cost
-    ) -> Line:
+    def _charged(
+        self, connection: Connection, account: Account, last: Line | None, spendings: Sequence[Spending],
+        costs: Sequence[_Cost],
+    ) -> tuple[Entry, ...]:  # fmt: skip
         from discreet.ledger.tables import add_document
 
-        if cost.document is not None:
-            add_document(connection, *cost.document)
-        number, kept = len(account.charges) + 1, cost.document and cost.document[0]
-        value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
-        line = _add(connection, last, value)
-        account.charges.append((line.number, Charge(line.hash, line.value)))
-        return line
+        for spending, cost in zip(spendings, costs):
+            if cost.document is not None:
+                add_document(connection, *cost.document)
+            number, kept = len(account.charges) + 1, cost.document and cost.document[0]
+            value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
+            last = _add(connection, last, value)
+            account.charges.append((last.number, Charge(last.hash, last.value, cost.price)))
+        first = len(account.charges) - len(spendings) + 1
+        return tuple(account.entry(number) for number in range(first, len(account.charges) + 1))
 
     @contextmanager
     def _accounts(self, asked: str, *, write: bool = False) -> Iterator[tuple[Connection, Accounts]]:
@@ -270,6 +272,27 @@ def _add(connection: Connection, last: Line | None, value: dict[str, object]) ->
     return line
 
 
+def _costs(account: Account, earlier: Sequence[Numbered], spendings: Sequence[Spending]) -> list[_Cost]:
+    """What spendings take and give away, one after another, or a refusal."""
+    before, known, costs = account.statement(""), list(earlier), list[_Cost]()
+    for place, spending in enumerate(spendings):
+        price = charge(account.budget, account.relation, spending)
+        if not before.left.covers(price):
+            raise _over_budget(before, price)
+        before = replace(before, spent=before.spent.plus(price))
+        given, document = Disclosure(), None
+        if spending.kept is not None:
+            document = written_kept(spending.kept)
+            digest = None if document is None else document[0]
+            new = Numbered(len(account.charges) + place + 1, spending.kept, digest)
+            given = newly_given(known, new)
+            if given.refused and not spending.accept_disclosure:
+                raise _discloses(account.dataset, given, len(known))
+            known.append(new)
+        costs.append(_Cost(price, given, document))
+    return costs
+
+
 def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -> list[Numbered]:
     """The kept sums of entries that kept any; what was published of them, where that is known."""
     from discreet.ledger.tables import document
@@ -312,11 +335,12 @@ def _discloses(dataset: str, given: Disclosure, earlier: int) -> Discloses:
     others = f"together with {earlier} earlier release(s), " if earlier else ""
     return Discloses(
         f"a release of {dataset!r} that keeps sums was asked for",
-        f"{others}they would give away {words.given_away(given)}",
+        f"{others}they would give away {words.given_away(given)}" if given.anything else f"{others}{words.UNKNOWN}",
         words.ACCEPT,
         cells=tuple(one.keys for one in given.cells),
         exact=given.exact,
         remainders=given.remainders,
+        examined=given.examined,
     )
 
 

@@ -63,7 +63,7 @@ def checked(lines: Iterable[Line]) -> tuple[Line, ...]:
             raise Broken(place, f"is missing: line {line.number} stands in its place")
         if line.previous != previous:
             raise Broken(place, "does not follow from the line before it")
-        if hash_of(previous, place, line.content) != line.hash:
+        if not isinstance(line.content, str) or hash_of(previous, place, line.content) != line.hash:
             raise Broken(place, "does not say what it said when it was written")
         previous = line.hash
     return found

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, SolverFailed
-from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, invariant_matrix
-from discreet.ledger.documents import KeptTable
+from discreet.lattice.invariants import Kept, Margin, SumWhere, Total, invariant_matrix
+from discreet.ledger.matching import Matched, Numbered, count_of, matched, strangers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.lattice.disclosure import GivenAway
 
 SHOWN = 5  # cells that are named; the number of all of them stands beside
+MOST_ROWS = 2_000_000  # of all tables together: they are put on common cells in some seconds
 FIXED = -1  # in place of a modulus: the cell is fixed because counts are not negative
 
 
@@ -39,21 +40,16 @@ class Disclosure:
     remainders: int = 0
     fixed: int = 0  # cells known because counts are not negative
     not_compared: tuple[int, ...] = ()  # numbers of entries whose sums, or some of them, are sums of other cells
-    examined: bool = True  # False: there are too many cells
+    examined: bool = True  # False: there are too many cells, or they are too entangled
 
     @property
     def anything(self) -> bool:
         return bool(self.exact or self.remainders or self.fixed)
 
-
-@dataclass(frozen=True, eq=False)
-class Numbered:
-    """The kept sums of one entry, on their rows; None where they are not stored. `sums`: what they came to."""
-
-    number: int
-    table: KeptTable | None
-    digest: str | None = None  # of the table and what is kept of it
-    sums: Integers | None = None
+    @property
+    def refused(self) -> bool:
+        """What was not looked at may give away anything."""
+        return self.anything or not self.examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,48 +63,81 @@ class Stack:
 
 
 def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
-    """What is given away with `new` that was not before; what its own guarantee says is not repeated."""
+    """What is given away with `new` that was not before; a sum of one row, kept as such, is no news."""
     assert new.table is not None
-    others = {one.number for one in earlier if one.table is None or one.table.count != new.table.count}
+    count = count_of(new.table)
+    others = {one.number for one in earlier if one.table is None or count_of(one.table) != count}
     if new.digest is not None and any(one.digest == new.digest for one in earlier):
         return Disclosure(not_compared=tuple(sorted(others)))
+    entries = [one for one in [*_distinct(earlier), new] if one.number not in others]
+    if _too_many(entries):
+        return Disclosure(not_compared=tuple(sorted(others)), examined=False)
+    tables = matched(entries)
     given, examined = _Given(), True
-    missing: set[int] = set()
-    for stack in _stacks([*_distinct(earlier), new], new.table.count):
-        missing |= stack.left_out
+    for one in tables:
+        others |= {one.number} if strangers([one, tables[-1]]) else set()
+    for stack in _stacks(tables):
+        others |= stack.left_out
         if new.number not in stack.blocks:
             continue
+        own = stack.blocks[new.number]
         before = [block for number, block in stack.blocks.items() if number != new.number]
-        after, known = _given_away([*before, stack.blocks[new.number]]), _given_away(before)
-        own = _given_away([stack.blocks[new.number]])
-        examined &= all(one.examined for one in (after, known, own))
-        said = {*known.exact.tolist(), *own.exact.tolist()}
+        after, known = _given_away([*before, own]), _given_away(before)
+        examined &= after.examined and known.examined
+        said = {*known.exact.tolist(), *_rows_of_one(own)}
         given.add(stack, [cell for cell in after.exact.tolist() if cell not in said], 0)
         remainders = dict(known.residues)
         for cell, modulus in after.residues:
             if remainders.get(cell) != modulus and cell not in said:
                 given.add(stack, [cell], modulus)
-    return given.disclosure((others | missing) - {new.number}, examined)
+    return given.disclosure(others - {new.number}, examined)
 
 
 def all_given(entries: Sequence[Numbered]) -> Disclosure:
     """Everything that the kept sums of all entries give away, with what follows from the published sums."""
     given, examined = _Given(), True
     missing = {one.number for one in entries if one.table is None}
-    for count in dict.fromkeys(one.table.count for one in entries if one.table is not None):
-        for stack in _stacks(_distinct(entries), count):
+    by_count: dict[str, list[Numbered]] = {}
+    for one in entries:
+        if one.table is not None:
+            by_count.setdefault(count_of(one.table), []).append(one)
+    for place, group in enumerate(by_count.values()):
+        missing |= {one.number for one in group} if place else set()  # they count something else than the first
+        distinct = _distinct(group)
+        if _too_many(distinct):
+            examined = False
+            continue
+        tables = matched(distinct)
+        missing |= strangers(tables)
+        for stack in _stacks(tables):
             missing |= stack.left_out
-            found = _given_away(list(stack.blocks.values()))
-            examined &= found.examined
-            given.add(stack, found.exact.tolist(), 0)
-            for cell, modulus in found.residues:
-                given.add(stack, [cell], modulus)
-            known = [number for number in stack.blocks if number in stack.values]
-            if known:
-                cells, all_fixed = _fixed([(stack.blocks[number], stack.values[number]) for number in known])
-                examined &= all_fixed
-                given.add(stack, cells, FIXED)
+            examined &= _add_all(given, stack)
     return given.disclosure(missing, examined)
+
+
+def _add_all(given: _Given, stack: Stack) -> bool:
+    """What one stack gives away; whether all of it was found."""
+    found = _given_away(list(stack.blocks.values()))
+    given.add(stack, found.exact.tolist(), 0)
+    for cell, modulus in found.residues:
+        given.add(stack, [cell], modulus)
+    known = [number for number in stack.blocks if number in stack.values]
+    if not known:
+        return found.examined
+    cells, all_fixed = _fixed([(stack.blocks[number], stack.values[number]) for number in known])
+    given.add(stack, cells, FIXED)
+    return found.examined and all_fixed
+
+
+def _too_many(entries: Sequence[Numbered]) -> bool:
+    return sum(one.table.rows for one in entries if one.table is not None) > MOST_ROWS
+
+
+def _rows_of_one(block: csr_array) -> list[int]:
+    """Cells that are kept as sums of their own."""
+    single = np.flatnonzero(np.diff(block.indptr) == 1)
+    cells: list[int] = block.indices[block.indptr[single]].tolist()
+    return cells
 
 
 def _distinct(entries: Sequence[Numbered]) -> list[Numbered]:
@@ -175,31 +204,25 @@ def _fixed(known: list[tuple[csr_array, Integers]]) -> tuple[list[int], bool]:
     return away.fixed.tolist(), away.examined
 
 
-def _stacks(entries: Sequence[Numbered], count: str) -> list[Stack]:
+def _stacks(tables: Sequence[Matched]) -> list[Stack]:
     """One for every set of key columns that no other contains."""
-    tables = [one for one in entries if one.table is not None and one.table.count == count]
-    kinds = {one.table.keys for one in tables if one.table is not None}
+    kinds = {one.keys for one in tables}
     return [_stack(tables, keys) for keys in kinds if not any(keys < other for other in kinds)]
 
 
-def _stack(tables: Sequence[Numbered], keys: frozenset[str]) -> Stack:
+def _stack(tables: Sequence[Matched], keys: frozenset[str]) -> Stack:
     """All kept sums that are sums of cells with these keys.
 
     A row of a coarser table is the sum of the cells that have its keys; where there is none, it is a cell of its own.
     """
-    cells = _Cells(keys, [one.table for one in tables if one.table is not None])
-    inside = [one for one in tables if one.table is not None and one.table.keys <= keys]
-    pairs = {one.number: cells.lifted(one.table) for one in inside if one.table is not None}  # may add cells
-    blocks = {
-        one.number: _on_cells(one.table, pairs[one.number], len(cells.described))
-        for one in inside
-        if one.table is not None
-    }
+    cells = _Cells(keys, tables)
+    inside = [one for one in tables if one.keys <= keys]
+    pairs = {one.number: cells.lifted(one) for one in inside}  # may add cells
+    blocks = {one.number: _on_cells(one, pairs[one.number], len(cells.described)) for one in inside}
     values = {one.number: one.sums for one in inside if one.sums is not None}
     outside = [one for one in tables if one.number not in pairs]
     for one in outside:
-        assert one.table is not None
-        implied = _by_name(one.table.kept, keys, cells.described) if len(cells.described) == cells.finest else None
+        implied = _by_name(one.kept, keys, cells.finest) if len(cells.described) == len(cells.finest) else None
         if implied is not None:
             blocks[one.number] = implied
     return Stack(tuple(cells.described), blocks, values, frozenset(one.number for one in outside))
@@ -208,55 +231,57 @@ def _stack(tables: Sequence[Numbered], keys: frozenset[str]) -> Stack:
 class _Cells:
     """Common cells: the rows of the tables with all keys, then rows of coarser ones that none of these belongs to."""
 
-    def __init__(self, keys: frozenset[str], tables: Sequence[KeptTable]) -> None:
+    def __init__(self, keys: frozenset[str], tables: Sequence[Matched]) -> None:
         names = sorted(keys)
-        finest = dict.fromkeys(row for table in tables if table.keys == keys for row in _rows(table, names))
-        self.described = [dict(zip(names, row)) for row in finest]
-        self.finest = len(self.described)
+        found: dict[tuple[str, ...], dict[str, str]] = {}
+        for table in tables:
+            for place, row in enumerate(_rows(table, names) if table.keys == keys else ()):
+                if row not in found:
+                    found[row] = table.described(place)
+        self.described = list(found.values())
+        self.finest = [dict(zip(names, row)) for row in found]
         self.added: dict[tuple[tuple[str, str], ...], int] = {}
 
-    def lifted(self, table: KeptTable) -> list[tuple[int, int]]:
+    def lifted(self, table: Matched) -> list[tuple[int, int]]:
         """Pairs (row of the table, cell that it contains)."""
         names = sorted(table.keys)
         place = {row: i for i, row in enumerate(_rows(table, names))}
-        found = [place.get(tuple(cell[name] for name in names)) for cell in self.described[: self.finest]]
+        found = [place.get(tuple(cell[name] for name in names)) for cell in self.finest]
         pairs = [(row, cell) for cell, row in enumerate(found) if row is not None]
         matched = set(found)
-        alone = [values for values, i in place.items() if i not in matched]
-        return pairs + [(place[values], self._own_cell(names, values)) for values in alone]
+        alone = [(values, i) for values, i in place.items() if i not in matched]
+        return pairs + [(i, self._own_cell(tuple(zip(names, values)), table, i)) for values, i in alone]
 
-    def _own_cell(self, names: list[str], values: tuple[str, ...]) -> int:
-        key = tuple(zip(names, values))
+    def _own_cell(self, key: tuple[tuple[str, str], ...], table: Matched, row: int) -> int:
         if key not in self.added:
             self.added[key] = len(self.described)
-            self.described.append(dict(key))
+            self.described.append(table.described(row))
         return self.added[key]
 
 
-def _rows(table: KeptTable, names: list[str]) -> Iterable[tuple[str, ...]]:
+def _rows(table: Matched, names: list[str]) -> Iterable[tuple[str, ...]]:
     return zip(*(table.columns[name] for name in names))
 
 
-def _on_cells(table: KeptTable, pairs: list[tuple[int, int]], cells: int) -> csr_array:
+def _on_cells(one: Matched, pairs: list[tuple[int, int]], cells: int) -> csr_array:
     from scipy.sparse import csr_array
 
+    table = one.table
     sums = invariant_matrix(table.kept, table.columns, table.rows).matrix
     rows, columns = (np.array(side, dtype=np.int64) for side in zip(*pairs))
     lift = csr_array((np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(table.rows, cells))
     return csr_array(sums @ lift)
 
 
-def _by_name(kept: tuple[Kept, ...], keys: frozenset[str], cells: list[dict[str, str]]) -> csr_array | None:
+def _by_name(kept: Iterable[Kept], keys: frozenset[str], cells: list[dict[str, str]]) -> csr_array | None:
     """Of sums of other cells, what their names say about these: a margin implies those over fewer columns."""
     said: list[Kept] = []
     for what in kept:
-        if isinstance(what, Sums):
-            continue
         if isinstance(what, SumWhere):
             said += [what] if keys.issuperset(dict(what.where)) else []
-            continue
-        columns = () if isinstance(what, Total) else tuple(name for name in what.columns if name in keys)
-        said.append(Margin(columns) if columns else Total())
+        elif isinstance(what, (Margin, Total)):
+            columns = () if isinstance(what, Total) else tuple(name for name in what.columns if name in keys)
+            said.append(Margin(columns) if columns else Total())
     try:
         return invariant_matrix(said, {name: [cell[name] for cell in cells] for name in sorted(keys)}).matrix
     except BadInput:  # nothing can be said, or of no cell

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from discreet.errors import BadInput, did_you_mean
 
 LONGEST = 200  # letters: a longer name is a mistake, and no page could show it
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of what nobody sees
+# and what is in none of them, yet is drawn as nothing or as a blank: what Unicode lets programs ignore (a joiner,
+# fillers of Hangul, vowels of Khmer, selectors of Mongolian and of variants), and the empty pattern of Braille
+BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
+    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)))
+)
 # letters of other alphabets that are drawn like Latin ones, in small print
-LIKE_LATIN = str.maketrans("авекмнорстухіјѕԁԛԝҽ" + "αβεικνορτυχϲϳ", "abekmhopctyxijsdqwe" + "abeiknoptuxcj")
-LIKE_EACH_OTHER = str.maketrans("0|ı", "oli")  # and within the Latin ones: nought, bar, i without its dot
+LIKE_LATIN = str.maketrans(
+    "авекмнорстухіјѕԁԛԝҽһӏ" + "αβεικνορτυχϲϳ" + "ɑɡ", "abekmhopctyxijsdqwehl" + "abeiknoptuxcj" + "ag"
+)
+LIKE_EACH_OTHER = str.maketrans("01|ıǀ", "ollil")  # and within the Latin ones: nought, one, bars, i without its dot
+LIKE_L = str.maketrans("IІΙ", "lll")  # capitals that are drawn like a small l
+LIKE_MARKS = str.maketrans(
+    "\u2212\u2043\u02d7’‘ʼ`´", "---" + "'" * 5
+)  # minus, bullet, and what is taken for an apostrophe
 
 
 def checked_name(name: object, asked: str) -> str:
     """A name that a person can read and write again."""
     if not isinstance(name, str) or not name.strip():
         raise BadInput(asked, "the data set needs a name")
-    if name != name.strip() or any(unicodedata.category(letter) in INVISIBLE for letter in name):
+    if name != name.strip() or any(map(_unseen, name)):
         found = f"the name {name!a} has a space at its end, or a letter that cannot be seen"
         raise BadInput(asked, found, "Leave it out")
     if len(name) > LONGEST:
@@ -26,11 +38,29 @@ def checked_name(name: object, asked: str) -> str:
     return name
 
 
-def look(name: str) -> str:
-    """What a name looks like: two names that look the same have the same."""
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    seen = "".join(letter for letter in plain if unicodedata.category(letter) not in INVISIBLE)
-    return " ".join(seen.translate(LIKE_LATIN).translate(LIKE_EACH_OTHER).split())
+@lru_cache(maxsize=10_000)
+def looks(name: str) -> frozenset[str]:
+    """What a name looks like: two names that look the same share one. A capital I is an i, and looks like an l."""
+    return frozenset(_skeleton(one) for one in (name, unicodedata.normalize("NFKC", name).translate(LIKE_L)))
+
+
+def plain(name: str) -> str:
+    """A text in small letters, each in its usual form, without what cannot be seen."""
+    usual = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(letter for letter in usual if not _unseen(letter)).split())
+
+
+def _skeleton(name: str) -> str:
+    dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain(name.translate(LIKE_MARKS)))
+    return "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
+
+
+def _unseen(letter: str) -> bool:
+    return letter in BLANK or unicodedata.category(letter) in INVISIBLE
+
+
+def alike(name: str, other: str) -> bool:
+    return not looks(name).isdisjoint(looks(other))
 
 
 def refuse_another(name: str, known: Iterable[str], asked: str) -> None:
@@ -38,7 +68,7 @@ def refuse_another(name: str, known: Iterable[str], asked: str) -> None:
     for other in known:
         if other == name:
             raise BadInput(asked, "it already has one, and a budget is never changed", "Use another name")
-        if look(other) == look(name):
+        if alike(other, name):
             found = f"there is a data set {other!r} already, which looks the same"
             raise BadInput(asked, found, f"Use {other!r}, or a name that cannot be mistaken for it")
 
@@ -48,6 +78,6 @@ def known_name(name: str, known: Iterable[str], asked: str) -> None:
     names = list(known)
     if name in names:
         return
-    alike = [other for other in names if isinstance(name, str) and look(other) == look(name)]
-    advice = f"Did you mean {alike[0]!r}?" if alike else did_you_mean(str(name), names)
+    like = [other for other in names if isinstance(name, str) and alike(other, name)]
+    advice = f"Did you mean {like[0]!r}?" if like else did_you_mean(str(name), names)
     raise BadInput(asked, f"the ledger knows no data set {name!r}", advice)

@@ -13,6 +13,8 @@ from discreet.numbers import exact, text
 from discreet.privacy.price import Relation, price, price_in_rho
 from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours, above, one_person
 
+LONGEST_TEXT = 500  # letters of a note: a few lines of a page
+
 
 @dataclass(frozen=True)
 class Amount:
@@ -36,8 +38,12 @@ class Amount:
         return self._each(other, -1)
 
     def covers(self, other: Amount) -> bool:
-        left = self.minus(other)
-        return all(part is None or part >= 0 for part in (left.epsilon, left.delta, left.rho))
+        return self.minus(other).sound
+
+    @property
+    def sound(self) -> bool:
+        """Whether no part of it is below zero."""
+        return all(part is None or part >= 0 for part in (self.epsilon, self.delta, self.rho))
 
     def zero(self) -> Amount:
         return self.minus(self)
@@ -98,6 +104,24 @@ class Spending:
     @property
     def neighbours(self) -> Neighbours:
         return one_person(self.loss) if self.unit is None else self.unit
+
+
+def check_words(spending: Spending, asked: str) -> None:
+    """Refuse what a page could not show in its place: the ledger keeps it for ever."""
+    for name, words in (("note", spending.note), ("who", spending.who)):
+        check_text(name, words, asked)
+    if not isinstance(spending.accept_disclosure, bool):
+        found = f"accept_disclosure is {spending.accept_disclosure!r}, which is neither true nor false"
+        raise BadInput(asked, found, "Give True or False")
+
+
+def check_text(name: str, words: object, asked: str) -> None:
+    if not isinstance(words, str):
+        raise BadInput(asked, f"{name} was given as {words!r}, which is not text", "Give text")
+    if len(words) > LONGEST_TEXT:
+        raise BadInput(asked, f"{name} has {len(words):,} letters", f"Use {LONGEST_TEXT} at most")
+    if not words.isprintable():
+        raise BadInput(asked, f"{name} has a line break, or a letter that cannot be seen", "Write it in one line")
 
 
 def amount_of(loss: Loss) -> Amount:

@@ -59,6 +59,7 @@ UNTOLD = (
     "For a folder, tell it later with `discreet ledger check URL DIR --record`."
 )
 NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
+UNKNOWN = "what they would give away could not be found out: they are too many, or too entangled"
 ACCEPT = (
     "Nothing was drawn or recorded. Keep other sums, or accept it with --accept-disclosure (accept_disclosure=True)"
 )
@@ -92,18 +93,24 @@ def cell(one: GivenCell) -> str:
 def given_away(disclosure: Disclosure) -> str:
     """What kept sums give away together: how many cells, and the first by name."""
     number = disclosure.exact + disclosure.remainders + disclosure.fixed
+    if number == 0 and not disclosure.examined:
+        return "nobody knows how much: not all of them could be examined"
     if number == 0:
-        return "no single row"
+        return "no single row" + (", as far as they were compared" if disclosure.not_compared else "")
     named = "; ".join(cell(one) for one in disclosure.cells)
     more = number - len(disclosure.cells)
-    return f"{number} row{'s' * (number != 1)}: {named}" + (f"; and {more} more" if more else "")
+    least = "" if disclosure.examined else "at least "
+    return f"{least}{number} row{'s' * (number != 1)}: {named}" + (f"; and {more} more" if more else "")
 
 
 def limits(disclosure: Disclosure) -> Iterator[str]:
     """What was not looked at."""
     if disclosure.not_compared:
         numbers = ", ".join(f"#{number}" for number in disclosure.not_compared)
-        yield f"Not compared, or only in part, because their sums are sums of other rows: those of {numbers}."
+        yield (
+            f"Not compared, or only in part: those of {numbers}. They are sums of other rows, or of rows that go by "
+            "other names, or they count something else."
+        )
     if not disclosure.examined:
         yield "The sums are too entangled, or too many, to find everything that they give away."
 
@@ -158,7 +165,7 @@ def _entry(entry: Entry) -> Iterator[str]:
     yield f"    {OUTCOMES[entry.state].format(digests=', '.join(entry.digests))}"
     if spending.discloses:
         yield f"    publishes exactly: {', '.join(spending.discloses)}"
-    if entry.disclosure.anything:
+    if entry.disclosure.refused:
         yield f"    accepted: gives away {given_away(entry.disclosure)}"
     yield f"    line {entry.hash}"
 
