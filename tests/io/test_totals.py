@@ -247,7 +247,9 @@ def test_a_bound_that_came_with_a_file_does_not_answer_for_totals(
     """It was counted without them."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     people = pa.table({"p": [1, 1, 2, 3], "area": ["A", "B", "A", "B"]})
-    write_counted(dc.count(people, by="area", universe={"area": ["A", "B"]}, person="p", bound=2), tmp_path / "c.parquet")
+    write_counted(
+        dc.count(people, by="area", universe={"area": ["A", "B"]}, person="p", bound=2), tmp_path / "c.parquet"
+    )
     frame = pq.read_table(tmp_path / "c.parquet")
     total = pa.table({"area": ["Total"], "count": [4]}).cast(frame.schema)
     pq.write_table(pa.concat_tables([frame, total]), tmp_path / "c.parquet")

@@ -211,7 +211,13 @@ def test_no_file_passes_by_being_named_in_the_record(kind: str) -> None:
         for name in NAMES:
             forged = with_entries(folder, lambda e, name=name: e.update(file=name), {**rest, name: files[table]})  # type: ignore[misc]
             assert not valid(folder, forged), name
-        for name in (*NAMES, f"measurements.{suffix}", f"measurements2.{suffix}", "measurements.parquet", "table.parquet"):
+        for name in (
+            *NAMES,
+            f"measurements.{suffix}",
+            f"measurements2.{suffix}",
+            "measurements.parquet",
+            "table.parquet",
+        ):
             more = {"question": "cells", "file": name}
             if name in files:
                 continue

@@ -66,7 +66,9 @@ def test_a_matrix_that_no_record_could_hold_is_refused_before_anything_is_drawn(
         dc.release(table([1]), epsilon=1, mechanism=floats / floats.sum(1, keepdims=True))
     long = 10**4299  # few weights, but no text that Python would read
     with pytest.raises(BadInput, match="4,300 digits"):
-        dc.release(table([1]), epsilon=1, mechanism=dc.Mechanism("own", Weights(((long * 5, long * 5),) * 2, long * 10)))
+        dc.release(
+            table([1]), epsilon=1, mechanism=dc.Mechanism("own", Weights(((long * 5, long * 5),) * 2, long * 10))
+        )
 
 
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

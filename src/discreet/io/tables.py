@@ -230,7 +230,9 @@ def _with_texts(frame: Any, names: Sequence[str]) -> Any:
         if pa.types.is_string_view(kind):
             frame = frame.set_column(frame.column_names.index(name), name, column.cast(pa.string()))
         elif is_bytes(kind):
-            raise BadInput(f"{name!r} is a key column", f"its values are of type {kind}", "Write them as text", column=name)
+            raise BadInput(
+                f"{name!r} is a key column", f"its values are of type {kind}", "Write them as text", column=name
+            )
     return frame
 
 

@@ -54,7 +54,7 @@ REMARKS = {
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
     "too-wide-to-map": "Counts are too large for their distribution to be kept; they were left as the noise made them.",
-    "whole-change-costs": "The smallest change that keeps every kept sum costs {factor} times {parameter}: {change}.",
+    "whole-change-costs": "The change that the guarantee names costs {factor} times {parameter}: {change}.",
     "a-free-row-costs-less": "One person more or less in a row that no kept sum contains costs {half}.",
     "only-exchanges": "In {many} no change of one person alone survives what is kept; exchanges between several "
     "persons there cost in proportion to their size.",
