@@ -29,7 +29,9 @@ class KeepSums(WaySpec):
     inequalities: Inequalities | None = option(
         None, "(matrix, least): what the rows of the matrix must at least sum to", flag=""
     )
-    per_unit: bool = option(False, "epsilon for every unit of distance, not for the smallest change", kind=bool)
+    per_unit: bool = option(
+        False, "epsilon for every unit of distance, not for the change that the guarantee names", kind=bool
+    )
     allow_diagnosed: bool = option(False, "accept a Markov chain's sample where nothing exact is known", kind=bool)
 
     def __post_init__(self) -> None:
