@@ -17,8 +17,8 @@ import discreet as dc
 from discreet.errors import Discloses
 from discreet.lattice.basis import integral_kernel, kernel_basis
 from discreet.lattice.structure import independent_rows
-from discreet.ledger import book as books
 from discreet.ledger import Spending, disclosure, ledger
+from discreet.ledger import book as books
 from discreet.ledger.documents import kept_table
 from discreet.ledger.matching import compared
 
@@ -125,7 +125,7 @@ def test_what_could_not_be_examined_is_refused_and_never_called_nothing(
     with pytest.raises(Discloses, match="c = c0, r = r0"):
         release(book, data, pin)
     monkeypatch.setattr(lattice, "MOST_COLUMNS", 10)
-    with pytest.raises(Discloses, match="could not be found out.*--accept-disclosure") as caught:
+    with pytest.raises(Discloses, match=r"could not be found out.*--accept-disclosure") as caught:
         release(book, data, pin)
     assert caught.value.values["examined"] is False and book.status("d").releases == 2
     release(book, data, pin, accept_disclosure=True)

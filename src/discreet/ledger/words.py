@@ -45,6 +45,7 @@ NOTHING_ELSE = (
 )
 OUTCOMES = {
     "released": "released, digest {digests}",
+    "released again": "released {times} times, as folders that differ, digests {digests}",
     "charged, not released": "charged, not released: no folder was recorded for it. The noise may have been seen, so "
     "nothing is given back",
 }
@@ -75,10 +76,16 @@ def account(statement: Statement) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """A text of somebody's, with nothing in it that a page would not show in its place."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
 def history_line(entry: Entry) -> str:
-    state = entry.state if entry.state != "released" else f"released {entry.digests[-1][:12]}"
+    again = f" ({len(entry.digests)} times)" if len(entry.digests) > 1 else ""
+    state = entry.state if entry.state != "released" else f"released {entry.digests[-1][:12]}{again}"
     words = (entry.recorded, f"{entry.dataset} #{entry.number}", str(entry.charged), state, entry.spending.who)
-    return "  ".join(word for word in (*words, entry.spending.note) if word)
+    return "  ".join(one_line(word) for word in (*words, entry.spending.note) if word)
 
 
 def cell(one: GivenCell) -> str:
@@ -119,7 +126,8 @@ def page(
     statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
 ) -> str:
     """The statement of a data set: a page for people."""
-    return "\n".join(_page(statement, entries, disclosure, address=address, opened=opened, lines=lines)) + "\n"
+    lines_of_it = _page(statement, entries, disclosure, address=address, opened=opened, lines=lines)
+    return "\n".join(map(one_line, lines_of_it)) + "\n"
 
 
 def _page(
@@ -162,7 +170,8 @@ def _entry(entry: Entry) -> Iterator[str]:
     for name, value in (("by", spending.who), ("for", spending.note), ("mechanism", spending.mechanism)):
         if value:
             yield f"    {name} {value}"
-    yield f"    {OUTCOMES[entry.state].format(digests=', '.join(entry.digests))}"
+    state = "released again" if len(entry.digests) > 1 else entry.state
+    yield f"    {OUTCOMES[state].format(digests=', '.join(entry.digests), times=len(entry.digests))}"
     if spending.discloses:
         yield f"    publishes exactly: {', '.join(spending.discloses)}"
     if entry.disclosure.refused:
@@ -177,18 +186,25 @@ CSV_COLUMNS = (
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """The history as a table, a line per entry."""
+    """The history as a table, a line per entry; an apostrophe stands before what a spreadsheet would calculate."""
     import csv
     import io
+    import re
+
+    from discreet.io.formulas import FORMULA
+
+    def plain(value: object) -> object:
+        return re.sub(f"({FORMULA})", r"'\1", one_line(value)) if isinstance(value, str) else value
 
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n", restval="")
     writer.writeheader()
     for entry in entries:
         spending = entry.spending
-        writer.writerow({
+        row = {
             "number": entry.number, "dataset": entry.dataset, "recorded": entry.recorded, "who": spending.who,
             "note": spending.note, "state": entry.state, **entry.charged.as_json(), "mechanism": spending.mechanism,
             "discloses": "; ".join(spending.discloses), "digests": " ".join(entry.digests), "hash": entry.hash,
-        })  # fmt: skip
+        }  # fmt: skip
+        writer.writerow({name: plain(value) for name, value in row.items()})
     return out.getvalue()
