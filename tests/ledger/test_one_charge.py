@@ -166,11 +166,14 @@ def test_a_trigger_more_is_noticed(book: dc.Ledger, sqlite_url: str) -> None:
         book.status("d")
 
 
+BODY = "RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        "CREATE OR REPLACE FUNCTION discreet_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
-        "CREATE OR REPLACE FUNCTION discreet_chain_fits() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$",
+        f"CREATE OR REPLACE FUNCTION discreet_refuse() {BODY}",
+        f"CREATE OR REPLACE FUNCTION discreet_chain_fits() {BODY}",
         "CREATE TRIGGER more BEFORE INSERT ON discreet_chain FOR EACH ROW EXECUTE FUNCTION discreet_refuse()",
     ],
 )
@@ -181,3 +184,27 @@ def test_guards_of_a_server_that_do_something_else_are_noticed(postgresql_url: s
         connection.exec_driver_sql(change)
     with pytest.raises(BadInput, match="triggers"):
         made.status("d")
+
+
+def test_the_page_says_that_a_kept_sum_shows_who_is_there(book: dc.Ledger) -> None:
+    drawn(ledger=book, dataset="d")
+    assert "is not protected where they are counted in a sum" not in book.statement("d")
+    dc.release(TABLE, epsilon=1, keep=["total"], ledger=book, dataset="d")
+    page = book.statement("d")
+    assert "That a person is in the data at all is not protected where they are counted in a sum" in page
+    assert "and the other way round" in page
+
+
+def test_amounts_on_the_page_are_short_and_rounded_against_the_account(book: dc.Ledger) -> None:
+    from fractions import Fraction
+
+    from discreet.ledger.words import rounded_up
+
+    book.spend("d", Spending(dc.Pure("1/3")))
+    assert "e^(1/3) times" in book.statement("d")
+    book.spend("d", Spending(dc.Pure("1234567890123/1000000000039")))
+    page = book.statement("d")
+    assert "rounded up" in page and "rounded down" in page and "1000000000039" not in page
+    exact = Fraction("1234567890123/1000000000039")
+    assert Fraction(rounded_up(str(exact))) > exact > Fraction(rounded_up(str(exact), up=False))
+    assert 0 < Fraction(rounded_up(str(exact))) - exact < Fraction(2, 10**5)

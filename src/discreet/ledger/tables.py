@@ -64,7 +64,7 @@ def unguarded(connection: Connection) -> tuple[str, ...]:
     """The tables whose triggers are not the ones they were made with: one is gone, does something else, or is new."""
     if connection.dialect.name == "sqlite":
         query = "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'"
-        expected = [(name, sql) for name in FITS for sql in _sqlite_guards(name)]
+        expected: list[tuple[object, ...]] = [(name, sql) for name in FITS for sql in _sqlite_guards(name)]
     else:
         query = (
             "SELECT c.relname, t.tgtype, t.tgqual IS NULL, t.tgenabled IN ('O', 'A'), p.prosrc FROM pg_trigger t "
@@ -77,7 +77,8 @@ def unguarded(connection: Connection) -> tuple[str, ...]:
     return tuple(
         name
         for name in FITS
-        if sorted(row for row in found if row[0] == name) != sorted(row for row in expected if row[0] == name)
+        if sorted((row for row in found if row[0] == name), key=repr)
+        != sorted((row for row in expected if row[0] == name), key=repr)
     )
 
 

@@ -9,6 +9,10 @@ from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Entry, Statement
+    from discreet.ledger.spending import Amount
+
+LONGEST_AMOUNT = 12  # letters: what is longer is rounded on a page; the export has every digit
+DIGITS = 6  # of an amount that is rounded: a millionth too much at most
 
 COMPOSITION = {
     "pure": "basic composition: the epsilons of all releases add up",
@@ -22,15 +26,19 @@ RELATIONS = {
 }
 
 PROTECTED = {
-    "pure": "Whatever was published, in all releases together, is at most e^{epsilon} times as likely with any person "
-    "as with the same person {done}.",
+    "pure": "Whatever was published, in all releases together, is at most e^({epsilon}) times as likely with any "
+    "person as with the same person {done}, and the other way round.",
     "approximate": "Take anything that was published, in all releases together. With any person it is at most "
-    "e^{epsilon} times as likely as with the same person {done}, plus {delta}.",
+    "e^({epsilon}) times as likely as with the same person {done}, plus {delta}; and the other way round.",
     "concentrated": "All releases together are zero-concentrated differentially private with rho = {rho}, between the "
     "data and the same data with any one person {done}.",
 }
 DONE = {"added-or-removed": "left out", "moved": "in other rows"}
 SUMS_STAY = "This holds between data that agree on every sum that was published exactly; those sums are not protected."
+SUMS_SHOW = (
+    "That a person is in the data at all is not protected where they are counted in a sum that was published exactly: "
+    "leaving them out would change it. There the promise is about changes that leave every such sum as it is."
+)
 NOT_MOVED = (
     "A person who moves is removed from one row and added to another: that costs up to twice as much epsilon, "
     "and up to four times as much rho."
@@ -136,7 +144,7 @@ def _page(
     title = f"Statement of the data set {statement.dataset}"
     yield from (title, "=" * len(title), "", f"Ledger {address}; budget set {opened}.", "")
     yield from _heading("What is protected")
-    parts = statement.spent.as_json()
+    parts = {name: rounded_up(value) for name, value in statement.spent.as_json().items()}
     if any(value != "0" for value in parts.values()):
         yield PROTECTED[statement.spent.kind].format(done=DONE[statement.relation], **parts)
     else:
@@ -146,18 +154,39 @@ def _page(
     yield from ("", *_heading("What is not protected"))
     yield NOT_MOVED if statement.relation == "added-or-removed" else NOT_REMOVED
     if statement.discloses:
+        if statement.relation == "added-or-removed":
+            yield SUMS_SHOW
         yield f"Published exactly: {', '.join(statement.discloses)}."
         yield f"Together these sums give away {given_away(disclosure)}."
         yield from limits(disclosure)
     yield from (NOTHING_ELSE, "", *_heading("The account"))
     yield f"Budget  {statement.budget}"
-    yield f"Spent   {statement.spent}"
-    yield f"Left    {statement.left}"
+    yield f"Spent   {_short(statement.spent)}"
+    yield f"Left    {_short(statement.left, up=False)}"
     yield f"For {RELATIONS[statement.relation]}, by {statement.composition}."
     yield from ("", *_heading(f"Releases ({statement.releases})"))
     for entry in entries:
         yield from _entry(entry)
     yield from ("", *_heading("The record"), CHAIN.format(head=statement.head, lines=lines))
+
+
+def rounded_up(amount: str, up: bool = True) -> str:
+    """An amount for reading: as it is where that is short, otherwise rounded to some digits."""
+    if len(amount) <= LONGEST_AMOUNT:
+        return amount
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+    from fractions import Fraction
+
+    exact = Fraction(amount)
+    context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return str(context.divide(exact.numerator, exact.denominator))
+
+
+def _short(amount: Amount, up: bool = True) -> str:
+    parts = {name: rounded_up(value, up) for name, value in amount.as_json().items()}
+    shown = ", ".join(f"{name} = {value}" for name, value in parts.items() if name != "delta" or value != "0")
+    exact = parts == amount.as_json()
+    return shown if exact else f"{shown} (rounded {'up' if up else 'down'})"
 
 
 def _heading(words: str) -> tuple[str, ...]:
@@ -166,7 +195,7 @@ def _heading(words: str) -> tuple[str, ...]:
 
 def _entry(entry: Entry) -> Iterator[str]:
     spending = entry.spending
-    yield f"#{entry.number}  {entry.recorded}  {entry.charged}"
+    yield f"#{entry.number}  {entry.recorded}  {_short(entry.charged)}"
     for name, value in (("by", spending.who), ("for", spending.note), ("mechanism", spending.mechanism)):
         if value:
             yield f"    {name} {value}"
