@@ -168,7 +168,7 @@ def release(
     bits = source(seed)
     from discreet.ledger.paying import open_book
 
-    book = open_book(ledger, dataset, seed, note=note, who=who, accept_disclosure=accept_disclosure)
+    book = open_book(ledger, dataset, bits, note=note, who=who, accept_disclosure=accept_disclosure)
     record = None if book is None else book.recorder(str(dataset))
     placed = spec if table.given_rows is None else spec.in_order(table.given_rows)
     plan = chosen.plan(table.schema, loss, placed)

@@ -76,7 +76,7 @@ class LedgerSpec:
     url: str | None = option(None, "file or URL of the ledger", flag="--ledger", metavar="URL")
     variable: str | None = option(None, "environment variable that holds the URL of the ledger", flag="")
     note: str = option("", "what the release is for, in the ledger", metavar="TEXT")
-    who: str = option("", "who makes the release, in the ledger", flag="")
+    who: str = option("", "who makes the release, in the ledger", metavar="NAME")
     accept_disclosure: bool = option(
         False, "accept that kept sums, with those of earlier releases, give rows away", kind=bool
     )

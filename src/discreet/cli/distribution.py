@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,7 @@ def run(
     ledger: Annotated[str | None, typer.Option("--ledger", help="file or URL of the ledger", metavar="URL")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="name of the data set in the ledger")] = None,
     note: Annotated[str, typer.Option("--note", help="what it is for, in the ledger", metavar="TEXT")] = "",
+    who: Annotated[str, typer.Option("--who", help="who makes it, in the ledger", metavar="NAME")] = "",
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -40,7 +42,7 @@ def run(
     from discreet.io.tables import read_table
     from discreet.ways.keep_distribution.spec import count_or_word
 
-    private = private_distribution(
+    private_distribution(
         read_table(
             table,
             count=count,
@@ -60,11 +62,18 @@ def run(
         ledger=ledger,
         dataset=dataset,
         note=note,
+        who=who,
         seed=seed,
+        publish=lambda made: _publish(made, json),
     )
+
+
+def _publish(private: PrivateDistribution, json: bool) -> None:
+    """All of it is out when this returns: only then is the ledger told."""
     if not private.private:
         say("discreet: NOT PRIVATE, the noise came from a seed")
     emit(json, private.as_json(), lambda: _lines(private))
+    sys.stdout.flush()
 
 
 def _lines(private: PrivateDistribution) -> Iterator[str]:

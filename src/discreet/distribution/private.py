@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,7 @@ def private_distribution(
     who: str = "",
     seed: int | None = None,
     bits: Bits | None = None,
+    publish: Callable[[PrivateDistribution], None] | None = None,
 ) -> PrivateDistribution:
     """The distribution of counts under differential privacy: one person more or less in one row changes little.
 
@@ -100,6 +102,7 @@ def private_distribution(
     `contributions`: in how many rows one person may be counted; what the table itself says cannot be lowered.
     A histogram, how many rows have each count 0, 1, ..., is taken to end at a public max_count.
     `ledger`, `dataset`: where the spending is recorded before anything is drawn; `note`, `who`: what for, and by whom.
+    `publish` is called with the result before the ledger is told that it was released; what it raises is raised.
     """
     from discreet.ledger.paying import open_book, tell
 
@@ -108,7 +111,7 @@ def private_distribution(
     counts, histogram, declared = _read(table_or_histogram)
     people = max(declared, whole(1 if contributions is None else contributions, "the contribution bound", least=1))
     loss = loss_of(epsilon, alpha=alpha, rho=rho, delta=delta)
-    book = open_book(ledger, dataset, seed, note=note, who=who)
+    book = open_book(ledger, dataset, words, note=note, who=who)
     _check(counts, histogram, max_count, loss, method, people, allow_idealised)
     entry = None
     if book is not None:
@@ -132,6 +135,8 @@ def private_distribution(
         grade="diagnosed" if noise is None else noise.grade if isinstance(loss, Approximate) else "exact",
         private=words.private,
     )
+    if publish is not None:
+        publish(made)
     if book is not None and entry is not None:
         from discreet.ledger.documents import digest_of
 

@@ -1,4 +1,4 @@
-"""Whether a release folder was paid for: its entry is there, names its digest, and costs what the guarantee says."""
+"""Whether a release folder is sound and was paid for: its entry is there, names its digest, and costs what it says."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
     from discreet.io.folder import read_contents
     from discreet.record.codec import Damaged
     from discreet.record.release import read_record
+    from discreet.verify import verify_contents
 
     try:
         contents = read_contents(folder)
@@ -40,21 +41,25 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
     except Damaged as error:
         found = f"it is damaged ({error})"
         raise BadInput(f"the release in {folder} was to be checked", found, "Run discreet verify") from error
-    if not contents.sealed:
-        return PaidRelease((f"The seal of {RECORD} is broken: it was changed after it was written.",))
+    wrong = verify_contents(contents).problems
     place, digest = record.ledger, contents.digests[RECORD]
     if place is None:
-        return PaidRelease(("The release names no ledger: it was not paid for, or not here.",))
+        return PaidRelease((*wrong, "The release names no ledger: it was not paid for, or not here."))
     which = f"#{place.number} of {place.dataset!r}"
     entries = {entry.number: entry for entry in book.history() if entry.dataset == place.dataset}
     if place.number not in entries:
-        return PaidRelease((f"The ledger has no entry {which}: its end was cut off, or it is another ledger.",))
+        return PaidRelease((*wrong, f"The ledger has no entry {which}: its end was cut off, or it is another ledger."))
     entry = entries[place.number]
     if entry.hash != place.hash:
-        return PaidRelease((f"The entry {which} is not the one that the release names.",))
+        return PaidRelease((*wrong, f"The entry {which} is not the one that the release names."))
     sums = getattr(getattr(record.facts, "invariants", None), "sums", None)
-    problems = tuple(_differences(entry.spending, record.guarantee))
-    return PaidRelease(problems, digest in entry.digests, place.dataset, place.number, digest, sums)
+    told = digest in entry.digests
+    problems = (*wrong, *_differences(entry.spending, record.guarantee))
+    if entry.outcomes and not told:
+        held = ", ".join(entry.digests)
+        problems += (f"The entry {which} paid for another release, with the digest {held}; this one has {digest}.",)
+        told = True  # there is nothing to tell: one charge pays for one release
+    return PaidRelease(problems, told, place.dataset, place.number, digest, sums)
 
 
 def _differences(spending: Spending, promise: Guarantee) -> Iterator[str]:

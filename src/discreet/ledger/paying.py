@@ -10,14 +10,19 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError, LedgerWarning
 from discreet.ledger.book import Ledger
 from discreet.ledger.book import ledger as open_ledger
+from discreet.ledger.spending import check_text
 from discreet.ledger.words import NOT_OPEN, UNTOLD
 
 if TYPE_CHECKING:
     from discreet.record.release import LedgerEntry
+    from discreet.sample.bits import Bits
 
 
-def open_book(ledger: Any, dataset: str | None, seed: int | None, **entry: Any) -> Ledger | None:
+def open_book(ledger: Any, dataset: str | None, bits: Bits, **entry: Any) -> Ledger | None:
     """The ledger that will be charged, if any; whatever could not be recorded is refused now."""
+    if not isinstance(entry.get("accept_disclosure", False), bool):
+        found = "it is neither true nor false"
+        raise BadInput(f"accept_disclosure was given as {entry['accept_disclosure']!r}", found, "Give True or False")
     if ledger is None:
         given = {"dataset": dataset, **entry}
         for name, value in given.items():
@@ -27,12 +32,11 @@ def open_book(ledger: Any, dataset: str | None, seed: int | None, **entry: Any) 
         return None
     if dataset is None:
         raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
-    if seed is not None:
+    if not bits.private:
         found = "a seeded release is not private, and is worth no budget"
         raise BadInput("a ledger was given together with a seed", found, "Leave out the seed, or the ledger")
     for name in ("note", "who"):
-        if not isinstance(entry.get(name, ""), str):
-            raise BadInput(f"{name} was given as {entry[name]!r}", "it is not text", "Give text")
+        check_text(name, entry.get(name, ""), "a release was to be recorded")
     if isinstance(ledger, Ledger):
         return ledger
     if not isinstance(ledger, (str, Path)):

@@ -29,6 +29,7 @@ documents = Table(  # what is too long for a line, by the sha256 that the line n
 TABLES = (about, chain, documents)
 
 REFUSAL = "the ledger is append-only"
+CHANGES = ("update", "delete")
 
 
 def prepare(connection: Connection) -> None:
@@ -60,18 +61,25 @@ def foreign(connection: Connection) -> tuple[str, ...]:
 
 
 def unguarded(connection: Connection) -> tuple[str, ...]:
-    """The tables that no longer have all their triggers."""
+    """The tables whose triggers are not the ones they were made with: one is gone, does something else, or is new."""
     if connection.dialect.name == "sqlite":
-        query = "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger'"
-        needed = 3  # before an insert, an update, a delete
+        query = "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'"
+        expected: list[tuple[object, ...]] = [(name, sql) for name in FITS for sql in _sqlite_guards(name)]
     else:
         query = (
-            "SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
-            "WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A') AND c.relname LIKE 'discreet_%%'"
+            "SELECT c.relname, t.tgtype, t.tgqual IS NULL, t.tgenabled IN ('O', 'A'), p.prosrc FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
+            "WHERE NOT t.tgisinternal AND pg_table_is_visible(c.oid) AND c.relname LIKE 'discreet_%%'"
         )
-        needed = 2  # before an insert, and before any change
-    found = connection.exec_driver_sql(query).scalars().all()
-    return tuple(table.name for table in TABLES if found.count(table.name) < needed)
+        expected = [(name, *what) for name in FITS for what in ((ON_CHANGE, True, True, REFUSE),
+                                                                (ON_INSERT, True, True, _fits(name)))]  # fmt: skip
+    found = [tuple(row) for row in connection.exec_driver_sql(query)]
+    return tuple(
+        name
+        for name in FITS
+        if sorted((row for row in found if row[0] == name), key=repr)
+        != sorted((row for row in expected if row[0] == name), key=repr)
+    )
 
 
 def lines(connection: Connection) -> list[Line]:
@@ -107,26 +115,34 @@ FITS = {
 }
 
 
+# PostgreSQL: the bodies of functions, and when they are called, as the catalogue writes it
+REFUSE = f" BEGIN RAISE EXCEPTION '{REFUSAL}'; END "
+ON_CHANGE = 2 + 8 + 16 + 32  # before; delete, update, truncate
+ON_INSERT = 1 + 2 + 4  # for each row; before; insert
+
+
+def _fits(name: str) -> str:
+    return f" BEGIN IF ({FITS[name]}) IS NOT TRUE THEN RAISE EXCEPTION '{REFUSAL}'; END IF; RETURN NEW; END "
+
+
+def _sqlite_guards(name: str) -> list[str]:
+    refuse = f"SELECT RAISE(ABORT, '{REFUSAL}'); END"
+    return [
+        *(f"CREATE TRIGGER {name}_no_{change} BEFORE {change} ON {name} BEGIN {refuse}" for change in CHANGES),
+        f"CREATE TRIGGER {name}_in_order BEFORE INSERT ON {name} WHEN ({FITS[name]}) IS NOT TRUE BEGIN {refuse}",
+    ]
+
+
 def _guards(dialect: str) -> list[str]:
-    names = [table.name for table in TABLES]
     if dialect == "sqlite":
-        refuse = f"SELECT RAISE(ABORT, '{REFUSAL}'); END"
-        return [
-            f"CREATE TRIGGER {name}_no_{change} BEFORE {change} ON {name} BEGIN {refuse}"
-            for name in names
-            for change in ("update", "delete")
-        ] + [
-            f"CREATE TRIGGER {name}_in_order BEFORE INSERT ON {name} WHEN ({FITS[name]}) IS NOT TRUE BEGIN {refuse}"
-            for name in names
-        ]
-    head = "RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-    statements = [f"CREATE FUNCTION discreet_refuse() {head} RAISE EXCEPTION '{REFUSAL}'; END $$"]
-    for name in names:
+        return [statement for name in FITS for statement in _sqlite_guards(name)]
+    head = "RETURNS trigger LANGUAGE plpgsql AS"
+    statements = [f"CREATE FUNCTION discreet_refuse() {head} $${REFUSE}$$"]
+    for name in FITS:
         statements += [
             f"CREATE TRIGGER {name}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
             "FOR EACH STATEMENT EXECUTE FUNCTION discreet_refuse()",
-            f"CREATE FUNCTION {name}_fits() {head} IF ({FITS[name]}) IS NOT TRUE THEN "
-            f"RAISE EXCEPTION '{REFUSAL}'; END IF; RETURN NEW; END $$",
+            f"CREATE FUNCTION {name}_fits() {head} $${_fits(name)}$$",
             f"CREATE TRIGGER {name}_in_order BEFORE INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION {name}_fits()",
         ]
     return statements

@@ -9,6 +9,10 @@ from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Entry, Statement
+    from discreet.ledger.spending import Amount
+
+LONGEST_AMOUNT = 12  # letters: what is longer is rounded on a page; the export has every digit
+DIGITS = 6  # of an amount that is rounded: a millionth too much at most
 
 COMPOSITION = {
     "pure": "basic composition: the epsilons of all releases add up",
@@ -22,15 +26,19 @@ RELATIONS = {
 }
 
 PROTECTED = {
-    "pure": "Whatever was published, in all releases together, is at most e^{epsilon} times as likely with any person "
-    "as with the same person {done}.",
+    "pure": "Whatever was published, in all releases together, is at most e^({epsilon}) times as likely with any "
+    "person as with the same person {done}, and the other way round.",
     "approximate": "Take anything that was published, in all releases together. With any person it is at most "
-    "e^{epsilon} times as likely as with the same person {done}, plus {delta}.",
+    "e^({epsilon}) times as likely as with the same person {done}, plus {delta}; and the other way round.",
     "concentrated": "All releases together are zero-concentrated differentially private with rho = {rho}, between the "
     "data and the same data with any one person {done}.",
 }
 DONE = {"added-or-removed": "left out", "moved": "in other rows"}
 SUMS_STAY = "This holds between data that agree on every sum that was published exactly; those sums are not protected."
+SUMS_SHOW = (
+    "That a person is in the data at all is not protected where they are counted in a sum that was published exactly: "
+    "leaving them out would change it. There the promise is about changes that leave every such sum as it is."
+)
 NOT_MOVED = (
     "A person who moves is removed from one row and added to another: that costs up to twice as much epsilon, "
     "and up to four times as much rho."
@@ -45,6 +53,7 @@ NOTHING_ELSE = (
 )
 OUTCOMES = {
     "released": "released, digest {digests}",
+    "released again": "released {times} times, as folders that differ, digests {digests}",
     "charged, not released": "charged, not released: no folder was recorded for it. The noise may have been seen, so "
     "nothing is given back",
 }
@@ -75,10 +84,16 @@ def account(statement: Statement) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """A text of somebody's, with nothing in it that a page would not show in its place."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
 def history_line(entry: Entry) -> str:
-    state = entry.state if entry.state != "released" else f"released {entry.digests[-1][:12]}"
+    again = f" ({len(entry.digests)} times)" if len(entry.digests) > 1 else ""
+    state = entry.state if entry.state != "released" else f"released {entry.digests[-1][:12]}{again}"
     words = (entry.recorded, f"{entry.dataset} #{entry.number}", str(entry.charged), state, entry.spending.who)
-    return "  ".join(word for word in (*words, entry.spending.note) if word)
+    return "  ".join(one_line(word) for word in (*words, entry.spending.note) if word)
 
 
 def cell(one: GivenCell) -> str:
@@ -119,7 +134,8 @@ def page(
     statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
 ) -> str:
     """The statement of a data set: a page for people."""
-    return "\n".join(_page(statement, entries, disclosure, address=address, opened=opened, lines=lines)) + "\n"
+    lines_of_it = _page(statement, entries, disclosure, address=address, opened=opened, lines=lines)
+    return "\n".join(map(one_line, lines_of_it)) + "\n"
 
 
 def _page(
@@ -128,7 +144,7 @@ def _page(
     title = f"Statement of the data set {statement.dataset}"
     yield from (title, "=" * len(title), "", f"Ledger {address}; budget set {opened}.", "")
     yield from _heading("What is protected")
-    parts = statement.spent.as_json()
+    parts = {name: rounded_up(value) for name, value in statement.spent.as_json().items()}
     if any(value != "0" for value in parts.values()):
         yield PROTECTED[statement.spent.kind].format(done=DONE[statement.relation], **parts)
     else:
@@ -138,18 +154,39 @@ def _page(
     yield from ("", *_heading("What is not protected"))
     yield NOT_MOVED if statement.relation == "added-or-removed" else NOT_REMOVED
     if statement.discloses:
+        if statement.relation == "added-or-removed":
+            yield SUMS_SHOW
         yield f"Published exactly: {', '.join(statement.discloses)}."
         yield f"Together these sums give away {given_away(disclosure)}."
         yield from limits(disclosure)
     yield from (NOTHING_ELSE, "", *_heading("The account"))
     yield f"Budget  {statement.budget}"
-    yield f"Spent   {statement.spent}"
-    yield f"Left    {statement.left}"
+    yield f"Spent   {_short(statement.spent)}"
+    yield f"Left    {_short(statement.left, up=False)}"
     yield f"For {RELATIONS[statement.relation]}, by {statement.composition}."
     yield from ("", *_heading(f"Releases ({statement.releases})"))
     for entry in entries:
         yield from _entry(entry)
     yield from ("", *_heading("The record"), CHAIN.format(head=statement.head, lines=lines))
+
+
+def rounded_up(amount: str, up: bool = True) -> str:
+    """An amount for reading: as it is where that is short, otherwise rounded to some digits."""
+    if len(amount) <= LONGEST_AMOUNT:
+        return amount
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+    from fractions import Fraction
+
+    exact = Fraction(amount)
+    context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return str(context.divide(exact.numerator, exact.denominator))
+
+
+def _short(amount: Amount, up: bool = True) -> str:
+    parts = {name: rounded_up(value, up) for name, value in amount.as_json().items()}
+    shown = ", ".join(f"{name} = {value}" for name, value in parts.items() if name != "delta" or value != "0")
+    exact = parts == amount.as_json()
+    return shown if exact else f"{shown} (rounded {'up' if up else 'down'})"
 
 
 def _heading(words: str) -> tuple[str, ...]:
@@ -158,11 +195,12 @@ def _heading(words: str) -> tuple[str, ...]:
 
 def _entry(entry: Entry) -> Iterator[str]:
     spending = entry.spending
-    yield f"#{entry.number}  {entry.recorded}  {entry.charged}"
+    yield f"#{entry.number}  {entry.recorded}  {_short(entry.charged)}"
     for name, value in (("by", spending.who), ("for", spending.note), ("mechanism", spending.mechanism)):
         if value:
             yield f"    {name} {value}"
-    yield f"    {OUTCOMES[entry.state].format(digests=', '.join(entry.digests))}"
+    state = "released again" if len(entry.digests) > 1 else entry.state
+    yield f"    {OUTCOMES[state].format(digests=', '.join(entry.digests), times=len(entry.digests))}"
     if spending.discloses:
         yield f"    publishes exactly: {', '.join(spending.discloses)}"
     if entry.disclosure.refused:
@@ -177,18 +215,25 @@ CSV_COLUMNS = (
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """The history as a table, a line per entry."""
+    """The history as a table, a line per entry; an apostrophe stands before what a spreadsheet would calculate."""
     import csv
     import io
+    import re
+
+    from discreet.io.formulas import FORMULA
+
+    def plain(value: object) -> object:
+        return re.sub(f"({FORMULA})", r"'\1", one_line(value)) if isinstance(value, str) else value
 
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n", restval="")
     writer.writeheader()
     for entry in entries:
         spending = entry.spending
-        writer.writerow({
+        row = {
             "number": entry.number, "dataset": entry.dataset, "recorded": entry.recorded, "who": spending.who,
             "note": spending.note, "state": entry.state, **entry.charged.as_json(), "mechanism": spending.mechanism,
             "discloses": "; ".join(spending.discloses), "digests": " ".join(entry.digests), "hash": entry.hash,
-        })  # fmt: skip
+        }  # fmt: skip
+        writer.writerow({name: plain(value) for name, value in row.items()})
     return out.getvalue()
