@@ -78,7 +78,10 @@ def _attributes(token: re.Match[str]) -> list[tuple[str, str]]:
 
 def _multiplied(tokens: list[re.Match[str]]) -> str | None:
     """What is drawn again elsewhere is a single path, and no clip is clipped: else a short page draws without end."""
-    paths, others, used, clipping = set(), set(), set(), 0
+    paths: set[str] = set()
+    others: set[str] = set()
+    used: set[str] = set()
+    clipping = 0
     for token in tokens:
         name, attributes = (token["start"] or token["end"] or "").lower(), _attributes(token)
         if name == "clippath" and not token[0].endswith("/>"):
