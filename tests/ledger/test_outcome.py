@@ -295,7 +295,7 @@ def test_the_pages_from_the_shell(csv_file: Path, sqlite_url: str, tmp_path: Pat
     assert len(json.loads(done.stdout)["history"]) == 2
     with (tmp_path / "h.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["note"] for row in rows] == ["=1+1, first", "second"]
+    assert [row["note"] for row in rows] == ["'=1+1, first", "second"]
     assert [row["state"] for row in rows] == ["released", "released"] and rows[0]["discloses"] == "sum:town=a"
     refused = shell("release", str(csv_file), *common, "--max-count", "9", "--out", str(tmp_path / "two"))
     assert refused.returncode == 1 and "epsilon = 0 is left" in refused.stderr
