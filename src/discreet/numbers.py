@@ -73,7 +73,7 @@ def probability(value: Number, what: str, *, open_ends: bool = False) -> Fractio
 
 
 def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
-    """An integer not below `least`, nor above `most`; a float such as 5.0 is refused, since the caller did not mean a count."""
+    """An integer not below `least`, nor above `most`; a float such as 5.0 is refused: its caller did not mean a count."""
     try:
         number = value.__index__() if not isinstance(value, bool) else None
     except (AttributeError, TypeError):
