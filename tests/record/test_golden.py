@@ -37,7 +37,10 @@ def test_a_golden_folder_verifies(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_a_golden_folder_verifies_whatever_the_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other words come with another version; the words of one version are known, so that none can be claimed."""
     reword(monkeypatch)
+    assert any("with other words" in problem for problem in dc.verify(folder, allow_seeded=True).problems)
+    monkeypatch.setattr(dc, "__version__", "99.0")
     verification = dc.verify(folder, allow_seeded=True)
     assert verification.valid, verification.problems
     assert any(COMPARED in what for what in verification.not_applicable)

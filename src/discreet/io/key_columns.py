@@ -68,7 +68,7 @@ def _not_named(frame: Any, count: str, others: list[str]) -> BadInput:
     found = (
         f"there are {len(others)} other columns, and any may hold data of persons: {', '.join(told)}"
         if len(others) > 1
-        else f"the other column holds numbers, dates or what is no text: it may be data of persons: {told[0]}"
+        else f"the other column holds numbers, dates or no text, so it may be data of persons: {told[0]}"
     )
     return BadInput(
         f"no key columns were named, and the count is {count!r}",
