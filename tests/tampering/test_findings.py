@@ -100,7 +100,8 @@ def paid_with_a_negative_part(max_count: int | str, rho: Fraction) -> Contents:
     """The rows have noise for `rho` more than there is, and a part that is listed first gives it back."""
     contents = made("negative", rho=4, max_count=max_count, refine=False).contents
     document = document_of(contents)
-    mechanism, *others, counts = document["mechanism"], *document["mechanism"]["parts"]
+    mechanism = document["mechanism"]
+    *others, counts = mechanism["parts"]
     bought = [part for part in others if part["what"] == "max_count"]
     whole = Fraction(document["guarantee"]["unit"]["rate"]["rho"])
     rest = [part for part in others if part not in bought]
