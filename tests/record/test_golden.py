@@ -89,7 +89,12 @@ def test_another_report_is_found_where_it_can_be_rendered_again(tmp_path: Path) 
     page = (folder / "report.html").read_text()
     unlike, active = "The report does not follow from release.json.", "The report has active content"
     script = page.replace("</body>", "<script>alert(1)</script></body>")
-    edits = {page.replace("differ by", "differ"): unlike, page + " ": unlike, "": "what no report of ours has", script: active}
+    edits = {
+        page.replace("differ by", "differ"): unlike,
+        page + " ": unlike,
+        "": "what no report of ours has",
+        script: active,
+    }
     edits |= {
         page.replace("epsilon = 1", "epsilon = 0.1"): "does not state the guarantee",
         page.upper(): active,
