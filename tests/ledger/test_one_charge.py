@@ -66,7 +66,7 @@ def test_a_second_draw_that_names_the_entry_of_the_first_was_not_paid_for(
 def test_a_table_that_was_exchanged_is_found(book: dc.Ledger, sqlite_url: str, tmp_path: Path) -> None:
     drawn(ledger=book, dataset="d").save(tmp_path / "paid")
     shutil.copytree(tmp_path / "paid", tmp_path / "copy")
-    (tmp_path / "copy" / "table.csv").write_text("town,n\na,3\nb,1\nc,4\n")
+    (tmp_path / "copy" / "table.csv").write_text("town,n\na,3000\nb,1000\nc,4000\n")
     assert any("table.csv" in problem for problem in book.check(tmp_path / "copy"))
     assert shell("ledger", "check", sqlite_url, str(tmp_path / "copy")).returncode == 1
     assert shell("ledger", "check", sqlite_url, str(tmp_path / "paid")).returncode == 0
@@ -123,7 +123,7 @@ def test_who_can_be_said_in_the_shell(book: dc.Ledger, sqlite_url: str, tmp_path
 
 
 def test_a_distribution_that_nobody_got_is_not_released(book: dc.Ledger, sqlite_url: str, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("town,n\na,3\nb,1\nc,4\n")
+    (tmp_path / "t.csv").write_text("town,n\na,3000\nb,1000\nc,4000\n")
     words = [str(tmp_path / "t.csv"), "--count", "n", "--keys", "town", "--epsilon", "1", "--max-count", "9"]
     with open("/dev/full", "w") as full:
         done = shell("distribution", *words, "--ledger", sqlite_url, "--dataset", "d",

@@ -127,9 +127,13 @@ class Statement:
 def _priced(budget: Amount, relation: Relation, public: str) -> Amount:
     """What a spending must have cost. Most releases are like many others: each is priced once."""
     from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
-    from discreet.record.codec import decode
+    from discreet.record.codec import decode, encode
 
-    return charge(budget, relation, decode(Spending, json.loads(public)))
+    spending: Spending = decode(Spending, json.loads(public))
+    again = {name: item for name, item in encode(spending).items() if name not in ("note", "who")}
+    if compact(again) != public:
+        raise ValueError("a spending is written in one way only")
+    return charge(budget, relation, spending)
 
 
 @lru_cache(maxsize=1000)

@@ -100,7 +100,7 @@ class DistributionFacts:
     def __post_init__(self) -> None:
         measured = 0 if self.measurements is None else len(self.measurements)
         longest = max(len(self.distribution), 0 if self.histogram is None else len(self.histogram))
-        if longest > LARGEST_MAPPED + 1 or measured > MOST_MEASURED * (longest + 1):
+        if longest > LARGEST_MAPPED + 1 or measured > MOST_MEASURED * (LARGEST_MAPPED + 1):
             raise BadInput("a distribution was given", f"it is kept of counts up to {LARGEST_MAPPED:,} only")
 
 
