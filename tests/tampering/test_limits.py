@@ -138,7 +138,7 @@ LARGE = [
         ("mechanism", "clamp"): [0, 1_000_001], ("schema", "max_count"): 1_000_001,
         ("distribution", "distribution"): [0.5] * 1_000_002,
     }, "counts up to 1,000,000 only"),
-    ("keep-distribution", {("distribution", "measurements"): [1] * 1000}, "counts up to 1,000,000 only"),
+    ("keep-distribution", {("distribution", "measurements"): [1] * 4_000_005}, "counts up to 1,000,000 only"),
 ]  # fmt: skip
 
 
