@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput
-from discreet.lattice.basis import integral_kernel
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.structure import MOST_COLUMNS, Grid, Part, Structure, structure_of
 
@@ -49,13 +47,11 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     residues: list[tuple[int, int]] = []
     examined = True
     for part in structure.parts:
-        steps = steps_of(part)
-        if steps is None:
+        if _takes_long(part):
             examined = False
             continue
-        alone = part.sizes == 1
-        found += [part.classes[c] for c in np.flatnonzero(alone & (steps == 0))]
-        residues += [(int(part.classes[c][0]), int(steps[c])) for c in np.flatnonzero(alone & (steps > 1))]
+        found.append(part.determined)
+        residues += part.residues
     exact = np.sort(np.concatenate(found)) if found else NONE
     if counts is None:
         return GivenAway(exact, tuple(sorted(residues)), NONE, examined)
@@ -63,21 +59,13 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     return GivenAway(exact, tuple(sorted(residues)), np.setdiff1d(fixed, exact), examined and bounded)
 
 
-def steps_of(part: Part) -> Integers | None:
-    """The greatest common divisor of what the sum of every class can change by; None where it takes too long to know.
-
-    Sums of everyday tables have a kernel that is read off at once; others need a reduced lattice.
-    """
-    if part.laminar:
-        return np.zeros(len(part.classes), dtype=np.int64)
-    if part.grid is not None:
-        return np.ones(len(part.classes), dtype=np.int64)
+def _takes_long(part: Part) -> bool:
+    """Whether it would take more than seconds to know what the sums of a part give away."""
+    if part.laminar or part.grid is not None:
+        return False
     if len(part.classes) > MOST_COLUMNS or math.prod(part.matrix.shape) > MOST_ENTRIES:
-        return None
-    kernel = integral_kernel(np.unique(part.matrix.toarray().astype(np.int64), axis=0))
-    if kernel is None and len(part.classes) <= MOST_REDUCED:
-        kernel = part.kernel
-    return None if kernel is None else np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
+        return True
+    return part.plain_kernel is None and len(part.classes) > MOST_REDUCED
 
 
 def fixed_rows(structure: Structure, counts: Integers) -> Integers:
@@ -94,18 +82,14 @@ def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]
     found: list[Integers] = []
     complete = True
     for part in structure.parts:
-        try:
-            steps = steps_of(part)
-            if steps is None:
-                complete = False
-            elif not steps.any():  # every class keeps its own sum
-                apart += part.classes
-            elif part.grid is None and len(part.classes) > MOST_BOUNDED:
-                complete = False
-            else:
-                found += _settled(part, *_bounds(part, counts))
-        except BadInput:  # too entangled
+        if _takes_long(part):
             complete = False
+        elif not part.free:  # every class keeps its own sum
+            apart += part.classes
+        elif part.grid is None and len(part.classes) > MOST_BOUNDED:
+            complete = False
+        else:
+            found += _settled(part, *_bounds(part, counts))
     found.append(_alone_or_empty(apart, counts))
     return np.sort(np.concatenate(found)), complete
 
@@ -143,7 +127,7 @@ def _two_way(grid: Grid, held: Integers) -> tuple[Integers, Integers]:
 
 def _programs(part: Part, held: Integers) -> tuple[Integers, Integers]:
     """Linear programs, two for every class, again and again: what is found to be fixed narrows the rest."""
-    steps = np.gcd.reduce(np.abs(part.kernel), axis=0)  # class sums are known up to multiples of these
+    steps = part.steps  # class sums are known up to multiples of these
     least, most = np.zeros_like(held), np.full_like(held, -1)
     while True:
         fixed = least == most

@@ -46,16 +46,20 @@ class Part:
         return None if self.laminar else _grid(self.matrix)
 
     @cached_property
-    def dense(self) -> Integers:
-        """The distinct columns, redundant rows left out."""
+    def full(self) -> Integers:
+        """The distinct columns, written out."""
         if len(self.classes) > MOST_COLUMNS:
             raise BadInput(
                 "sums that overlap were to be kept",
                 f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
                 f"Keep fewer sums: up to {MOST_COLUMNS} groups, nested or disjoint sums, or two margins",
             )
-        full = self.matrix.toarray().astype(np.int64)
-        return full[independent_rows(full)]
+        return self.matrix.toarray().astype(np.int64)
+
+    @cached_property
+    def dense(self) -> Integers:
+        """The same, redundant rows left out."""
+        return self.full[independent_rows(self.full)]
 
     @cached_property
     def kernel(self) -> Integers:
@@ -67,29 +71,39 @@ class Part:
         return kernel_basis(self.dense)
 
     @cached_property
+    def plain_kernel(self) -> Integers | None:
+        """The same lattice in a basis that is read off at once, where there is one: of everyday tables."""
+        from discreet.lattice.basis import integral_kernel
+
+        return integral_kernel(np.unique(self.full, axis=0))
+
+    @cached_property
+    def steps(self) -> Integers:
+        """The greatest common divisor of what the sum of each class can change by; 0: it cannot change."""
+        if self.laminar:
+            return np.zeros(len(self.classes), dtype=np.int64)
+        if self.grid is not None:
+            return np.ones(len(self.classes), dtype=np.int64)
+        kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
+        steps: Integers = np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
+        return steps
+
+    @cached_property
     def free(self) -> bool:
         """Whether class sums can change at all; if not, every class keeps its own sum."""
-        if self.laminar:
-            return False
-        return self.grid is not None or len(self.kernel) > 0
+        return bool(self.steps.any())
 
     @cached_property
     def determined(self) -> Integers:
         """Cells that the kept sums pin down."""
-        if self.grid is not None:
-            return np.zeros(0, dtype=np.int64)
-        fixed = np.ones(len(self.classes), dtype=bool) if not self.free else ~np.any(self.kernel != 0, axis=0)
-        alone = [self.classes[c] for c in np.flatnonzero(fixed & (self.sizes == 1))]
+        alone = [self.classes[c] for c in np.flatnonzero((self.steps == 0) & (self.sizes == 1))]
         return np.sort(np.concatenate(alone)) if alone else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def residues(self) -> tuple[tuple[int, int], ...]:
         """(cell, modulus): cells that can change only by multiples of a number above 1, so their remainder is known."""
-        if self.grid is not None or not self.free:
-            return ()
-        steps = np.gcd.reduce(np.abs(self.kernel), axis=0)
-        alone = np.flatnonzero((steps > 1) & (self.sizes == 1))
-        return tuple((int(self.classes[c][0]), int(steps[c])) for c in alone)
+        alone = np.flatnonzero((self.steps > 1) & (self.sizes == 1))
+        return tuple((int(self.classes[c][0]), int(self.steps[c])) for c in alone)
 
 
 @dataclass(frozen=True, eq=False)
