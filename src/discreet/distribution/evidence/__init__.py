@@ -1,0 +1,9 @@
+"""The distribution of counts behind noisy ones, by evidence; and the published table that errs least.
+
+Everything here is post-processing of noisy values: deterministic, and without any price.
+"""
+
+from discreet.distribution.evidence.posterior import Posterior, posterior
+from discreet.distribution.evidence.thresholds import Followed, follow
+
+__all__ = ["Followed", "Posterior", "follow", "posterior"]

@@ -1,0 +1,84 @@
+"""Cells of neighbouring counts, and the chance that a count of one cell is seen in another."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.laws import NoiseLaw
+
+MOST_CELLS = 160  # a fit takes the cube of their number; more hardly change what is published
+DENSE, LOGARITHMIC, EVEN = 0.4, 0.4, 0.2  # shares of the cells: where rows are, for small counts, over the whole range
+JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
+TINY = 1e-300  # so that no logarithm is infinite
+NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: a table of masses may end there
+
+
+def width_of(noise: NoiseLaw) -> float:
+    """How far a noisy value usually is from the true one."""
+    return max(1.0, math.sqrt(noise.spread / (1 if noise.decay is None else 2)))
+
+
+def reach_of(noise: NoiseLaw) -> int:
+    """Beyond it the noise has next to no mass."""
+    reach = 16
+    while (tails := noise.tails(reach))[-1] > NEGLIGIBLE:
+        reach *= 2
+    return int(np.flatnonzero(tails > NEGLIGIBLE)[-1]) + 1
+
+
+def cell_edges(histogram: Floats, noise: NoiseLaw) -> Integers:
+    """The first counts of the cells, and one past the last. Every count is a cell while they are few; then cells are
+    finer where rows are dense, with shares for small counts and for the tail so that neither is lost."""
+    size = len(histogram)
+    if size <= MOST_CELLS:
+        return np.arange(size + 1)
+    upto, place, width = np.cumsum(np.pad(histogram, (1, 0))), np.arange(size), int(min(width_of(noise), size))
+    dense = np.sqrt(upto[np.minimum(place + width + 1, size)] - upto[np.maximum(place - width, 0)])
+    small = 1 / (place + width_of(noise))
+    share = DENSE * dense / dense.sum() + LOGARITHMIC * small / small.sum() + EVEN / size
+    number = np.floor(np.cumsum(np.minimum(share * MOST_CELLS, 1.0)) * JUST_BELOW)
+    starts = np.flatnonzero(np.diff(number, prepend=-1) > 0)
+    return np.unique(np.concatenate([[0, 1], starts, [size - 1, size]]))
+
+
+def seen_edges(edges: Integers, noise: NoiseLaw, low: int, high: int) -> Integers:
+    """The first noisy values of the cells that they are seen in, and one past the last; the outermost are open-ended.
+
+    Geometric noise says no more the further out it is, so what is below 0 is seen as 0. Other noise does.
+    """
+    if noise.decay is not None:
+        return edges
+    step = max(1, int(width_of(noise) / 3))
+    below = np.arange(-step, low - step, -step)[::-1]
+    return np.concatenate([below, edges, np.arange(edges[-1] + step, high + 1 + step, step)])
+
+
+def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
+    """P(the noisy value is in cell J | the count is anywhere in cell I alike), by differences of E max(0, k - noise)."""
+    start, end, below = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
+    upto = (_expected_excess(below - start, noise) - _expected_excess(below - end, noise)) / (end - start)
+    return np.maximum(np.diff(np.pad(upto, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))), TINY)
+
+
+def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
+    """E max(0, k - X) for a noise X; by symmetry max(0, k) + E max(0, X - |k|)."""
+    distance, positive = np.abs(k), np.maximum(k, 0).astype(float)
+    if noise.decay is not None:
+        ratio = noise.decay
+        return positive + np.exp(math.log(ratio) * (distance + 1)) / ((1 + ratio) * (1 - ratio))
+    tails = noise.tails(reach_of(noise))
+    beyond = np.append(np.cumsum(tails[::-1])[::-1], 0.0)  # beyond[m] = sum over j >= m of P(X >= j)
+    return positive + beyond[np.minimum(distance + 1, len(beyond) - 1)]
+
+
+def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:
+    """The share of every count: log-linear between the middles of the cells, every cell keeping its mass."""
+    if edges[-1] == len(masses):
+        return masses
+    middles = (edges[:-1] + edges[1:] - 1) / 2
+    shape = np.exp(np.interp(np.arange(edges[-1]), middles, log_density - log_density.max()))
+    shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1]), np.diff(edges))
+    return shares

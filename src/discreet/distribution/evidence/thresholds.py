@@ -1,0 +1,114 @@
+"""The published table that errs least: for every count l, how many rows are to be published as l or less.
+
+With rows in the order of their noisy values, let G_l rows be published as at most l, and let F_l have a count of at most
+l. The error of the counts and W1 of the distribution both split over l:
+    E sum |count error| + lam E W1 = sum over l of (E rows on the wrong side of l + lam E|G_l - F_l|),
+and each term is least at the first G at which the next row's chance of a count of at most l is no more than
+1/2 + lam (P(F_l <= G) - 1/2). With lam = 0 rows are published at their posterior medians, with lam = infinity the
+distribution is followed whatever it costs, and lam = 1 makes the sum of both errors least.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.distribution.evidence.posterior import Posterior
+
+FEWEST_ROWS = 20  # below so many rows the posterior is too sure of itself to move anything
+HALVINGS = 8  # of the interval of log2 lam, and of the way between two tables
+FARTHEST = 12.0  # of log2 lam from 0: beyond it nothing changes
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """How many rows to publish as at most 0, 1, ...; `lam` is None where they are the noisy counts as they are."""
+
+    upto: Integers
+    lam: float | None
+    count_error: float  # expected, a row
+    distribution_error: float  # expected W1
+
+
+def follow(post: Posterior, plain: Integers, lam: float | None, top: int | None = None) -> Followed:
+    """The rows to publish as at most 0, 1, ...
+
+    `plain` is that of the noisy counts as they are; from `top` on nothing else is published. With `lam` None the sum of
+    both errors is made as small as it can be while neither exceeds that of the noisy counts.
+    """
+    last = len(post.shares) - 1 if top is None else min(top, len(post.shares) - 1)
+    if lam is not None:
+        return _followed(post, _thresholds(post, lam, plain, last), lam)
+    return _neither_worse(post, plain, last)
+
+
+def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
+    return Followed(upto, lam, *(float(error) for error in expected_errors(post, upto)))
+
+
+def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
+    as_they_are = _followed(post, plain, None)
+    if post.total < FEWEST_ROWS:
+        return as_they_are
+    allowed = np.array([as_they_are.count_error, as_they_are.distribution_error])
+    enough = (1 - 0.25 / math.sqrt(post.total) - 1 / post.total) * allowed.sum()
+    best = _followed(post, _thresholds(post, 1.0, plain, last), 1.0)
+    errors = np.array([best.count_error, best.distribution_error])
+    if errors.sum() > enough:
+        return as_they_are
+    worse = np.flatnonzero(errors > allowed)
+    if len(worse):
+        best = _drawn_back(post, plain, last, int(worse[0]), float(allowed[worse[0]]))
+    return best if best.count_error + best.distribution_error <= enough else as_they_are
+
+
+def _drawn_back(post: Posterior, plain: Integers, last: int, which: int, allowed: float) -> Followed:
+    """lam as near to 1 as leaves one of the errors no larger than allowed; then part of the way to the next table."""
+
+    def fine(upto: Integers) -> bool:
+        return bool(expected_errors(post, upto)[which] <= allowed)
+
+    good, bad = (-FARTHEST, 0.0) if which == 0 else (FARTHEST, 0.0)
+    for _ in range(HALVINGS):
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if fine(_thresholds(post, 2.0**middle, plain, last)) else (good, middle)
+    near, far = (_thresholds(post, 2.0**power, plain, last) for power in (good, bad))
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        part = (low + high) / 2
+        low, high = (part, high) if fine(_between(near, far, part)) else (low, part)
+    return _followed(post, _between(near, far, low), 2.0**good)
+
+
+def _between(one: Integers, other: Integers, part: float) -> Integers:
+    return np.rint(one + part * (other - one)).astype(np.int64)
+
+
+def _thresholds(post: Posterior, lam: float, plain: Integers, last: int) -> Integers:
+    """For every count below `last` by the rule; from there on as in `plain`."""
+    from scipy.special import ndtr
+
+    rows, counts = post.rows, np.arange(last)
+    low, high = np.zeros(last, dtype=np.int64), np.full(last, post.total)
+    while (low < high).any():
+        middle = (low + high) // 2
+        place = np.minimum(np.searchsorted(rows.upto, middle + 0.5), len(rows.upto) - 1)
+        surplus = ndtr((middle + 0.5 - post.mean[:last]) / post.spread[:last]) - 0.5
+        pull = lam * surplus if math.isfinite(lam) else np.where(surplus >= 0, 1.0, -1.0)
+        done = rows.chance(counts, place) <= 0.5 + pull
+        high, low = np.where(done, middle, high), np.where(done, low, np.minimum(middle + 1, high))
+    return np.maximum.accumulate(np.concatenate([low, plain[last:]]))
+
+
+def expected_errors(post: Posterior, upto: Integers) -> Floats:
+    """The posterior means of the mean absolute error of a count, and of W1."""
+    from scipy.special import ndtr
+
+    counts = np.arange(len(upto))
+    gap = (upto - post.mean) / post.spread
+    between = post.spread * (gap * (2 * ndtr(gap) - 1) + 2 * np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi))
+    wrong = upto + post.rows.mean - 2 * post.rows.inside(counts, upto.astype(float))
+    return np.array([wrong[:-1].sum(), between[:-1].sum()]) / post.total
