@@ -57,7 +57,7 @@ def seen_edges(edges: Integers, noise: NoiseLaw, low: int, high: int) -> Integer
 
 
 def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
-    """P(the noisy value is in cell J | the count is anywhere in cell I alike), by differences of E max(0, k - noise)."""
+    """P(noisy value in cell J | count anywhere in cell I alike), by differences of E max(0, k - noise)."""
     start, end, below = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
     upto = (_expected_excess(below - start, noise) - _expected_excess(below - end, noise)) / (end - start)
     return np.maximum(np.diff(np.pad(upto, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))), TINY)
@@ -65,13 +65,15 @@ def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
 
 def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     """E max(0, k - X) for a noise X; by symmetry max(0, k) + E max(0, X - |k|)."""
-    distance, positive = np.abs(k), np.maximum(k, 0).astype(float)
+    distance: Integers = np.abs(k)
+    positive: Floats = np.maximum(k, 0).astype(float)
     if noise.decay is not None:
-        ratio = noise.decay
-        return positive + np.exp(math.log(ratio) * (distance + 1)) / ((1 + ratio) * (1 - ratio))
+        beyond: Floats = np.exp(math.log(noise.decay) * (distance + 1)) / ((1 + noise.decay) * (1 - noise.decay))
+        return positive + beyond
     tails = noise.tails(reach_of(noise))
-    beyond = np.append(np.cumsum(tails[::-1])[::-1], 0.0)  # beyond[m] = sum over j >= m of P(X >= j)
-    return positive + beyond[np.minimum(distance + 1, len(beyond) - 1)]
+    summed = np.append(np.cumsum(tails[::-1])[::-1], 0.0)  # summed[m] = sum over j >= m of P(X >= j)
+    beyond = summed[np.minimum(distance + 1, len(summed) - 1)]
+    return positive + beyond
 
 
 def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:

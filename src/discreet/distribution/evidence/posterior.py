@@ -48,7 +48,7 @@ def posterior(
     """`histogram[k]` rows have the noisy value low + k. Counts are looked for in 0..largest; `cut`: larger ones were
     treated as it before the noise. `prefix`: noisy numbers of rows with a count of at most 0, 1, ..."""
     values, rows = np.arange(low, low + len(histogram)), np.asarray(histogram, dtype=float)
-    folded = np.bincount(np.clip(values, 0, largest), weights=rows, minlength=largest + 1)
+    folded: Floats = np.bincount(np.clip(values, 0, largest), weights=rows, minlength=largest + 1).astype(float)
     edges = cell_edges(folded, noise)
     measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges)
     if noise.decay is not None:

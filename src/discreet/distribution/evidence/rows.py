@@ -58,7 +58,8 @@ class GeometricRows:
         log, whole = math.log(self.ratio), self.whole[places]
         above = np.exp(log * np.maximum(places - counts, 1)) * self.left[counts] / whole
         below = 1 - np.exp(log * np.maximum(counts + 1 - places, 1)) * self.right[counts + 1] / whole
-        return np.where(places > counts, above, below)
+        chance: Floats = np.where(places > counts, above, below)
+        return chance
 
     def inside(self, counts: Integers, first: Floats) -> Floats:
         place = np.minimum(np.searchsorted(self.upto, first + 0.5), len(self.upto) - 1)

@@ -1,7 +1,7 @@
 """The published table that errs least: for every count l, how many rows are to be published as l or less.
 
-With rows in the order of their noisy values, let G_l rows be published as at most l, and let F_l have a count of at most
-l. The error of the counts and W1 of the distribution both split over l:
+With rows in the order of their noisy values, let G_l rows be published as at most l, and let F_l rows have a count of
+at most l. The error of the counts and W1 of the distribution both split over l:
     E sum |count error| + lam E W1 = sum over l of (E rows on the wrong side of l + lam E|G_l - F_l|),
 and each term is least at the first G at which the next row's chance of a count of at most l is no more than
 1/2 + lam (P(F_l <= G) - 1/2). With lam = 0 rows are published at their posterior medians, with lam = infinity the
