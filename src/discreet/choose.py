@@ -53,7 +53,7 @@ def choose(
     choices = []
     for number in epsilons:
         epsilon = epsilon_of(number)
-        row = plan(public, epsilon, max_count=top, prior=likely).expected[0]
+        row = plan(public, epsilon, max_count=max_count, prior=likely).expected[0]
         choices.append(Choice(str(epsilon), row.count_error, row.distribution_error, meaning(epsilon)))
     return tuple(choices)
 

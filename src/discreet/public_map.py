@@ -1,8 +1,8 @@
 """Public maps of noisy values onto a distribution: post-processing with public words, which anybody can replay.
 
 A monotone map sends every noisy value to the same quantile of the target. By rank, the k-th smallest noisy row gets the
-k-th smallest count, so that the published counts have exactly the target's histogram. Nothing secret may rest on the
-words: they are expanded from a published seed.
+k-th smallest count, so that the published counts have exactly the histogram that was meant for them. Nothing secret
+may rest on the words: they are expanded from a published seed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from hashlib import shake_256
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Integers, Words
 from discreet.errors import BadInput
 
 MAP_BITS = 40  # of a source value's mass: finer than any table can show
+FARTHEST_RANKED = 1 << 22  # outside the histogram: what is further out is the first, or the last, in any case
 LARGEST_RANGE = 1 << (64 - MAP_BITS)  # so that a value and its word fit into 64 bits
 
 
@@ -86,51 +86,10 @@ def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers,
     return places, np.clip(parts, 0.0, 1.0)
 
 
-def rank_map(noisy: ArrayLike, cumulative: ArrayLike, tie_words: ArrayLike) -> Integers:
-    """The counts for noisy values; cumulative[i] is the number of rows that are to have a count of at most i.
-
-    Equal noisy values are put in the order of their (random) words.
-    """
-    values, ends = np.asarray(noisy), np.asarray(cumulative)
-    if len(ends) == 0 or ends[-1] != len(values) or ends[0] < 0 or (np.diff(ends) < 0).any():
-        raise BadInput(
-            f"{len(values)} rows were to get the counts of a histogram",
-            "its cumulative counts must ascend from at least 0 to the number of rows",
-        )
-    if len(np.asarray(tie_words)) != len(values):
-        raise BadInput("ties between noisy values were to be broken", "one random word a row is needed")
-    out = np.empty(len(values), dtype=np.int64)
-    out[np.lexsort((np.asarray(tie_words), values))] = np.searchsorted(ends, np.arange(len(values)), side="right")
-    return out
-
-
 def public_words(seed: str, purpose: str, size: int, bits: int = 64) -> Words:
     """`size` words below 2^bits, expanded from the seed by SHAKE-256; another purpose gives other words."""
     stream = shake_256(f"{seed} {purpose}".encode()).digest(8 * size)
     return np.frombuffer(stream, dtype="<u8") >> np.uint64(64 - bits)
-
-
-def spread_words(values: Integers, seed: str, bits: int) -> Words:
-    """A uniform word for every row, spread evenly among the rows that share a value.
-
-    Each word by itself is uniform; together they split a group of rows nearly in the proportions of its map, so that
-    mapping adds almost no sampling error.
-    """
-    ties, within = public_words(seed, "order", len(values)), public_words(seed, "within", len(values), 32)
-    order = np.lexsort((ties, values))
-    groups, sizes = np.unique(values, return_counts=True)
-    starts = np.cumsum(sizes) - sizes
-    place = np.empty(len(values))
-    place[order] = np.arange(len(values)) - np.repeat(starts, sizes)
-    size = sizes[np.searchsorted(groups, values)]
-    words = np.floor((place + within / 2.0**32) / size * 2.0**bits)
-    return np.minimum(words, 2.0**bits - 1).astype(np.uint64)
-
-
-def map_onto(clamped: Integers, seen: Integers, bins: Integers, seed: str) -> tuple[Integers, PublicMap]:
-    """The monotone map from the noisy values as seen onto whole numbers of rows, and what it makes of them."""
-    public_map = monotone_map(seen.astype(float), bins.astype(float))
-    return public_map.apply(clamped, spread_words(clamped, seed, public_map.bits)), public_map
 
 
 def map_each(clamped: Integers, public_map: PublicMap | None, seed: str) -> Integers:
@@ -140,6 +99,22 @@ def map_each(clamped: Integers, public_map: PublicMap | None, seed: str) -> Inte
     return public_map.apply(clamped, public_words(seed, "map", len(clamped), public_map.bits))
 
 
-def rank_rows(rows: Integers, bins: Integers, seed: str) -> Integers:
-    """The k-th smallest noisy value becomes the k-th smallest count of the histogram; ties are broken at random."""
-    return rank_map(rows, np.cumsum(bins), public_words(seed, "ties", len(rows)))
+def rank_rows(rows: Integers, bins: Integers, seed: str, beyond: bool = True) -> Integers:
+    """The k-th smallest noisy value becomes the k-th smallest count of the histogram; ties are broken at random.
+
+    `beyond`: what is above the last count of the histogram, and has become it, is left as it was.
+    """
+    last = len(bins) - 1
+    values = np.clip(rows, -FARTHEST_RANKED, last + FARTHEST_RANKED)
+    keys = (values - values.min()).astype(np.uint64) << np.uint64(MAP_BITS)
+    keys |= public_words(seed, "ties", len(rows), MAP_BITS)
+    ends, ordered = np.cumsum(bins), np.sort(keys)
+    inner = ends[(ends > 0) & (ends < len(rows))]
+    if (ordered[inner] == ordered[inner - 1]).any():  # two equal words at a border: by their place in the table
+        places = np.empty(len(rows), dtype=np.int64)
+        places[np.argsort(keys, kind="stable")] = np.arange(len(rows))
+        counts = np.searchsorted(ends, places, side="right")
+    else:
+        borders = np.append(ordered, np.uint64(2**64 - 1))[ends[:-1]]
+        counts = np.searchsorted(borders, keys, side="right")
+    return np.where(counts == last, np.maximum(rows, counts), counts) if beyond else counts

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discreet.distribution.projections import integer_cumulative
 from discreet.errors import BadInput
-from discreet.public_map import rank_map
+from discreet_lab.baselines.pipelines import rank_map
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(0, 10**6))

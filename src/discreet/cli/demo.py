@@ -23,7 +23,7 @@ def run(
 
     _clear(Path(out))
     free_target(out)
-    result = dc.release(dc.example(), epsilon=epsilon, max_count=50, seed=seed)
+    result = dc.release(dc.example(), epsilon=epsilon, seed=seed)
     digest = result.save(out)
     verification = dc.verify(out, digest, allow_seeded=seed is not None)
     value, lines = released(result, out, digest)

@@ -22,7 +22,7 @@ def most_likely(evidence: Evidence) -> Floats:
         from discreet.distribution.refine import refine
 
         assert evidence.law is not None
-        cumulative = evidence.cumulative if evidence.top is not None else None
+        cumulative = evidence.cumulative if evidence.wholly_measured else None
         measured = evidence.cumulative_law if cumulative is not None else None
         return refine(evidence.histogram, evidence.law, cumulative, measured, smoothing=0.0)
     return expectation_maximisation(evidence.histogram, evidence.transition)
@@ -58,7 +58,7 @@ def posterior_mean(evidence: Evidence, steps: int = STEPS) -> Floats:
 def _prior_weights(evidence: Evidence) -> Floats:
     """Jeffreys' one half for each count, and as many pseudo-rows as the measured distribution is worth."""
     base = np.full(evidence.size, JEFFREYS)
-    if evidence.cumulative is None or evidence.cumulative_law is None:
+    if evidence.cumulative is None or evidence.cumulative_law is None or not evidence.wholly_measured:
         return base
     from discreet.distribution.projections import isotonic
 

@@ -43,6 +43,11 @@ class Evidence:
             return self.top + 1
         return max(2, int(self.seen.max()) + 2)
 
+    @property
+    def wholly_measured(self) -> bool:
+        """Whether the number of rows with a count of at most 0, 1, ... was measured as far as there are counts."""
+        return self.cumulative is not None and len(self.cumulative) == self.size - 1
+
     @cached_property
     def clamped(self) -> Integers:
         return np.clip(self.seen, 0, self.size - 1)
@@ -82,6 +87,7 @@ def rows_evidence(
     publication: Publication[Any],
     form: Form,
     *,
+    top: int | None,
     cumulative: Integers | None = None,
     cumulative_law: NoiseLaw | None = None,
     published: Floats | None = None,
@@ -93,7 +99,7 @@ def rows_evidence(
         seen=publication.counts if measured is None else measured,
         law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,
         transition=None if noisy else Mechanism("published", form).matrix(),
-        top=publication.record.schema.max_count,
+        top=top,
         cumulative=None if cumulative is None else cumulative.astype(float),
         cumulative_law=cumulative_law,
         published=published,

@@ -72,23 +72,29 @@ def _geometric(evidence: Evidence, ratio: float) -> Prefix:
         whole = max(variance.sum() + 2 * beside.sum(), FLOOR)
         none = np.zeros(evidence.size)
         return Prefix(_with_sum(unbiased), none, np.append(variance, whole), none, None)
-    return _combined(unbiased, variance, beside, evidence.cumulative, evidence.cumulative_law)
+    measured = evidence.cumulative[: len(unbiased)]
+    return _combined(unbiased, variance, beside, measured, evidence.cumulative_law)
 
 
 def _combined(unbiased: Floats, variance: Floats, beside: Floats, measured: Floats, law: NoiseLaw) -> Prefix:
+    """P + S_m (S_mm + vI)^-1 (C - P)_m, where the first m of them were measured; what follows hears of it through its
+    neighbour alone, since S is tridiagonal."""
     from scipy.linalg import solveh_banded
 
-    noise = law.spread
-    band = np.zeros((2, len(variance)))
-    band[0, 1:], band[1] = beside, variance + noise
-    gap = solveh_banded(band, measured - unbiased)
-    estimate = measured - noise * gap
-    inverse = _inverse_diagonal(band[1], beside)
-    weight = 1 - noise * inverse
-    total = noise * (1 - noise * inverse)
+    noise, m = law.spread, len(measured)
+    band = np.zeros((2, m))
+    band[0, 1:], band[1] = beside[: m - 1], variance[:m] + noise
+    gap = solveh_banded(band, measured - unbiased[:m])
+    inverse = _inverse_diagonal(band[1], beside[: m - 1])
+    estimate, weight, total = unbiased.copy(), np.zeros(len(unbiased)), variance.copy()
+    estimate[:m], weight[:m], total[:m] = measured - noise * gap, 1 - noise * inverse, noise * (1 - noise * inverse)
+    if m < len(unbiased):
+        estimate[m] += beside[m - 1] * gap[-1]
+        total[m] -= beside[m - 1] ** 2 * inverse[-1]
     # for the sum of all: weights of the measured noises, and the whole variance
-    pull = 1 - noise * solveh_banded(band, np.ones(len(variance)))
-    whole = noise * pull.sum()
+    spread = variance + np.append(beside, 0.0) + np.append(0.0, beside)  # S times ones
+    pull = solveh_banded(band, spread[:m])
+    whole = spread.sum() - spread[:m] @ pull
     weights = np.append(weight, pull[np.abs(pull).argmax()])
     rest = np.maximum(np.append(total, whole) - weights**2 * noise, 0)
     return Prefix(_with_sum(estimate), weights, rest, np.zeros(len(weights)), law)

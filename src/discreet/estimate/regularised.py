@@ -11,12 +11,13 @@ from discreet.laws import NoiseLaw
 
 LARGEST_INVERSE = 400  # counts; beyond it a damped inverse costs more than it tells
 DAMPINGS = np.geomspace(1e-9, 1e1, 11)  # from next to nothing to nearly everything, a factor of ten apart
+UNMEASURED = 1e200  # variance of what was not measured: it counts for nothing
 SPREAD_OUT = 0.1  # share of the uniform distribution in the weights of the filter: the prior is not the truth
 
 
 def regularised(evidence: Evidence) -> Prefix:
     """For each question the damping with the shortest interval; then weighed against the measured distribution."""
-    if evidence.law is not None and evidence.size > LARGEST_INVERSE and evidence.cumulative is not None:
+    if evidence.law is not None and evidence.size > LARGEST_INVERSE and evidence.wholly_measured:
         return _as_measured(evidence, evidence.law)
     matrix, rows, size = evidence.matrix, evidence.rows, evidence.size
     wanted = _questions(size)
@@ -38,9 +39,11 @@ def regularised(evidence: Evidence) -> Prefix:
     estimate, variance, bias = best
     if evidence.cumulative is None or evidence.cumulative_law is None:
         return Prefix(estimate, np.zeros(size), variance, bias, None)
-    noise = evidence.cumulative_law.spread
-    measured = np.append(evidence.cumulative, evidence.cumulative.sum())
-    noises = np.append(np.full(size - 1, noise), noise * (size - 1))
+    noise, known = evidence.cumulative_law.spread, min(len(evidence.cumulative), size - 1)
+    measured, noises = np.zeros(size), np.full(size, UNMEASURED)
+    measured[:known], noises[:known] = evidence.cumulative[:known], noise
+    if known == size - 1:
+        measured[-1], noises[-1] = evidence.cumulative[:known].sum(), noise * known
     share = (variance + bias**2) / (variance + bias**2 + noises)
     single = share * (np.arange(size) < size - 1)
     rest = (1 - share) ** 2 * variance + share**2 * noises - single**2 * noises

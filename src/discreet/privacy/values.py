@@ -343,6 +343,11 @@ class Guarantee:
         return self.loss.rho
 
     @property
+    def cut(self) -> bool:
+        """Whether larger counts were treated as a largest one."""
+        return any(one.code == "top-coded" for one in self.remarks)
+
+    @property
     def sentence(self) -> str:
         """The promise in words, for people."""
         from discreet.record.words import guarantee

@@ -55,7 +55,6 @@ REMARKS = {
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
-    "too-wide-to-map": "Counts are too large for their distribution to be kept; they were left as the noise made them.",
     "whole-change-costs": "The largest change of one person that keeps every kept sum, or the smallest of several "
     "persons where none does, costs {factor} times {parameter}: {change}.",
     "a-move-costs-more": "One person moved between two rows that no kept sum contains is a larger change, and costs "
@@ -80,7 +79,6 @@ REMARKS = {
 
 STEPS = {
     # of a plan
-    "buy-max-count": "Spend {price} on a largest count that nearly all of the {rows} rows stay below.",
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
@@ -90,12 +88,15 @@ STEPS = {
     "refine": "Estimate the distribution again from the noisy counts: free, it looks at nothing secret.",
     "map-by-rank": "Map the noisy counts onto that distribution, by rank, so that both agree exactly: free, for the "
     "same reason.",
-    "map-one-by-one": "Map the noisy counts onto that distribution, row by row: free, for the same reason.",
+    "map-balance": "Publish the counts that make the sum of both errors least, of the counts and of their "
+    "distribution, while neither is expected to exceed that of the noisy counts: free, for the same reason.",
+    "map-counts": "Publish the counts that err least: free, for the same reason.",
+    "map-distribution": "Publish the counts that follow the distribution: free, for the same reason.",
+    "map-lam": "Publish the counts that make the weighted sum of both errors least: free, for the same reason.",
     "widened": "All noise is widened for people who are counted up to {contributions} times.",
     "keep": "Keep exactly: {kept}. These sums are published and not protected.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them, and repair nothing.",
     # of a release
-    "bought-max-count": "A twentieth of the budget bought the largest count: {max_count}.",
     "measured-distribution": "{asked_before} measured with random noise.",
     "constructed": "The mechanism '{mechanism}' was built to keep that distribution, for each row.",
     "noise-added": "Random noise was added to the count of every row (the file of measurements).",
@@ -103,8 +104,18 @@ STEPS = {
     "refined": "The distribution of counts was estimated from what had been measured; this costs no privacy.",
     "mapped-by-rank": "The noisy counts were mapped by their ranks onto that distribution; this costs no privacy "
     "either.",
-    "mapped-one-by-one": "The noisy counts were mapped one by one onto that distribution; this costs no privacy "
+    "mapped-balance": "The noisy counts were replaced, in their order, by those that make the sum of both expected "
+    "errors least, of the counts and of their distribution, neither of them above that of the noisy counts; this costs "
+    "no privacy either.",
+    "mapped-counts": "The noisy counts were replaced, in their order, by those that err least; this costs no privacy "
     "either.",
+    "mapped-distribution": "The noisy counts were mapped, in their order, onto that distribution; this costs no "
+    "privacy either.",
+    "mapped-lam": "The noisy counts were replaced, in their order, by those that make a weighted sum of both errors "
+    "least, of the counts and of their distribution; this costs no privacy either.",
+    "mapped-plain": "The noisy counts were left as they are, negative ones as zero: nothing would have been gained by "
+    "changing them.",
+    "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
@@ -116,6 +127,8 @@ ADVICE = {
     "approximate": "Treat every count as approximate: differences smaller than the typical error mean nothing.",
     "measurements": "For sums over many rows use the file of measurements: its values may be negative, but their "
     "errors cancel.",
+    "measurements-cut": "For sums over many rows use the file of measurements: its values may be negative, but their "
+    "errors cancel. Counts were cut at the largest one before the noise, so sums over larger counts are too small.",
     "distribution": "For questions about the distribution (how many rows have no case?) use the published "
     "distribution.",
     "estimate": "Software can compute estimates with intervals from this folder: discreet estimate FOLDER.",
@@ -152,8 +165,9 @@ PAGE = {
     "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
     "more.",
     "error": "How far off a count is",
-    "error-typical": "Averaged over the published distribution, a published count differs from the true one (or from "
-    "the largest count, where the true one is larger) by about",
+    "error-typical": "On average a published count is off by about",
+    "error-typical-cut": "On average a published count is off from the true one, or from the largest count where the "
+    "true one is larger, by about",
     "error-caption": "Expected error of a published count, for each true count. It follows from the published "
     "mechanism, not from the data.",
     "use": "How to use the numbers",
@@ -218,7 +232,7 @@ def step(one: Remark) -> str:
     """A step of a plan or of a release."""
     numbers = dict(one.numbers)
     if one.code == "cut-at":
-        numbers["limit"] = "that largest count" if numbers["max_count"] == "auto" else numbers["max_count"]
+        numbers["limit"] = numbers["max_count"]
     if "privatizer" in numbers:
         asked = CUMULATIVE if numbers["privatizer"] == "cumulative" else OTHERWISE
         numbers["asked"], numbers["asked_before"] = (words.format(**numbers) for words in asked)

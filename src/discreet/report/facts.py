@@ -37,6 +37,7 @@ class Page:
     distribution: Floats | None
     errors: Errors | None
     typical_error: str | None
+    error_words: str  # which words say what it is
     kept: list[str]
     determined: int
     fixed: int
@@ -69,6 +70,7 @@ def page_of(publication: Publication[Any]) -> Page:
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
         typical_error=None if errors is None or schema.rows < ENOUGH_ROWS else f"{errors.typical:.2g}",
+        error_words="error-typical-cut" if promise.cut else "error-typical",
         kept=[] if invariants is None else list(invariants.labels[:MOST_SUMS]),
         determined=0 if invariants is None else len(invariants.determined),
         fixed=0 if invariants is None else len(invariants.fixed),
@@ -84,7 +86,8 @@ def stated(record: ReleaseRecord[Any]) -> str:
 def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
     apply = {
         "approximate": True,
-        "measurements": publication.record.measured,
+        "measurements": publication.record.measured and not publication.record.guarantee.cut,
+        "measurements-cut": publication.record.measured and publication.record.guarantee.cut,
         "distribution": distribution,
         "estimate": True,
     }

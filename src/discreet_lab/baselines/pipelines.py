@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.expectation import blur, noise_kernel
@@ -14,7 +15,6 @@ from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
 from discreet.distribution.split import default_split, kl_split
 from discreet.errors import BadInput, choose
 from discreet.laws import Geometric, NoiseLaw, draw_noise
-from discreet.public_map import rank_map
 from discreet.sample.bits import simulated
 from discreet_lab.baselines.simulate import Pipeline
 
@@ -138,6 +138,24 @@ def _cyclic_laplace(counts: Integers, epsilon: float, max_count: int, rng: np.ra
 def geometric_noise(epsilon: float, size: int, rng: np.random.Generator) -> Integers:
     chance = -math.expm1(-epsilon)
     return rng.geometric(chance, size) - rng.geometric(chance, size)
+
+
+def rank_map(noisy: ArrayLike, cumulative: ArrayLike, tie_words: ArrayLike) -> Integers:
+    """The counts for noisy values; cumulative[i] is the number of rows that are to have a count of at most i.
+
+    Equal noisy values are put in the order of their (random) words.
+    """
+    values, ends = np.asarray(noisy), np.asarray(cumulative)
+    if len(ends) == 0 or ends[-1] != len(values) or ends[0] < 0 or (np.diff(ends) < 0).any():
+        raise BadInput(
+            f"{len(values)} rows were to get the counts of a histogram",
+            "its cumulative counts must ascend from at least 0 to the number of rows",
+        )
+    if len(np.asarray(tie_words)) != len(values):
+        raise BadInput("ties between noisy values were to be broken", "one random word a row is needed")
+    out = np.empty(len(values), dtype=np.int64)
+    out[np.lexsort((np.asarray(tie_words), values))] = np.searchsorted(ends, np.arange(len(values)), side="right")
+    return out
 
 
 def evenly(noisy: Integers, rng: np.random.Generator) -> Floats:

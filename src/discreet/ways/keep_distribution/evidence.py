@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from discreet.errors import BadInput
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import Evidence, rows_evidence
@@ -12,34 +14,49 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, errors_of
 from discreet.ways.keep_distribution.facts import KeptDistribution
+from discreet.ways.keep_distribution.spec import SIGNED
+
+DRAWN = 0.998  # of all rows: at the end of the range nobody knows how far noise may reach
+FEWEST_DRAWN = 12  # counts
 
 
 def evidence(publication: Publication[KeptDistribution], level: float) -> Estimate:
     """Answers about rows and their distribution."""
     facts = publication.record.facts
-    published = facts.distribution
-    if facts.mechanism.name == "rank" and publication.measured is None:
+    published, unmeasured = facts.distribution, publication.measured is None
+    if unmeasured and (facts.mechanism.name == "rank" or _ranked_beyond(facts)):
         raise BadInput(
             "an estimate was asked for",
             "rows were mapped by their ranks and the measurements were not published",
             "Publish the release with its measurements",
         )
-    answers = None if published is None or published.method != "cumulative" else published.measurements
+    answers = None if published.method != "cumulative" else published.measurements
     found: Evidence = rows_evidence(
         publication,
         facts.mechanism.form,
+        top=publication.record.schema.max_count if facts.mechanism.top_code else None,
         cumulative=answers,
-        cumulative_law=None if answers is None or published is None else published.noise,
-        published=None if published is None else published.distribution,
+        cumulative_law=None if answers is None else published.noise,
+        published=published.distribution,
     )
     return Estimate(found, level)
 
 
+def _ranked_beyond(facts: KeptDistribution) -> bool:
+    """Ranks of noise that tells the more the further out it is are no function of the clamped value."""
+    noise = facts.mechanism.noise
+    return facts.mechanism.name == "transport" and noise is not None and noise.decay is None
+
+
 def errors(publication: Publication[KeptDistribution]) -> Errors | None:
-    """Expected absolute error by true count, weighted by the published distribution."""
+    """Expected absolute error by true count; on average as the posterior of the rows has it."""
     facts = publication.record.facts
-    shares = None if facts.distribution is None else facts.distribution.distribution
-    return errors_of(Mechanism(facts.mechanism.name, facts.mechanism.form), shares)
+    shares, aim = facts.distribution.distribution, facts.mechanism.aim
+    found = errors_of(Mechanism(facts.mechanism.name, facts.mechanism.form), shares)
+    if aim is None:
+        return found
+    drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
+    return Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error)
 
 
 def steps(publication: Publication[KeptDistribution]) -> tuple[Remark, ...]:
@@ -50,16 +67,18 @@ def _steps(publication: Publication[KeptDistribution]) -> Iterator[Remark]:
     """What was done, in order."""
     facts, record = publication.record.facts, publication.record
     mechanism, published = facts.mechanism, facts.distribution
-    if mechanism.bought_max_count is not None and record.schema.max_count is not None:
-        yield Remark.of("bought-max-count", max_count=record.schema.max_count)
-    if published is not None and published.method is not None:
+    if published.method is not None:
         yield Remark.of("measured-distribution", privatizer=published.method)
     if mechanism.constructed:
         yield Remark.of("constructed", mechanism=mechanism.name)
         return
-    yield Remark("noise-added" if record.measured else "noise-added-unpublished")
-    if published is None:
-        return
+    signed = mechanism.name == SIGNED
+    yield Remark("noise-added" if record.measured or signed else "noise-added-unpublished")
     if mechanism.refined:
         yield Remark("refined")
-    yield Remark("mapped-by-rank" if published.histogram is not None else "mapped-one-by-one")
+    if signed or mechanism.aim is None:
+        yield Remark("left-signed")
+    elif mechanism.name == "rank":
+        yield Remark("mapped-by-rank")
+    else:
+        yield Remark(f"mapped-{'plain' if mechanism.aim.lam is None else mechanism.aim.favor}")

@@ -22,15 +22,15 @@ from discreet.privacy.values import (
     together,
     top_coded,
 )
-from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
-Step = Literal["max_count", "distribution", "counts"]
+Step = Literal["distribution", "counts"]
 STEPS: tuple[Step, ...] = get_args(Step)  # in the order in which they spend
 Share = Pure | Concentrated
 DEPENDENT = Remark("mapped-together")
-TOO_WIDE = Remark("too-wide-to-map")
+NEGATIVE = Remark("counts-may-be-negative")
 
-
+DECIMALS = 12  # of a share: far below what a row is worth in any table
 MOST_MEASURED = 4  # numbers for each count: a tree of them, filled up to a power of two, has less
 SEEDED = "seeded-"  # before the seed of a map whose noise came from a seed, too
 
@@ -48,13 +48,19 @@ class PartFacts:
     loss: Loss = field(metadata={"flat": True})
 
 
-@dataclass(frozen=True, eq=False)
-class BoughtFacts:
-    """A largest count that was paid for: noisy numbers of rows above 1, 2, 3, 4, 6, ..., and the quantile read off."""
+def lam_text(lam: float | None) -> str | None:
+    """How a weight is written; None: none was used."""
+    return None if lam is None else f"{lam:.6g}"
 
-    quantile: Fraction
-    above: Integers
-    odds: Fraction  # of the geometric noise in each number
+
+@dataclass(frozen=True)
+class AimFacts:
+    """Which error was made small: by a word, or by a weight; and how far the distribution was followed in the end."""
+
+    favor: str  # balance, counts or distribution; lam, where a weight was given
+    lam: str | None  # the weight of its error against that of the counts; None: the noisy counts were left as they are
+    count_error: float  # to be expected of a published count, given all that was measured
+    distribution_error: float  # and of the distribution of all of them, Wasserstein-1
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +72,9 @@ class MappedMechanism:
     form: Form = field(metadata={"flat": True})
     map_seed: str  # expands into the public words of the map
     refined: bool
+    top_code: bool  # whether counts above max_count were treated as it, before the noise
+    aim: AimFacts | None  # None where nothing was mapped, or by a mechanism constructed for it
     parts: tuple[PartFacts, ...]
-    bought_max_count: BoughtFacts | None
 
     @property
     def steps(self) -> set[str]:
@@ -76,7 +83,7 @@ class MappedMechanism:
 
     @property
     def constructed(self) -> bool:
-        return self.name not in ("transport", "rank")
+        return self.name not in ("transport", "rank", SIGNED)
 
     @property
     def noise(self) -> NoiseLaw | None:
@@ -94,11 +101,12 @@ class DistributionFacts:
     distribution: Floats
     method: str | None  # the privatizer, where the distribution was measured
     measurements: Integers | None
+    borders: Integers | None  # where nobody knew the range: the first answers, from which it was chosen
     noise: NoiseLaw | None
-    histogram: Integers | None  # whole rows, where the table has exactly this one
+    histogram: Integers | None  # of the published table, where rows were mapped by rank
 
     def __post_init__(self) -> None:
-        measured = 0 if self.measurements is None else len(self.measurements)
+        measured = max(0 if some is None else len(some) for some in (self.measurements, self.borders))
         longest = max(len(self.distribution), 0 if self.histogram is None else len(self.histogram))
         if longest > LARGEST_MAPPED + 1 or measured > MOST_MEASURED * (LARGEST_MAPPED + 1):
             raise BadInput("a distribution was given", f"it is kept of counts up to {LARGEST_MAPPED:,} only")
@@ -109,14 +117,14 @@ class KeptDistribution:
     """All of it."""
 
     mechanism: MappedMechanism
-    distribution: DistributionFacts | None
+    distribution: DistributionFacts
 
 
 def remarks(facts: KeptDistribution, max_count: int | None) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    said = (ROWS_ARE_PUBLIC, *top_coded(max_count))
-    if facts.distribution is None:
-        return (*said, TOO_WIDE)
+    said = (ROWS_ARE_PUBLIC, *top_coded(max_count if facts.mechanism.top_code else None))
+    if facts.mechanism.name == SIGNED:
+        return (*said, NEGATIVE)
     return said if facts.mechanism.constructed else (*said, DEPENDENT)
 
 

@@ -7,20 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.distribution.max_count import refuse_few_rows
 from discreet.distribution.privatizer import noise_for
-from discreet.distribution.split import checked_split, default_split, rho_split
-from discreet.errors import BadInput
+from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split
 from discreet.laws import NoiseLaw, law_named
-from discreet.laws.geometric import Geometric
-from discreet.numbers import Epsilon, text
 from discreet.privacy.convert import rho_for
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
 from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
-from discreet.ways.keep_distribution.spec import AUTO, CUMULATIVE, LARGEST_MAPPED, KeepDistribution
-
-SHARE_OF_MAX_COUNT = Fraction(1, 20)  # a quantile is a coarse question: a larger share would be missed elsewhere
+from discreet.ways.keep_distribution.spec import CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +26,8 @@ class DistributionPlan:
     contributions: int
     guarantee: Guarantee
     noise: NoiseLaw | None  # of the rows, before the map; None where a mechanism will be constructed
-    refined: bool
     counts: Share
     distribution: Share | None = None
-    max_count: Pure | None = None
     discloses: tuple[str, ...] = ()
 
     @property
@@ -47,9 +39,9 @@ class DistributionPlan:
     def apart(self) -> bool:
         """One person moved changes two different answers, or one answer in two directions, where they are cumulative.
 
-        Other answers, and the borders of a bought largest count, may be pushed the same way by both rows.
+        Other answers may be pushed the same way by both rows.
         """
-        return self.max_count is None and (self.distribution is None or self.spec.privatizer == CUMULATIVE)
+        return self.distribution is None or self.spec.privatizer == CUMULATIVE
 
     @property
     def law(self) -> str:
@@ -61,7 +53,7 @@ class DistributionPlan:
 
 
 def plan(schema: Schema, loss: Loss, spec: KeepDistribution) -> DistributionPlan:
-    """Shares for a bought largest count, for the distribution, and the rest for the rows."""
+    """A share for the distribution, and the rest for the rows."""
     transport, gaussian = spec.mechanism == "transport", spec.base == "gaussian"
     if transport and (gaussian or (spec.base is None and isinstance(loss, Concentrated))):
         return _concentrated(schema, gaussian_only(loss, "the base noise 'gaussian'"), spec)
@@ -70,33 +62,20 @@ def plan(schema: Schema, loss: Loss, spec: KeepDistribution) -> DistributionPlan
 
 
 def _pure(schema: Schema, loss: Pure, spec: KeepDistribution) -> DistributionPlan:
-    left, bought = loss, None
-    if spec.max_count == AUTO:
-        bought, left = loss.times(SHARE_OF_MAX_COUNT), loss.times(1 - SHARE_OF_MAX_COUNT)
     each = per_unit(loss, schema.contributions).epsilon or loss.epsilon
-    split = _split(spec, default_split(each, spec.refined))
-    return _made(schema, loss, spec, left.times(1 - split), left.times(split) if split else None, bought)
+    split = _split(spec, default_split(each, spec.refined), float(each), schema.rows)
+    return _made(schema, loss, spec, loss, split)
 
 
 def _concentrated(schema: Schema, loss: Approximate | Concentrated, spec: KeepDistribution) -> DistributionPlan:
     rho = loss.rho if isinstance(loss, Concentrated) else rho_for(loss.epsilon.rational(), loss.delta)
-    left, bought = Concentrated(rho), None
-    if spec.max_count == AUTO:
-        share = SHARE_OF_MAX_COUNT * rho
-        # pure epsilon costs epsilon^2 / 2 of rho
-        bought = Pure(Epsilon(value=Fraction(math.isqrt(math.floor(2 * share * 10**12)), 10**6)))
-        left = Concentrated(rho - share)
-    split = _split(spec, rho_split())
-    return _made(schema, loss, spec, left.times(1 - split), left.times(split) if split else None, bought)
+    each = math.sqrt(2 * rho) / schema.contributions  # the epsilon whose price in rho is that
+    return _made(schema, loss, spec, Concentrated(rho), _split(spec, rho_split(), each, schema.rows))
 
 
-def _made(
-    schema: Schema, loss: Loss, spec: KeepDistribution, counts: Share, distribution: Share | None, bought: Pure | None
-) -> DistributionPlan:
-    """The plan, once the shares are known."""
-    if bought is not None:
-        geometric = Geometric.calibrated(bought, schema.contributions)
-        refuse_few_rows(schema.rows, geometric.odds, bought.epsilon)
+def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, split: Fraction) -> DistributionPlan:
+    """The plan, once the split is known."""
+    counts, distribution = whole.times(1 - split), whole.times(split) if split else None
     noise = None
     if spec.mechanism == "transport":
         gaussian = isinstance(counts, Concentrated)
@@ -104,38 +83,24 @@ def _made(
             counts, schema.contributions
         )
     if distribution is not None:  # noise that cannot be drawn is refused here, while nothing is spent
-        bins = (LARGEST_MAPPED if bought is not None else spec.top or 0) + 1
-        noise_for(spec.privatizer, bins, distribution, schema.contributions)
-    shares = [share for share in (bought, distribution, counts) if share is not None]
+        noise_for(spec.privatizer, (spec.top or LARGEST_MAPPED) + 1, distribution, schema.contributions)
+    shares = [share for share in (distribution, counts) if share is not None]
     promise = Guarantee(loss, neighbours(shares, schema.contributions), grade_of(loss))
-    return DistributionPlan(
-        spec, schema.rows, schema.contributions, promise, noise, spec.refined, counts, distribution, bought
-    )
+    return DistributionPlan(spec, schema.rows, schema.contributions, promise, noise, counts, distribution)
 
 
-def _split(spec: KeepDistribution, otherwise: Fraction) -> Fraction:
+def _split(spec: KeepDistribution, followed: Fraction, epsilon: float, rows: int) -> Fraction:
     """The share of the distribution: as asked for, or the one chosen by the study."""
-    asked = None if spec.split is None else Fraction(spec.split)
-    if spec.max_count is None:
-        if asked:
-            raise BadInput(
-                f"split = {text(asked)} was asked for without max_count",
-                "the distribution can be measured only over a known range",
-                "Give max_count (or 'auto'), or split 0",
-            )
-        return checked_split(Fraction(0), spec.refined)
-    return otherwise if asked is None else checked_split(asked, spec.refined)
+    if spec.split is not None:
+        return checked_split(spec.split, spec.refined)
+    follows = spec.aim == "distribution" and not spec.signed
+    return followed if follows else balanced_split(epsilon, rows, None if spec.signed else spec.top)
 
 
 def _steps(plan: DistributionPlan) -> Iterator[Remark]:
     """In the order in which they are done, each with its price."""
     spec = plan.spec
-    if plan.max_count is not None:
-        yield Remark.of("buy-max-count", price=str(plan.max_count), rows=plan.rows)
-    if spec.max_count is None:
-        yield Remark("leave-uncut")
-    else:
-        yield Remark.of("cut-at", max_count=spec.max_count)
+    yield Remark("leave-uncut") if spec.cut is None else Remark.of("cut-at", max_count=spec.cut)
     if plan.distribution is not None:
         yield Remark.of("measure-distribution", price=str(plan.distribution), privatizer=spec.privatizer)
     if spec.mechanism != "transport":
@@ -145,6 +110,7 @@ def _steps(plan: DistributionPlan) -> Iterator[Remark]:
         yield Remark.of("add-noise", price=str(plan.counts), rows=plan.rows)
         if spec.refined:
             yield Remark("refine")
-        yield Remark("map-by-rank" if spec.consistent else "map-one-by-one")
+        if not spec.signed:
+            yield Remark("map-by-rank" if spec.consistent else f"map-{spec.aim}")
     if plan.contributions > 1:
         yield Remark.of("widened", contributions=plan.contributions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ import numpy as np
 from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for, privatizer
 from discreet.errors import NotProven
-from discreet.laws import Geometric, NoiseLaw
+from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
@@ -20,17 +21,20 @@ from discreet.ways.keep_distribution.facts import (
     STEPS,
     DistributionFacts,
     KeptDistribution,
+    MappedMechanism,
     PartFacts,
     Share,
     Step,
     grade_of,
+    lam_text,
     neighbours,
     per_unit,
     remarks,
 )  # fmt: skip
-from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED
+from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED, SIGNED, WEIGHTS
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
+WRITTEN_WEIGHT = r"inf|\d+(\.\d+)?(e[+-]\d+)?"  # how a weight is written in a record
 NEARLY = 1 - Fraction(1, 1 << 12)  # of a share: noise is calibrated far more closely than that
 
 
@@ -67,32 +71,56 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     """The name, the form and what was measured fit each other."""
     record = publication.record
     mechanism, published = record.facts.mechanism, record.facts.distribution
-    consistent = published is not None and published.histogram is not None
-    noisy = isinstance(mechanism.form, NoiseThenMap)
-    fits = mechanism.name in (*MAPPED, *CONSTRUCTED)
-    fits = fits and (mechanism.name == "rank") == consistent and noisy == (mechanism.name in (*MAPPED, "unfixed"))
+    mark = "" if record.private else SEEDED
+    fits = mechanism.name in (*MAPPED, SIGNED, *CONSTRUCTED) and _form_fits(record.facts)
     fits = fits and not (mechanism.constructed and mechanism.refined)
     fits = fits and mechanism.parameters == form_parameters(mechanism.form)
-    if isinstance(mechanism.form, NoiseThenMap):
-        mapped = published is not None and mechanism.name != "rank"
-        fits = fits and (mechanism.constructed or (mechanism.form.map is not None) == mapped)
-    mark = "" if record.private else SEEDED
     fits = fits and re.fullmatch(mark + r"[0-9a-f]{32}", mechanism.map_seed) is not None
     fits = fits and [part.what for part in mechanism.parts] == [what for what in STEPS if what in mechanism.steps]
     problems = [] if fits else ["The mechanism is not what its name says."]
-    if mechanism.refined and published is not None and published.method not in (None, CUMULATIVE):
+    top = record.schema.max_count
+    if (mechanism.top_code and top is None) or (mechanism.constructed and not mechanism.top_code):
+        problems.append("Whether larger counts were treated as max_count does not fit the mechanism.")
+    if not _aim_fits(mechanism):
+        problems.append("The weight of the distribution is not what was favoured.")
+    if mechanism.refined and published.method not in (None, CUMULATIVE):
         problems.append("The distribution was refined, which only the measurements of 'cumulative' can be.")
-    if published is not None and published.method is None and not mechanism.refined:
+    if published.method is None and not mechanism.refined:
         problems.append("The distribution was neither measured nor estimated from the noisy counts.")
-    if mechanism.constructed and published is None:
-        problems.append("The distribution that the mechanism was constructed for is missing.")
-    if published is not None:
-        measured = published.method in exact_privatizers() if published.measurements is not None else None
-        if measured is False or (published.measurements is None) != (published.method is None):
-            problems.append("The distribution was not measured by the method it names.")
-        if abs(published.distribution.sum() - 1) > CLOSE or np.min(published.distribution, initial=0) < 0:
-            problems.append("The published distribution is none.")
+    measured = published.method in exact_privatizers() if published.measurements is not None else None
+    if measured is False or (published.measurements is None) != (published.method is None):
+        problems.append("The distribution was not measured by the method it names.")
+    if abs(published.distribution.sum() - 1) > CLOSE or np.min(published.distribution, initial=0) < 0:
+        problems.append("The published distribution is none.")
     return problems
+
+
+def _form_fits(facts: KeptDistribution) -> bool:
+    """Noise is mapped by rank, or left as it is; a constructed mechanism draws every row by itself."""
+    mechanism, form, bins = facts.mechanism, facts.mechanism.form, facts.distribution.histogram
+    if mechanism.constructed:
+        return isinstance(form, NoiseThenMap) == (mechanism.name == "unfixed") and bins is None
+    if not isinstance(form, NoiseThenMap):
+        return False
+    if mechanism.name == SIGNED:
+        return form.clamp is None and form.map is None and bins is None
+    return form.clamp is not None and form.map is not None and bins is not None and bool((bins >= 0).all())
+
+
+def _aim_fits(mechanism: MappedMechanism) -> bool:
+    aim = mechanism.aim
+    if aim is None or mechanism.name not in MAPPED:
+        return aim is None and mechanism.name not in MAPPED
+    if not all(math.isfinite(error) and error >= 0 for error in (aim.count_error, aim.distribution_error)):
+        return False
+    follows = mechanism.name == "rank" or not mechanism.refined
+    if follows and aim.lam != lam_text(math.inf):
+        return False
+    if aim.favor in WEIGHTS:
+        return aim.lam == lam_text(WEIGHTS[aim.favor])
+    if aim.lam is None:
+        return aim.favor == "balance"
+    return aim.favor in ("balance", "lam") and re.fullmatch(WRITTEN_WEIGHT, aim.lam) is not None
 
 
 def _whole(loss: Loss, parts: tuple[PartFacts, ...]) -> list[str]:
@@ -112,21 +140,14 @@ def _whole(loss: Loss, parts: tuple[PartFacts, ...]) -> list[str]:
 
 def _stages(publication: Publication[KeptDistribution], shares: dict[Step, Share]) -> list[str]:
     """What was measured beside the rows had noise enough, and every share was spent on something."""
-    record = publication.record
-    people, problems = record.schema.contributions, []
-    published, bought = record.facts.distribution, record.facts.mechanism.bought_max_count
-    noise = None if published is None else published.noise
-    if (noise is None) != ("distribution" not in shares) or (bought is None) != ("max_count" not in shares):
+    published = publication.record.facts.distribution
+    if (published.noise is None) != ("distribution" not in shares):
         return ["A share of the budget does not fit what was measured."]
-    if published is not None and (noise is None) != (published.measurements is None):
+    if (published.noise is None) != (published.measurements is None):
         return ["The measurements of the distribution come without the law of their noise, or it without them."]
-    if published is not None and noise is not None and published.method is not None:
-        problems += _stage_one(published, noise, shares["distribution"], publication)
-    if bought is not None:
-        law, share = Geometric(bought.odds), shares["max_count"]
-        if not _pays(law, share, people) or _pays(law, share.times(NEARLY), people):
-            problems.append("The noise in the measurement of the max_count is not what its share of the budget needs.")
-    return problems
+    if published.noise is None or published.method is None:
+        return []
+    return _stage_one(published, published.noise, shares["distribution"], publication)
 
 
 def _stage_one(
@@ -134,8 +155,11 @@ def _stage_one(
 ) -> list[str]:
     """As many answers as there are questions, with no less noise than their share needs, and no more."""
     assert published.method is not None and published.measurements is not None, "which has been seen"
-    method, bins, problems = published.method, len(published.distribution), []
-    people, some = publication.record.schema.contributions, np.zeros(bins, dtype=np.int64)
+    top, people = publication.record.schema.max_count, publication.record.schema.contributions
+    if top is None and published.method != CUMULATIVE:
+        return ["The distribution was measured over a range that nobody knew."]
+    method, bins, problems = published.method, (len(published.measurements) if top is None else top) + 1, []
+    some = np.zeros(bins, dtype=np.int64)
     some[0] = len(publication.counts)  # any histogram of so many rows
     if published.measurements.shape != privatizer(method).answers(some).shape:
         problems.append("There are not as many measurements of the distribution as its method makes.")

@@ -9,23 +9,23 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.certify.prove import Proof, proof_of
 from discreet.distribution.privatizer import estimated
-from discreet.distribution.projections import integer_bins
-from discreet.distribution.refine import refine
 from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.values import Concentrated
-from discreet.public_map import map_each, map_onto, rank_rows
+from discreet.public_map import map_each, monotone_map, rank_rows
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
 from discreet.ways.keep_distribution.facts import (
-    BoughtFacts,
+    AimFacts,
     DistributionFacts,
     KeptDistribution,
     MappedMechanism,
     PartFacts,
+    lam_text,
     remarks,
 )  # fmt: skip
+from discreet.ways.keep_distribution.follow import Noisy, Outcome, least_error, onto, shown
 from discreet.ways.keep_distribution.plan import DistributionPlan
-from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+from discreet.ways.keep_distribution.spec import SIGNED
 
 
 def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistribution]:
@@ -33,67 +33,72 @@ def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistrib
         counts, facts = _constructed(plan, measured)
     else:
         counts, facts = _mapped(plan, measured)
-    promise = replace(plan.guarantee, remarks=remarks(facts, measured.max_count))
-    signed = measured.rows if isinstance(facts.mechanism.form, NoiseThenMap) else None
-    return Published(counts, signed, promise, facts, measured.max_count, _proof(plan, facts.mechanism.form))
+    form = facts.mechanism.form
+    noisy = measured.rows if isinstance(form, NoiseThenMap) and form.clamp is not None else None
+    promise = replace(plan.guarantee, remarks=remarks(facts, plan.spec.top))
+    return Published(counts, noisy, promise, facts, plan.spec.top, _proof(plan, form))
 
 
 def _constructed(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
     assert measured.mechanism is not None
     form, counts = measured.mechanism.form, measured.rows
     if isinstance(form, NoiseThenMap):
-        counts = map_each(np.clip(measured.rows, 0, measured.max_count), form.map, measured.public_seed)
+        counts = map_each(np.clip(measured.rows, 0, plan.spec.top), form.map, measured.public_seed)
     described = _mechanism(plan, measured, measured.mechanism.name, form)
     return counts, KeptDistribution(described, _distribution(measured, plan, _measured_distribution(plan, measured)))
 
 
 def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
+    """Noise, then the counts that follow from it and from the distribution behind it."""
     assert plan.noise is not None
-    top = measured.max_count if measured.max_count is not None else max(1, int(measured.rows.max()))
-    clamped = np.clip(measured.rows, 0, top)
-    form = NoiseThenMap(plan.noise, (0, top))
-    if top > LARGEST_MAPPED:
-        return clamped, KeptDistribution(_mechanism(plan, measured, "transport", form), None)
-    seen = np.bincount(clamped, minlength=top + 1)
-    target = _target(plan, measured, seen)
-    bins = integer_bins(target, len(clamped))
-    if plan.spec.consistent:
-        counts = rank_rows(measured.rows, bins, measured.public_seed)
-        shares = _distribution(measured, plan, bins / bins.sum(), bins)
-        return counts, KeptDistribution(_mechanism(plan, measured, "rank", form), shares)
-    # onto whole numbers of rows: a lone large count must not wander off into a tail of tiny shares
-    counts, public_map = map_onto(clamped, seen, bins, measured.public_seed)
-    described = _mechanism(plan, measured, "transport", replace(form, map=public_map))
-    return counts, KeptDistribution(described, _distribution(measured, plan, target))
+    found, spec = outcome(plan, measured), plan.spec
+    if spec.signed:
+        described = _mechanism(plan, measured, SIGNED, NoiseThenMap(plan.noise))
+        return measured.rows, KeptDistribution(described, _distribution(measured, plan, found.distribution))
+    bins, top = found.histogram, len(found.histogram) - 1
+    counts = rank_rows(measured.rows, bins, measured.public_seed, beyond=spec.cut is None)
+    seen = np.bincount(np.clip(measured.rows, 0, top), minlength=top + 1)
+    form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen.astype(float), bins.astype(float)))
+    shares = bins / bins.sum() if spec.consistent else found.distribution
+    aim = AimFacts(spec.aim, lam_text(found.followed.lam), *shown(found.followed))
+    described = _mechanism(plan, measured, "rank" if spec.consistent else "transport", form, aim)
+    return counts, KeptDistribution(described, _distribution(measured, plan, shares, bins))
 
 
-def _target(plan: DistributionPlan, measured: Measured, seen: Integers) -> Floats:
-    """The distribution that rows are mapped onto."""
-    if not plan.refined:
-        return _measured_distribution(plan, measured)
+def outcome(plan: DistributionPlan, measured: Measured) -> Outcome:
+    """The distribution, and how many rows are to have each count."""
     assert plan.noise is not None
-    return refine(seen, plan.noise, measured.answers, measured.noise)
+    first, spec = measured.stage_one, plan.spec
+    if not spec.refined:
+        return onto(Noisy(measured.rows, plan.noise, spec.cut), _measured_distribution(plan, measured))
+    told = (None, None) if first is None else (first.answers, first.noise)
+    return least_error(Noisy(measured.rows, plan.noise, spec.cut, *told), spec.weight, spec.top)
 
 
 def _measured_distribution(plan: DistributionPlan, measured: Measured) -> Floats:
-    assert measured.answers is not None and measured.max_count is not None
-    return estimated(plan.spec.privatizer, measured.answers, plan.rows, measured.max_count + 1)
+    """As stage one tells it; up to max_count, or to the end that its own answers chose."""
+    assert measured.stage_one is not None
+    answers = measured.stage_one.answers
+    bins = len(answers) + 1 if plan.spec.top is None else plan.spec.top + 1
+    return estimated(plan.spec.privatizer, answers, plan.rows, bins)
 
 
-def _mechanism(plan: DistributionPlan, measured: Measured, name: str, form: Form) -> MappedMechanism:
-    shares = {"max_count": plan.max_count, "distribution": plan.distribution, "counts": plan.counts}
+def _mechanism(
+    plan: DistributionPlan, measured: Measured, name: str, form: Form, aim: AimFacts | None = None
+) -> MappedMechanism:
+    shares = {"distribution": plan.distribution, "counts": plan.counts}
     parts = tuple(PartFacts(what, loss) for what, loss in shares.items() if loss is not None)  # type: ignore[arg-type]
-    paid = measured.bought
-    bought = None if paid is None else BoughtFacts(paid.quantile, paid.above, paid.noise.odds)
-    refined = plan.refined and plan.noise is not None
-    return MappedMechanism(name, form_parameters(form), form, measured.public_seed, refined, parts, bought)
+    refined, cut = plan.spec.refined and plan.noise is not None, plan.spec.cut is not None
+    return MappedMechanism(name, form_parameters(form), form, measured.public_seed, refined, cut, aim, parts)
 
 
 def _distribution(
     measured: Measured, plan: DistributionPlan, shares: Floats, histogram: Integers | None = None
 ) -> DistributionFacts:
-    method = None if measured.answers is None else plan.spec.privatizer
-    return DistributionFacts(shares, method, measured.answers, measured.noise, histogram)
+    first = measured.stage_one
+    if first is None:
+        return DistributionFacts(shares, None, None, None, None, histogram)
+    return DistributionFacts(shares, plan.spec.privatizer, first.answers, first.borders, first.noise, histogram)
 
 
 def _proof(plan: DistributionPlan, form: Form) -> Proof | None:

@@ -22,7 +22,6 @@ def rebuild(publication: Publication[KeptDistribution]) -> list[str]:
     mechanism, published = facts.mechanism, facts.distribution
     if not mechanism.constructed:
         raise NotApplicable("noise is mapped, no mechanism is constructed")
-    assert published is not None, "which has been proved"
     most, size = LARGEST_PROGRAM if mechanism.name in PROGRAMS else LARGEST_REBUILT, len(published.distribution)
     if size > most:
         raise NotApplicable(f"not constructed again, {size} counts are more than {most}")

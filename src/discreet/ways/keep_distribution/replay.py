@@ -1,153 +1,203 @@
-"""That the largest count, the distribution, the map and the table follow from the published measurements."""
+"""That the distribution, the map and the table follow from the published measurements."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.max_count import border_of
+from discreet.distribution.borders import Adaptive, fits
 from discreet.distribution.privatizer import estimated
-from discreet.distribution.projections import integer_bins
-from discreet.distribution.refine import refine
 from discreet.mechanism import NoiseThenMap, possible_outputs
-from discreet.public_map import LARGEST_RANGE, MAP_BITS, PublicMap, map_each, map_onto, rank_rows
+from discreet.public_map import PublicMap, map_each, monotone_map, rank_rows
 from discreet.record.release import Publication
-from discreet.ways.keep_distribution.facts import DistributionFacts, KeptDistribution
-from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text
+from discreet.ways.keep_distribution.follow import Noisy, Outcome, least_error, onto, shown
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
-TOLERANCE = 1e-6  # refinement is numerical: another machine may differ in the last digits
+TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
+ROWS_APART = 1e-4  # of all rows, and one more: so far may a number of rows be from the one that is found again
+ERRORS_APART = 0.01  # of an expected error: it is written with three digits
+WEIGHTS_APART = 0.1  # of the logarithm of a weight to base 2: it is searched for in steps of half that
 
 
 def replay(publication: Publication[KeptDistribution]) -> list[str]:
-    return [*_max_count(publication), *_distribution(publication), *_map(publication), *_table(publication)]
+    facts = publication.record.facts
+    problems = [*_range(publication), *_borders(publication)]
+    if problems:
+        return problems
+    if facts.mechanism.constructed:
+        return [*_measured(publication), *_constructed_map(facts), *_constructed_table(publication)]
+    return [*_estimated(publication), *_map(publication), *_table(publication)]
 
 
-def _max_count(publication: Publication[KeptDistribution]) -> list[str]:
-    record, measured = publication.record, publication.measured
-    mechanism, top = record.facts.mechanism, record.schema.max_count
-    bought = mechanism.bought_max_count
-    if bought is not None and top != border_of(bought.above, len(publication.counts), bought.quantile, bought.odds):
-        return ["The largest count does not follow from its measurement."]
-    if not isinstance(mechanism.form, NoiseThenMap):
-        fits = mechanism.form.shape[0] - 1 == top
-    else:
-        expected = top if top is not None else None if measured is None else max(1, int(measured.max()))
-        clamp = mechanism.form.clamp
-        fits = clamp is not None and clamp[0] == 0 and expected in (None, clamp[1])
-    return [] if fits else ["The range of the map is not the one of the schema."]
-
-
-def _distribution(publication: Publication[KeptDistribution]) -> list[str]:
-    published, clamp = publication.record.facts.distribution, publication.record.facts.mechanism.clamp
-    if published is None:
-        wide = clamp is not None and clamp[1] > LARGEST_MAPPED
-        return [] if wide else ["The distribution of counts is missing."]
-    if len(published.distribution) != _bins(publication):
-        return ["The published distribution is not one of the counts that rows can have."]
-    expected, bins, rows = _expected(publication, published), published.histogram, len(publication.counts)
-    if bins is not None and (bins.sum() != rows or _apart(published.distribution, bins / bins.sum())):
-        return ["The published distribution is not the one of the published histogram."]
-    if expected is None:
-        return []
-    if bins is not None:
-        if len(bins) != len(expected) or np.abs(np.cumsum(bins - integer_bins(expected, rows))).max() > 1:
-            return ["The published histogram does not follow from the measurements."]
-        return []
-    off = _apart(published.distribution, expected)
-    return ["The published distribution does not follow from the measurements."] if off else []
-
-
-def _bins(publication: Publication[KeptDistribution]) -> int:
-    """How many counts a row can have."""
-    form = publication.record.facts.mechanism.form
+def _range(publication: Publication[KeptDistribution]) -> list[str]:
+    """The range of the map, and of the distribution, is the one of the counts that rows can have."""
+    facts, top, rows = publication.record.facts, publication.record.schema.max_count, _rows(publication)
+    clamp, form = facts.mechanism.clamp, facts.mechanism.form
     if not isinstance(form, NoiseThenMap):
-        return form.shape[1]
-    return 0 if form.clamp is None else form.clamp[1] + 1
+        holds = form.shape[0] - 1 == top and len(facts.distribution.distribution) == form.shape[1]
+        return [] if holds else ["The range of the mechanism is not the one of the schema."]
+    cut = top if facts.mechanism.top_code else None
+    largest = cut if rows is None else Noisy(rows, form.noise, cut).largest
+    if facts.mechanism.name == SIGNED:
+        holds, size = clamp is None, len(facts.distribution.distribution) - 1
+    else:
+        holds = clamp is not None and clamp[0] == 0 and clamp[1] in ({largest} - {None} or range(1, LARGEST_MAPPED + 1))
+        size = 0 if clamp is None else clamp[1]
+    if not facts.mechanism.refined and not facts.mechanism.constructed and facts.mechanism.name != "rank":
+        measured = facts.distribution.measurements
+        size, largest = (top or (0 if measured is None else len(measured))), None
+    right = len(facts.distribution.distribution) == size + 1 and largest in (None, size)
+    bins = facts.distribution.histogram
+    right = right and (bins is None or (clamp is not None and len(bins) == clamp[1] + 1))
+    return [] if holds and right else ["The range of the map is not the one of the noisy counts."]
 
 
-def _apart(one: Floats, other: Floats) -> bool:
-    return len(one) != len(other) or bool(np.abs(one - other).max() > TOLERANCE)
+def _rows(publication: Publication[KeptDistribution]) -> Integers | None:
+    """The noisy rows, where they are published."""
+    signed = publication.record.facts.mechanism.name == SIGNED
+    return publication.counts if signed else publication.measured
 
 
-def _expected(publication: Publication[KeptDistribution], published: DistributionFacts) -> Floats | None:
-    """What the measurements make of the distribution; None where they are not published."""
-    mechanism, rows = publication.record.facts.mechanism, len(publication.counts)
-    answers = published.measurements
-    if answers is not None and published.method is not None and not mechanism.refined:
-        return estimated(published.method, answers, rows, len(published.distribution))
-    if publication.measured is None or mechanism.clamp is None or mechanism.noise is None:
-        return None
-    top = mechanism.clamp[1]
-    seen = np.bincount(np.clip(publication.measured, 0, top), minlength=top + 1)
-    return refine(seen, mechanism.noise, answers, published.noise)
+def _borders(publication: Publication[KeptDistribution]) -> list[str]:
+    """Where nobody gave the range of stage one, it follows from the first answers."""
+    published, known = publication.record.facts.distribution, publication.record.schema.max_count is not None
+    if published.measurements is None or published.noise is None:
+        return [] if published.borders is None else ["There are borders of something that was not measured."]
+    if known or published.borders is None:
+        return [] if known and published.borders is None else ["The borders of the measurement are not the schema's."]
+    asked = Adaptive(published.borders, published.measurements)
+    right = fits(asked, len(publication.counts), published.noise, LARGEST_MAPPED)
+    return [] if right else ["The range of the measured distribution does not follow from its first answers."]
+
+
+def _measured(publication: Publication[KeptDistribution]) -> list[str]:
+    published = publication.record.facts.distribution
+    assert published.method is not None and published.measurements is not None, "which has been proved"
+    found = estimated(
+        published.method, published.measurements, len(publication.counts), len(published.distribution)
+    )  # fmt: skip
+    return [] if _close(published.distribution, found) else [NOT_THE_DISTRIBUTION]
+
+
+NOT_THE_DISTRIBUTION = "The published distribution does not follow from the measurements."
+
+
+def _close(one: Floats, other: Floats) -> bool:
+    return len(one) == len(other) and bool(np.abs(np.cumsum(one - other)).max() <= TOLERANCE)
+
+
+def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
+    """The distribution, the numbers of rows, the weight and the errors are those that are found again."""
+    facts, rows = publication.record.facts, _rows(publication)
+    published, aim, bins = facts.distribution, facts.mechanism.aim, facts.distribution.histogram
+    if bins is not None and bins.sum() != len(publication.counts):
+        return ["The published histogram is not one of as many rows."]
+    consistent = facts.mechanism.name == "rank"
+    if consistent and bins is not None and not _close(published.distribution, bins / bins.sum()):
+        return ["The published distribution is not the one of the published histogram."]
+    if rows is None:
+        return []
+    found = _found(publication, rows, aim)
+    problems = [] if consistent or _close(published.distribution, found.distribution) else [NOT_THE_DISTRIBUTION]
+    if bins is not None:
+        far = np.abs(np.cumsum(bins) - found.followed.upto).max()
+        if far > 1 + ROWS_APART * len(rows):
+            problems.append("The published histogram does not follow from the measurements.")
+    if aim is not None and not _same_aim(aim, found):
+        problems.append("The weight of the distribution, or an expected error, is not the one that is found again.")
+    return problems
+
+
+def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> Outcome:
+    record = publication.record
+    mechanism, published = record.facts.mechanism, record.facts.distribution
+    assert mechanism.noise is not None
+    cut = record.schema.max_count if mechanism.top_code else None
+    if not mechanism.refined:
+        return onto(Noisy(rows, mechanism.noise, cut), _stage_one(published, len(rows), record.schema.max_count))
+    noisy = Noisy(rows, mechanism.noise, cut, published.measurements, published.noise)
+    asked = None if aim is None or aim.favor == "balance" else float(aim.lam or 0)
+    return least_error(noisy, asked, record.schema.max_count)
+
+
+def _stage_one(published: DistributionFacts, rows: int, top: int | None) -> Floats:
+    assert published.method is not None and published.measurements is not None, "which has been proved"
+    bins = (len(published.measurements) if top is None else top) + 1
+    return estimated(published.method, published.measurements, rows, bins)
+
+
+def _same_aim(aim: AimFacts, found: Outcome) -> bool:
+    there, again = aim.lam, lam_text(found.followed.lam)
+    if there is None or again is None:
+        same = there is again
+    else:
+        same = there == again or abs(math.log2(float(there) / float(again))) <= WEIGHTS_APART
+    pairs = zip((aim.count_error, aim.distribution_error), shown(found.followed))
+    return same and all(abs(one - other) <= ERRORS_APART * max(one, other) for one, other in pairs)
 
 
 def _map(publication: Publication[KeptDistribution]) -> list[str]:
-    """A map is about the values there can be; a mechanism of the published distribution leaves it as it is."""
-    facts = publication.record.facts
-    form, published = facts.mechanism.form, facts.distribution
-    if not isinstance(form, NoiseThenMap):
-        assert published is not None, "which has been found"
-        moved = np.abs(published.distribution @ form.matrix() - published.distribution).max()
-        return [] if moved <= TOLERANCE else ["The mechanism does not keep the published distribution."]
-    if form.map is None or form.clamp is None:
+    """The published map is the one from the noisy values as seen onto the numbers of rows."""
+    facts, rows = publication.record.facts, publication.measured
+    form, bins = facts.mechanism.form, facts.distribution.histogram
+    if bins is None or not isinstance(form, NoiseThenMap) or form.map is None or form.clamp is None:
         return []
-    top, ends = form.clamp[1], form.map.keys
-    fits = (form.map.first, form.map.bits) == (0, MAP_BITS) and top < LARGEST_RANGE
-    fits = fits and form.map.outputs.min() >= 0 and form.map.outputs.max() <= top
-    fits = fits and int(ends.max(initial=0)) <= (top + 1) << MAP_BITS
-    return [] if fits else ["The map is none of the values there can be."]
+    if not np.array_equal(form.map.outputs, np.flatnonzero(bins)):
+        return ["The map does not lead to the published histogram."]
+    if rows is None:
+        return []
+    seen = np.bincount(np.clip(rows, *form.clamp), minlength=len(bins))
+    again = monotone_map(seen.astype(float), bins.astype(float))
+    return [] if same_map(form.map, again) else ["The map is not the one between the published histograms."]
 
 
 def _table(publication: Publication[KeptDistribution]) -> list[str]:
     facts, counts = publication.record.facts, publication.counts
-    form, published = facts.mechanism.form, facts.distribution
-    most = form.shape[1]
-    if counts.min() < 0 or counts.max() >= most:
-        return [f"The table holds counts outside 0..{most - 1}."]
-    histogram = None if published is None else published.histogram
-    if histogram is not None and not np.array_equal(np.bincount(counts, minlength=most), histogram):
+    bins = facts.distribution.histogram
+    if bins is None:
+        return []
+    if counts.min() < 0:
+        return ["The table holds a negative count."]
+    last = len(bins) - 1
+    if facts.mechanism.top_code and counts.max() > last:
+        return [f"The table holds counts above {last}."]
+    if not np.array_equal(np.bincount(np.minimum(counts, last), minlength=last + 1), bins):
         return ["The histogram of the table is not the published one."]
     if publication.measured is None:
-        return _unmeasured(facts, counts)
-    if not isinstance(form, NoiseThenMap):
-        return ["The release has a file of measurements, but its counts are all there is to measure."]
-    made = _replayed(facts, form, publication.measured)
-    if made is None:
-        return ["The map does not lead to the published distribution."]
+        return []
+    made = rank_rows(publication.measured, bins, facts.mechanism.map_seed, beyond=not facts.mechanism.top_code)
     wrong = np.flatnonzero(made != counts)
     return [f"Row {int(wrong[0]) + 1} of the table does not follow from the measurements."] if len(wrong) else []
 
 
-def _unmeasured(facts: KeptDistribution, counts: Integers) -> list[str]:
-    """What the table alone must be: made of counts that can come out, and as many of each as were mapped there."""
-    form, published = facts.mechanism.form, facts.distribution
+def _constructed_map(facts: KeptDistribution) -> list[str]:
+    """A mechanism constructed for the published distribution leaves it as it is."""
+    form, shares = facts.mechanism.form, facts.distribution.distribution
+    if isinstance(form, NoiseThenMap):
+        return []
+    moved = np.abs(shares @ form.matrix() - shares).max()
+    return [] if moved <= TOLERANCE else ["The mechanism does not keep the published distribution."]
+
+
+def _constructed_table(publication: Publication[KeptDistribution]) -> list[str]:
+    facts, counts = publication.record.facts, publication.counts
+    form = facts.mechanism.form
+    most = form.shape[1]
+    if counts.min() < 0 or counts.max() >= most:
+        return [f"The table holds counts outside 0..{most - 1}."]
     possible = possible_outputs(form)
     if possible is not None and not np.isin(counts, possible).all():
         return ["The table holds a count that cannot come out of the mechanism."]
-    if facts.mechanism.name != "transport" or published is None or not isinstance(form, NoiseThenMap):
+    if publication.measured is None:
         return []
-    bins = integer_bins(published.distribution, len(counts))
-    if possible is not None and not np.array_equal(possible, np.flatnonzero(bins)):
-        return ["The map does not lead to the published distribution."]
-    # a bin that ends within the rows of one noisy value ends at a whole row: one more or one less
-    off = np.abs(np.cumsum(np.bincount(counts, minlength=len(bins)) - bins)).max()
-    return [] if off <= 1 else ["The table does not have the published distribution."]
-
-
-def _replayed(facts: KeptDistribution, form: NoiseThenMap, measured: Integers) -> Integers | None:
-    """The counts that follow; None if the published map is not the one between the published histograms."""
-    seed, published = facts.mechanism.map_seed, facts.distribution
-    if published is not None and published.histogram is not None:
-        return rank_rows(measured, published.histogram, seed)
-    if form.clamp is None:
-        return None
-    clamped = np.clip(measured, *form.clamp)
-    if facts.mechanism.constructed or form.map is None or published is None:
-        return map_each(clamped, form.map, seed)
-    seen = np.bincount(clamped, minlength=len(published.distribution))
-    counts, public_map = map_onto(clamped, seen, integer_bins(published.distribution, len(clamped)), seed)
-    return counts if same_map(form.map, public_map) else None
+    if not isinstance(form, NoiseThenMap):
+        return ["The release has a file of measurements, but its counts are all there is to measure."]
+    made = map_each(np.clip(publication.measured, 0, most - 1), form.map, facts.mechanism.map_seed)
+    wrong = np.flatnonzero(made != counts)
+    return [f"Row {int(wrong[0]) + 1} of the table does not follow from the measurements."] if len(wrong) else []
 
 
 def same_map(one: PublicMap, other: PublicMap) -> bool:

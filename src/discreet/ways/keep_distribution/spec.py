@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -18,9 +19,12 @@ CONSTRUCTED = (
 )  # fmt: skip  # a mechanism built for the distribution, for each row
 BASES = ("geometric", "gaussian", "staircase")  # ours; a law that is registered is one too
 PRIVATIZERS = ("cumulative", "cyclic-laplace", "hierarchical", "laplace", "privelet", "sorted")  # ours, too
-AUTO = "auto"
+AUTO = "auto"  # another word for leaving max_count out
 CUMULATIVE = "cumulative"  # the privatizer whose measurements refinement understands
-LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
+LARGEST_MAPPED = 100_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
+SIGNED = "signed"  # the name of what leaves noisy values as they are
+FAVORS = ("balance", "counts", "distribution")
+WEIGHTS = {"counts": 0.0, "distribution": math.inf}  # of the distribution's error; `balance` weighs by what it sees
 
 
 def bases() -> tuple[str, ...]:
@@ -40,16 +44,42 @@ def count_or_word(word: str) -> int | str:
     return int(word) if word.lstrip("-").isdigit() else word
 
 
+def weight_of(word: object) -> float:
+    """A weight: a number that is not negative, or infinity."""
+    try:
+        number = math.inf if word in ("inf", "infinity", math.inf) else float(exact(word, "lam"))  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if number < 0:
+        raise BadInput(f"lam = {word} was asked for", "a weight is not negative", "Give 0, a positive number or 'inf'")
+    return number
+
+
 @dataclass(frozen=True)
 class KeepDistribution(WaySpec):
-    """Keep the distribution of counts: measure it, add noise to every row, map the noisy rows onto it."""
+    """Noise on every row, then the counts that err least: themselves, and the distribution of all of them."""
 
     name: ClassVar[str] = "keep-distribution"
 
     max_count: int | str | None = option(
         None,
-        "the largest count, larger ones are treated as it; 'auto' buys one; left out, it is read off the noisy values",
+        "how far the distribution is kept, larger counts keep their own noise; 'auto' or left out: read off the noisy "
+        "values",
         read=count_or_word,
+    )
+    favor: str | None = option(
+        None,
+        "which error to make small: balance (both, neither above that of plain noise), counts, or distribution (as the "
+        "paper does, with a share of the budget)",
+        values=lambda: FAVORS,
+        usual="balance",
+    )
+    lam: Number | None = option(
+        None, "in place of favor: the weight of the distribution's error against that of the counts, or 'inf'"
+    )
+    signed: bool = option(False, "leave the noisy values as they are, negative ones too", kind=bool, flag="--signed")
+    top_code: bool = option(
+        False, "treat counts above max_count as max_count, before the noise", kind=bool, flag="--top-code"
     )
     mechanism: str = option(
         "transport",
@@ -57,12 +87,12 @@ class KeepDistribution(WaySpec):
         values=lambda: (*MAPPED, *CONSTRUCTED),
     )
     consistent: bool | None = option(
-        None, "map rows by their ranks: the table has exactly the published distribution",
+        None, "follow the distribution so closely that the table has exactly the published one",
         kind=bool, flag="--consistent/--independent",
     )  # fmt: skip
     split: Number | None = option(None, "share of the budget for the distribution, at least 0 and below 1")
     refine: bool | None = option(
-        None, "estimate the distribution again from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
+        None, "estimate the distribution from the noisy rows: free", kind=bool, flag="--refine/--no-refine"
     )
     base: str | None = option(
         None,
@@ -93,6 +123,7 @@ class KeepDistribution(WaySpec):
         if self.split is not None:
             object.__setattr__(self, "split", _share(self.split))
         self._check_range()
+        self._check_aim()
         if self.refine and self.privatizer != CUMULATIVE:
             found = "refinement takes the measurements of 'cumulative' only"
             raise BadInput(f"refine was asked for with the privatizer {self.privatizer!r}", found, "Leave refine out")
@@ -100,18 +131,45 @@ class KeepDistribution(WaySpec):
             self._refuse_for_constructed(name)
 
     def _check_range(self) -> None:
-        if isinstance(self.max_count, str) and self.max_count != AUTO:
+        if self.max_count == AUTO:
+            object.__setattr__(self, "max_count", None)
+        if isinstance(self.max_count, str):
             raise BadInput(f"max_count = {self.max_count!r} was asked for", "it must be a whole number or 'auto'")
-        if self.max_count is None or isinstance(self.max_count, str):
+        if self.max_count is not None:
+            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
+            if self.max_count > LARGEST_MAPPED:
+                raise too_fine(self.max_count)
             return
-        object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
-        if self.top is not None and self.top > LARGEST_MAPPED:
-            raise too_fine(self.top)
+        if self.top_code:
+            raise BadInput("top_code was asked for", "nobody said where to cut", "Give max_count")
+        if self.privatizer != CUMULATIVE:
+            found = "it measures the distribution over a known range"
+            raise BadInput(
+                f"the privatizer {self.privatizer!r} was asked for without max_count", found, "Give max_count"
+            )
+
+    def _check_aim(self) -> None:
+        if self.favor is not None:
+            choose(self.favor, FAVORS, "favor")
+        if self.lam is not None:
+            object.__setattr__(self, "lam", weight_of(self.lam))
+        aims = [name for name in ("favor", "lam", "signed") if getattr(self, name)] + ["lam"] * (self.lam == 0)
+        if len(aims) > 1:
+            raise BadInput(f"{' and '.join(aims)} were asked for", "they say the same in two ways", "Give one of them")
+        if self.signed and self.consistent:
+            raise BadInput("signed and consistent were asked for", "nothing is mapped where noise is left as it is")
+        follows = self.consistent or not self.refined
+        if follows and self.weight != math.inf and aims and not self.signed:
+            found = "the table then follows the measured distribution, whatever that costs the counts"
+            raise BadInput(f"{aims[0]} was asked for with consistent or without refinement", found, f"Drop {aims[0]}")
 
     def _refuse_for_constructed(self, name: str) -> None:
         """What a constructed mechanism cannot do."""
         if self.max_count is None:
-            raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Give a number or 'auto'")
+            raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Give a number")
+        for word in ("favor", "lam", "signed"):
+            if getattr(self, word) not in (None, False):
+                raise BadInput(f"{word} was asked for with {name!r}", "it draws rows by a matrix", "Use 'transport'")
         if self.refine:
             found = "only mapped noise can be refined"
             raise BadInput(f"refinement was asked for with {name!r}", found, "Use 'transport'")
@@ -122,8 +180,13 @@ class KeepDistribution(WaySpec):
 
     @property
     def top(self) -> int | None:
-        """The largest count, where it was given."""
+        """How far the distribution is kept, where it was said."""
         return self.max_count if isinstance(self.max_count, int) else None
+
+    @property
+    def cut(self) -> int | None:
+        """The count that larger ones are treated as, if they are."""
+        return self.top if self.top_code or self.mechanism != "transport" else None
 
     @property
     def refined(self) -> bool:
@@ -132,10 +195,23 @@ class KeepDistribution(WaySpec):
             return self.mechanism == "transport" and self.privatizer == CUMULATIVE
         return self.refine
 
+    @property
+    def aim(self) -> str:
+        """Which error is made small; `lam` where a weight was given."""
+        if self.lam is not None:
+            return "lam"
+        follows = self.consistent or not self.refined
+        return self.favor or ("distribution" if follows else "balance")
+
+    @property
+    def weight(self) -> float | None:
+        """Of the distribution's error; None: as balance finds it."""
+        return float(self.lam) if self.lam is not None else WEIGHTS.get(self.aim)
+
 
 def too_fine(top: int) -> BadInput:
     return BadInput(
-        f"a largest count of {top} was asked for, or bought",
+        f"max_count = {top} was asked for",
         f"the distribution of counts is kept up to {LARGEST_MAPPED:,} only",
         "Leave max_count out, or use mechanism 'geometric'",
     )

@@ -12,7 +12,8 @@ from discreet.ways.row_by_row.facts import RowFacts
 
 
 def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
-    return Estimate(rows_evidence(publication, publication.record.facts.mechanism.form), level)
+    form, top = publication.record.facts.mechanism.form, publication.record.schema.max_count
+    return Estimate(rows_evidence(publication, form, top=top), level)
 
 
 def errors(publication: Publication[RowFacts]) -> Errors | None:

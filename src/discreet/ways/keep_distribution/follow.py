@@ -1,0 +1,81 @@
+"""From noisy rows to the counts that err least: what `publish` does, and `replay` does again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.distribution.evidence import Followed, Posterior, follow, posterior
+from discreet.distribution.evidence.thresholds import expected_errors
+from discreet.distribution.projections import integer_bins
+from discreet.laws import NoiseLaw
+from discreet.threads import one_thread
+from discreet.ways.keep_distribution.facts import DECIMALS
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """All that the public needs to work out the counts: noisy rows, and what was measured of their distribution."""
+
+    rows: Integers
+    noise: NoiseLaw
+    cut: int | None  # the count that larger ones were treated as
+    prefix: Integers | None = None  # noisy numbers of rows with a count of at most 0, 1, ...
+    prefix_noise: NoiseLaw | None = None
+
+    @property
+    def largest(self) -> int:
+        """Noisy values above it are left as they are."""
+        return self.cut or min(LARGEST_MAPPED, max(1, int(self.rows.max())))
+
+    def fitted(self) -> Posterior:
+        lowest = int(self.rows.min()) if self.noise.decay is None else max(0, int(self.rows.min()))
+        kept = np.clip(self.rows, lowest, None if self.noise.decay is None else self.largest)
+        over = int(self.rows.max()) > self.largest
+        with one_thread():
+            return posterior(
+                np.bincount(kept - lowest), lowest, self.noise, self.largest, cut=self.cut is not None or over,
+                prefix=self.prefix, prefix_noise=self.prefix_noise,
+            )  # fmt: skip
+
+    @property
+    def plain(self) -> Integers:
+        """How many rows have a noisy value of at most 0, 1, ..., cut to the range."""
+        return np.cumsum(np.bincount(np.clip(self.rows, 0, self.largest), minlength=self.largest + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The distribution of counts, and how many rows to publish as at most 0, 1, ..."""
+
+    distribution: Floats
+    followed: Followed
+
+    @property
+    def histogram(self) -> Integers:
+        return np.diff(self.followed.upto, prepend=0)
+
+
+def least_error(noisy: Noisy, lam: float | None, top: int | None) -> Outcome:
+    """The rows that err least, by the posterior of every row."""
+    post = noisy.fitted()
+    return Outcome(np.round(post.distribution, DECIMALS), follow(post, noisy.plain, lam, top))
+
+
+def onto(noisy: Noisy, target: Floats) -> Outcome:
+    """Onto a distribution that was measured: as many rows for each count as it says; beyond its end as they are."""
+    post, plain = noisy.fitted(), noisy.plain
+    ends, last = np.cumsum(integer_bins(target, len(noisy.rows))), min(len(target) - 1, len(plain) - 1)
+    upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))
+    errors = (float(error) for error in expected_errors(post, upto))
+    return Outcome(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))
+
+
+def shown(followed: Followed) -> tuple[float, float]:
+    """The errors to expect, of a count and of the distribution, to as many digits as they are good for."""
+    count, distribution = (float(f"{error:.3g}") for error in (followed.count_error, followed.distribution_error))
+    return count, distribution
