@@ -11,6 +11,8 @@ from discreet.laws import NoiseLaw
 
 MOST_CELLS = 160  # a fit takes the cube of their number; more hardly change what is published
 DENSE, LOGARITHMIC, EVEN = 0.4, 0.4, 0.2  # shares of the cells: where rows are, for small counts, over the whole range
+# cells of one width to another begin, instead, at counts that leave one of these rests: about as many, one round each
+APART = ((2, 2, 5, (0, 1, 3)), (3, 4, 5, (0, 1)), (5, 5, 10, (0, 1, 5)), (6, 9, 10, (0, 1)))
 JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
 TINY = 1e-300  # so that no logarithm is infinite
 NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: a table of masses may end there
@@ -41,7 +43,17 @@ def cell_edges(histogram: Floats, noise: NoiseLaw) -> Integers:
     share = DENSE * dense / dense.sum() + LOGARITHMIC * small / small.sum() + EVEN / size
     number = np.floor(np.cumsum(np.minimum(share * MOST_CELLS, 1.0)) * JUST_BELOW)
     starts = np.flatnonzero(np.diff(number, prepend=-1) > 0)
-    return np.unique(np.concatenate([[0, 1], starts, [size - 1, size]]))
+    return _round_apart(np.unique(np.concatenate([[0, 1], starts, [size - 1, size]])))
+
+
+def _round_apart(edges: Integers) -> Integers:
+    """About as many cells, in which round numbers have their own as far as that goes: people round."""
+    place, widths = np.arange(edges[-1]), np.diff(edges)
+    wide, starts = np.repeat(widths, widths), np.zeros(edges[-1], dtype=bool)
+    starts[edges[:-1]] = True
+    for narrowest, widest, unit, places in APART:
+        starts = np.where((wide >= narrowest) & (wide <= widest), np.isin(place % unit, places), starts)
+    return np.unique(np.concatenate([np.flatnonzero(starts), edges[:2], edges[-2:]]))
 
 
 def seen_edges(edges: Integers, noise: NoiseLaw, low: int, high: int) -> Integers:
@@ -78,9 +90,9 @@ def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
 
 def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:
     """The share of every count: log-linear between the middles of the cells, every cell keeping its mass."""
-    if edges[-1] == len(masses):
+    if edges[-1] - edges[0] == len(masses):
         return masses
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    shape = np.exp(np.interp(np.arange(edges[-1]), middles, log_density - log_density.max()))
-    shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1]), np.diff(edges))
+    shape = np.exp(np.interp(np.arange(edges[0], edges[-1]), middles, log_density - log_density.max()))
+    shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1] - edges[0]), np.diff(edges))
     return shares

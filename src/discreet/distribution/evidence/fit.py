@@ -1,24 +1,30 @@
-"""One fit: the log-density that is most likely given what was seen and one prior, and the evidence for that prior."""
+"""One fit: the log-density that is most likely given what was seen and one prior, and the evidence for that prior.
+
+A prior is a basis: the log-density of the cells is the basis times independent standard normal weights.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 
-MOST_STEPS = 60  # of Fisher scoring; a dozen usually do
+MOST_STEPS = 80  # of Fisher scoring; a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further
-SMALLEST_STEP = 1e-6  # of a whole one: where not even that helps, the top is reached
-ENOUGH_GAIN = 1e-7  # nats; so that fits on two machines agree
+SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
+ENOUGH_GAIN = 1e-9  # nats still to be gained, by the slope: so that fits on two machines agree
+NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
+ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
+LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """Noisy numbers of rows in the first k + 1 cells, for k in `cells`, and the variance of their noise."""
 
-    cells: np.ndarray
+    cells: Integers
     prefix: Floats
     variance: float
 
@@ -35,6 +41,14 @@ class Seen:
     @property
     def total(self) -> float:
         return float(self.rows.sum())
+
+    def within(self, start: int, end: int) -> Seen:
+        """If no count were outside the cells start..end-1."""
+        measured = self.measured
+        if measured is not None:
+            inside = (measured.cells >= start) & (measured.cells < end)
+            measured = Measured(measured.cells[inside] - start, measured.prefix[inside], measured.variance)
+        return replace(self, blur=self.blur[start:end], widths=self.widths[start:end], measured=measured)
 
     def expectation(self, log_density: Floats) -> tuple[Floats, Floats, Floats]:
         """The law of a count, of a noisy value, and the expected rows of each cell given what was seen."""
@@ -64,53 +78,97 @@ class Seen:
             value -= 0.5 * float(residual @ np.linalg.solve(spread, residual) + np.linalg.slogdet(spread)[1])
         return value
 
-    def score(self, log_density: Floats) -> tuple[Floats, Floats]:
-        """The gradient of the log-likelihood, and Fisher's information."""
+    def score(self, log_density: Floats, basis: Floats) -> tuple[Floats, Floats]:
+        """The gradient of the log-likelihood in the log-density; a root of Fisher's information in the weights."""
         shares, noisy, expected = self.expectation(log_density)
-        part = (np.sqrt(self.total) * shares)[:, None] * (self.blur - noisy) / np.sqrt(noisy)
-        information, gradient = part @ part.T, expected - self.total * shares
+        root, gradient = self._root(shares, noisy, basis), expected - self.total * shares
         if self.measured is not None:
             residual, spread, slopes = self.stage_one(shares, noisy, expected)
-            solved = np.linalg.solve(spread, np.column_stack([residual, slopes]))
-            information, gradient = information + slopes.T @ solved[:, 1:], gradient + slopes.T @ solved[:, 0]
-        return gradient, information
+            solved = np.linalg.solve(np.linalg.cholesky(spread), np.column_stack([residual, slopes @ basis]))
+            back = np.linalg.solve(spread, residual)
+            root, gradient = np.column_stack([root, solved[:, 1:].T]), gradient + slopes.T @ back
+        return gradient, root
+
+    def curvature(self, log_density: Floats, basis: Floats) -> Floats:
+        """The curvature of the log-likelihood of the rows in the weights; not always that of a hill."""
+        shares, noisy, expected = self.expectation(log_density)
+        part = (shares[:, None] * basis).T @ (self.blur * (np.sqrt(self.rows) / noisy))
+        mean = np.sqrt(self.total) * (shares @ basis)
+        return (basis.T * (self.total * shares - expected)) @ basis + part @ part.T - np.outer(mean, mean)
+
+    def _root(self, shares: Floats, noisy: Floats, basis: Floats) -> Floats:
+        centred = (shares[:, None] * basis).T @ (self.blur - noisy)
+        root: Floats = centred * np.sqrt(self.total / noisy)
+        return root
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The mode, and how well the prior that it belongs to explains what was seen."""
+    """The mode, and how well the prior that it belongs to explains what was seen; in the cells from `start` on."""
 
-    evidence: float
+    explained: float
     log_density: Floats
-    information: Floats
-    covariance: Floats  # of the prior
+    basis: Floats
+    weights: Floats
+    precision: Floats  # of the weights, given what was seen
+    gradient: Floats  # of the log-likelihood there
+    root: Floats  # root @ root.T + 1 is that precision
+    start: int
+    price: float = 0.0  # of having chosen this prior among others
+
+    @property
+    def evidence(self) -> float:
+        return self.explained - self.price
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.log_density)
 
 
-def fit(seen: Seen, covariance: Floats, start: Floats) -> Fit:
-    """Fisher scoring in alpha, the log-density being covariance times alpha; from the log-density `start`."""
-    from scipy.linalg import lu_factor, lu_solve
+def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
+    """The weights of the basis that bring it near a log-density, in cells that hold so many rows."""
+    weighted = (weights + LEAST_ROWS)[:, None] * basis
+    return _solve(np.eye(basis.shape[1]) + basis.T @ weighted, weighted.T @ target)
 
-    alpha = np.linalg.solve(covariance, start)
-    density = covariance @ alpha
-    current = seen.log_likelihood(density) - 0.5 * float(alpha @ density)
-    one = np.eye(len(alpha))
+
+def fit(seen: Seen, basis: Floats, weights: Floats, start: int = 0, enough: float = ENOUGH_GAIN) -> Fit:
+    """Fisher scoring from some weights of the basis, until no more is to be gained."""
+    density, one = basis @ weights, np.eye(basis.shape[1])
+    current = seen.log_likelihood(density) - 0.5 * float(weights @ weights)
     for _ in range(MOST_STEPS):
-        gradient, information = seen.score(density)
-        factors = lu_factor(one + information @ covariance, check_finite=False)
-        move = lu_solve(factors, information @ density + gradient, check_finite=False) - alpha
-        length = min(1.0, LONGEST_STEP / max(1e-9, float(np.ptp(covariance @ move))))
+        gradient, root = seen.score(density, basis)
+        precision, slope = root @ root.T + one, basis.T @ gradient - weights
+        move = _solve(precision, slope)
+        if float(slope @ move) < enough:
+            break
+        if float(slope @ move) < NEAR:
+            move = _newton(seen, density, basis, slope, move)
+        moved = basis @ move
+        length = LONGEST_STEP / max(LONGEST_STEP, float(np.ptp(moved)))
         while length >= SMALLEST_STEP:
-            tried = alpha + length * move
-            density = covariance @ tried
-            value = seen.log_likelihood(density) - 0.5 * float(tried @ density)
-            if value >= current:
+            tried, at = weights + length * move, density + length * moved
+            value = seen.log_likelihood(at) - 0.5 * float(tried @ tried)
+            if value >= current - ROUNDING * abs(current):
                 break
             length /= 2
         else:
-            density = covariance @ alpha
             break
-        alpha, gain, current = tried, value - current, value
-        if gain < ENOUGH_GAIN and length > 0.9:
-            break
-    log_determinant = float(np.log(np.abs(np.diag(factors[0]))).sum())
-    return Fit(current - 0.5 * log_determinant, density, information, covariance)
+        weights, density, current = tried, at, value
+    explained = current - 0.5 * float(np.linalg.slogdet(precision)[1])
+    return Fit(explained, density, basis, weights, precision, gradient, root, start)
+
+
+def _newton(seen: Seen, density: Floats, basis: Floats, slope: Floats, otherwise: Floats) -> Floats:
+    """The step by the curvature itself, which soon ends at the top; where there is no hill, another."""
+    if seen.measured is not None:
+        return otherwise
+    curvature = seen.curvature(density, basis) + np.eye(len(slope))
+    try:
+        np.linalg.cholesky(curvature)
+    except np.linalg.LinAlgError:
+        return otherwise
+    return _solve(curvature, slope)
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float)

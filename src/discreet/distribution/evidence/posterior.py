@@ -6,22 +6,20 @@ follows the posterior of every row, and of the number F_l of rows with a count o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import blur, cell_edges, seen_edges, spread_out, width_of
-from discreet.distribution.evidence.fit import Fit, Measured, Seen, fit
+from discreet.distribution.evidence.fit import Fit, Measured, Seen
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
+from discreet.distribution.evidence.search import explanations
 from discreet.laws import NoiseLaw
 
-ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
-NO_SPIKES, SPIKES = 0.03, (0.5, 1.5)  # standard deviation of a logarithm at every count: 3%, half, or four times
-WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 LEAST_SPREAD = 0.05  # rows; no number of rows is known better than that
+UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,9 @@ def posterior(
         rows, low = folded, 0
     seen_at = seen_edges(edges, noise, low, low + len(rows) - 1)
     seen = Seen(_in_cells(rows, low, seen_at), blur(edges, seen_at, noise), np.diff(edges).astype(float), measured)
-    weights, fits = _weighed(list(_fits(seen, edges, folded, noise, cut)))
-    shares, mean, variance = _averaged(seen, edges, weights, fits)
+    prior = prior_of(edges, width_of(noise), cut)
+    fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut)
+    shares, mean, variance = _averaged(seen, edges, fits)
     each = rows_of(shares, rows, low, noise)
     return _of_these_rows(each, shares, mean, variance, edges, measured is None)
 
@@ -74,47 +73,23 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
     return np.diff(upto)
 
 
-def _fits(seen: Seen, edges: Integers, folded: Floats, noise: NoiseLaw, cut: bool) -> Iterator[Fit]:
-    """Smooth priors of every roughness; then, near the best of them, with spikes."""
-    believed = prior_of(edges, width_of(noise), cut)
-    rows, widths = np.add.reduceat(folded, edges[:-1]), np.diff(edges)
-    raw = np.log((rows + 0.5) / widths) - np.log((rows.sum() + 0.5 * len(rows)) / edges[-1])
-    doubt = np.diag(1 / (rows + 0.1))
-    for curve in range(len(believed.curves)):
-        smooth: dict[int, Fit] = {}
-        for k, roughness in enumerate(ROUGHNESS):
-            covariance = believed.covariance(curve, roughness, NO_SPIKES)
-            start = covariance @ np.linalg.solve(covariance + doubt, raw) if not smooth else smooth[k - 1].log_density
-            smooth[k] = fit(seen, covariance, start)
-            if smooth[k].evidence < max(one.evidence for one in smooth.values()) - WORTHLESS:
-                break
-        yield from smooth.values()
-        best = max(smooth, key=lambda k: smooth[k].evidence)
-        for strength in SPIKES:
-            for k in range(max(0, best - 1), min(len(ROUGHNESS), best + 2)):
-                start = smooth.get(k, smooth[best]).log_density
-                yield fit(seen, believed.covariance(curve, float(ROUGHNESS[k]), strength), start)
-
-
-def _weighed(fits: list[Fit]) -> tuple[Floats, list[Fit]]:
-    evidence = np.array([one.evidence for one in fits])
-    kept = np.flatnonzero(evidence > evidence.max() - WORTHLESS)
-    weights = np.exp(evidence[kept] - evidence.max())
-    return weights / weights.sum(), [fits[k] for k in kept]
-
-
-def _averaged(seen: Seen, edges: Integers, weights: Floats, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
+def _averaged(seen: Seen, edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
     """The distribution of every count; the mean and the variance of F at the ends of the cells."""
-    shares, means, variances = np.zeros(edges[-1]), [], []
-    for weight, one in zip(weights, fits):
-        law, noisy, expected = seen.expectation(one.log_density)
-        shares += weight * spread_out(one.log_density, law, edges)
-        mean, variance = _given(seen, one, law, noisy, expected)
-        means.append(mean)
-        variances.append(variance)
-    centre = weights @ np.array(means)
-    spread = weights @ (np.array(variances) + (np.array(means) - centre) ** 2)
-    return shares, centre, np.maximum(spread, 0)
+    evidence = np.array([one.evidence for one in fits])
+    weights = np.exp(evidence - evidence.max())
+    weights, shares = weights / weights.sum(), np.zeros(edges[-1])
+    means, variances = np.zeros((2, len(fits), len(seen.widths)))
+    for k, one in enumerate(fits):
+        start, end = one.start, one.end
+        inside = seen.within(start, end)
+        law, noisy, expected = inside.expectation(one.log_density)
+        shares[edges[start] : edges[end]] += weights[k] * spread_out(one.log_density, law, edges[start : end + 1])
+        means[k, start:end], variances[k, start:end] = _given(inside, one, law, noisy, expected)
+        means[k, end:] = seen.total
+    centre = weights @ means
+    spread = weights @ (variances + (means - centre) ** 2)
+    unforeseen = UNFORESEEN / len(shares)
+    return (1 - UNFORESEEN) * shares + unforeseen, centre, np.maximum(spread, 0)
 
 
 def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats]:
@@ -127,8 +102,8 @@ def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -
         own = np.diag(spread) - (gain * spread[:, at]).sum(axis=1)
         mean = mean + gain @ (seen.measured.prefix - mean[at])
         slopes = slopes - gain @ slopes[at]
-    inner = np.linalg.solve(np.eye(len(law)) + one.covariance @ one.information, one.covariance)
-    return mean, ((slopes @ inner) * slopes).sum(axis=1) + own
+    slopes = slopes @ one.basis
+    return mean, (np.linalg.solve(one.precision, slopes.T).T * slopes).sum(axis=1) + own
 
 
 def _of_these_rows(

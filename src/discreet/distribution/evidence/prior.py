@@ -1,9 +1,9 @@
 """What is believed of a distribution of counts before any is seen: a smooth log-density, with spikes where data ask.
 
-The log-density of the cells is normal with mean 0. Its covariance adds up from trends that are nearly free (a level, a
-slope in the count and one in its logarithm, a separate value at 0 and, where counts were cut, at the largest one), a
-smooth curve (the integrated Wiener process, whose mean is the cubic smoothing spline), in the count or in its
-logarithm, and independent spikes at every count.
+The log-density of the cells is a sum of columns with independent standard normal weights: trends that are nearly free
+(a level, a slope in the count and one in its logarithm, a separate value at 0 and, where counts were cut, at the
+largest one), a smooth curve (the integrated Wiener process, whose mean is the cubic smoothing spline) in the count or
+in its logarithm; and, as the evidence has it, a factor at round numbers, a spike at every count, or a few.
 """
 
 from __future__ import annotations
@@ -14,36 +14,66 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 
-FREE = 25.0  # variance of a logarithm that may be anything: a factor of e^5 either way
-STEEP = 100.0  # the slope over the whole range may be twice that
+FREE = 5.0  # standard deviation of a logarithm that may be anything: a factor of e^5 either way
+STEEP = 10.0  # the slope over the whole range may be twice that
+HEAP = 3.0  # standard deviation of the logarithm of the factor at round numbers: twenty times as many rows
+ROUND = ((5,), (10,), (5, 10))  # what people round to
+UNSEEN = 1e-4  # variance of a logarithm, 1% either way, below which a wave of the curve is left out
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Covariances of the log-density of the cells."""
+    """Columns of the log-density of the cells."""
 
     trends: Floats
-    curves: tuple[Floats, ...]  # at roughness 1
-    spikes: Floats  # variances at strength 1, of every cell by itself
+    curves: tuple[Floats, ...]  # at roughness 1, the longest waves first
+    heaps: tuple[Floats, ...]  # one for every entry of ROUND that there are single counts for
+    rounds: Floats  # spikes at single round counts
+    spikes: Floats  # at strength 1, of every cell by itself
 
-    def covariance(self, curve: int, roughness: float, strength: float) -> Floats:
-        return self.trends + roughness**2 * self.curves[curve] + np.diag(strength**2 * self.spikes)
+    def smooth(self, curve: int, roughness: float) -> Floats:
+        waves = roughness * self.curves[curve]
+        return np.column_stack([self.trends, waves[:, (waves**2).max(axis=0) > UNSEEN]])
 
 
 def prior_of(edges: Integers, unit: float, cut: bool) -> Prior:
     """For counts in those cells; `unit` is the width of the noise, below which nothing can be told apart."""
-    middle = (edges[:-1] + edges[1:] - 1) / 2
+    middle, widths = (edges[:-1] + edges[1:] - 1) / 2, np.diff(edges)
     last = max(1.0, float(middle[-1]))
     place, log_place = middle / last, np.log1p(middle / unit) / np.log1p(last / unit)
-    slope, log_slope = 2 * place - 1, 2 * log_place - 1
-    trends = FREE + STEEP * np.outer(slope, slope) + FREE * np.outer(log_slope, log_slope)
-    trends[0, 0] += FREE
+    trends = [np.full(len(place), FREE), STEEP * (2 * place - 1), FREE * (2 * log_place - 1), FREE * _at(place, 0)]
     if cut:
-        trends[-1, -1] += FREE
-    return Prior(trends, (_integrated_wiener(place), _integrated_wiener(log_place)), 1.0 / np.diff(edges))
+        trends.append(FREE * _at(place, -1))
+    curves = (_waves(_integrated_wiener(place)), _waves(_integrated_wiener(log_place)))
+    multiples = {unit: (widths == 1) & (edges[:-1] % unit == 0) & (edges[:-1] > 0) for unit in (5, 10)}
+    heaps = tuple(
+        np.column_stack([column for unit in units for column in _factor(multiples[unit], 2 * log_place - 1)])
+        for units in ROUND
+        if all(multiples[unit].sum() > 1 for unit in units)
+    )
+    spikes = np.diag(1 / np.sqrt(widths))
+    return Prior(np.column_stack(trends), curves, heaps, spikes[:, multiples[5]], spikes)
+
+
+def _at(place: Floats, cell: int) -> Floats:
+    column = np.zeros(len(place))
+    column[cell] = 1.0
+    return column
+
+
+def _factor(cells: np.ndarray, slope: Floats) -> tuple[Floats, Floats]:
+    """One factor for all of some cells, and one that grows or falls with the count."""
+    return HEAP * cells, HEAP * cells * slope
 
 
 def _integrated_wiener(place: Floats) -> Floats:
     low, high = np.minimum(place[:, None], place), np.maximum(place[:, None], place)
     covariance: Floats = low**2 * (3 * high - low) / 6
     return covariance
+
+
+def _waves(covariance: Floats) -> Floats:
+    """Columns whose squares add up to the covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    waves: Floats = (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
+    return waves

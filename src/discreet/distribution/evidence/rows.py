@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,10 @@ from discreet.distribution.decay import running
 from discreet.distribution.evidence.cells import TINY, reach_of
 from discreet.laws import NoiseLaw
 
-FINEST = 16  # steps of other than geometric noise to its standard deviation: between them chances are interpolated
+FINEST = (
+    16  # blocks to the standard deviation of other than geometric noise: between their ends chances are interpolated
+)
+LARGEST_TABLE = 2e7  # chances kept, of blocks by noisy values: 160 megabytes
 
 
 class Rows(Protocol):
@@ -47,7 +51,8 @@ class GeometricRows:
         left, right = running(shares, ratio), _backward(shares, ratio)
         self.left, self.right = left, right
         self.whole = left + ratio * right[1:] + TINY
-        each, square = histogram / self.whole, histogram / self.whole**2
+        each = histogram / self.whole
+        square = each / self.whole
         self.before, self.after = np.append(0.0, running(each, ratio)), _backward(each, ratio)
         below, above = ratio * left, ratio * right[1:]
         self.mean = np.cumsum(shares * (self.before[1:] + ratio * self.after[1:]))
@@ -72,57 +77,105 @@ class GeometricRows:
 
 
 class OtherRows:
-    """Any symmetric noise of short reach: the chance at count l and noisy value l + o, one convolution for each o."""
+    """Any symmetric noise that thins out fast. Counts and noisy values are taken in blocks that are small against the
+    noise (of one, unless it is wide): within a block rows are spread over counts as the distribution is."""
 
     def __init__(self, shares: Floats, histogram: Floats, low: int, noise: NoiseLaw) -> None:
-        from scipy.signal import oaconvolve
-
-        reach, size = reach_of(noise), len(shares)
-        half = noise.masses(reach)
-        masses = np.concatenate([half[:0:-1], half])
-        self.low, self.upto, self.step = low, np.cumsum(histogram), 2 * int(math.sqrt(noise.spread) / FINEST / 2) + 1
-        self.offsets = np.arange(-(reach // self.step) * self.step, reach + 1, self.step)
-        counts = np.arange(size)
-        whole = np.maximum(oaconvolve(shares, masses), 0) + TINY  # of noisy values from -reach on
-        self.table = np.array(
-            [
-                np.clip(oaconvolve(shares, masses[reach + o :])[:size] / whole[counts + o + reach], 0, 1)
-                for o in self.offsets
-            ]
-        )
-        each, values = (
-            np.zeros(size + 2 * reach),
-            np.clip(np.arange(low, low + len(histogram)), -reach, size - 1 + reach),
-        )
-        np.add.at(each, values + reach, histogram / whole[values + reach])
-        rows = shares * np.maximum(oaconvolve(each, masses)[2 * reach : 2 * reach + size], 0)
-        self.mean = np.cumsum(rows) * (histogram.sum() / rows.sum())
-        self.own = np.zeros(size)
-        for start, end, chance in self._windows(counts):
-            self.own += (end - start) * chance * (1 - chance)
+        size, reach = len(shares), reach_of(noise)
+        self.low, self.upto, self.block = low, np.cumsum(histogram), _block(noise, reach, size)
+        self.ends = np.minimum(np.arange(self.block, size + self.block, self.block), size) - 1
+        self.within = _within(shares, self.block)
+        self.offsets = np.arange(-(reach // self.block) - 1, reach // self.block + 2)
+        self.table = _chances(np.add.reduceat(shares, np.arange(0, size, self.block)), self.offsets, self.block, noise)
+        self.mean = self.inside(np.arange(size), np.full(size, self.upto[-1]))
+        self.own = self._own(np.arange(size))
 
     def chance(self, counts: Integers, places: Integers) -> Floats:
-        offset = places + self.low - counts
-        at = (offset - self.offsets[0]) / self.step
-        first = np.clip(at.astype(np.int64), 0, len(self.offsets) - 2)
-        part = np.clip(at - first, 0, 1)
-        chance = (1 - part) * self.table[first, counts] + part * self.table[first + 1, counts]
-        return np.where(offset > self.offsets[-1], 0.0, np.where(offset < self.offsets[0], 1.0, chance))
+        return self._between(counts, lambda blocks: self._chance(blocks, places + self.low))
 
     def inside(self, counts: Integers, first: Floats) -> Floats:
-        found = np.minimum(first, self._upto(counts + self.offsets[0] - self.step // 2 - 1))
-        for start, end, chance in self._windows(counts):
+        return self._between(counts, lambda blocks: self._inside(blocks, first))
+
+    def _own(self, counts: Integers) -> Floats:
+        """By c (1 - c) for c = p c1 + (1 - p) c0, with the chances at the end of this block and of the one before."""
+        blocks = np.arange(len(self.ends))
+        single, cross = np.zeros((2, len(blocks)))
+        before = np.pad(self.table, ((0, 1), (1, 0)))[1:, :-1]
+        for (start, end, chance), last in zip(self._windows(blocks), before):
+            single += (end - start) * chance * (1 - chance)
+            cross += (end - start) * last * (1 - chance)
+        cross = 2 * cross + np.diff(self.mean[self.ends], prepend=0.0)
+        block, part = counts // self.block, self.within[counts]
+        own = part**2 * single[block] + (1 - part) ** 2 * np.pad(single, (1, 0))[block]
+        own += part * (1 - part) * cross[block]
+        return np.asarray(np.maximum(own, 0), dtype=float)
+
+    def _between(self, counts: Integers, at: Callable[[Integers], Floats]) -> Floats:
+        """What is known at the ends of blocks, at any counts."""
+        blocks = counts // self.block
+        if self.block == 1:
+            return at(blocks)
+        part = self.within[counts]
+        return part * at(blocks) + (1 - part) * np.where(blocks > 0, at(np.maximum(blocks - 1, 0)), 0.0)
+
+    def _chance(self, blocks: Integers, values: Integers) -> Floats:
+        place = (values - self._end(blocks)) / self.block - self.offsets[0]
+        first = np.clip(np.floor(place).astype(np.int64), 0, len(self.offsets) - 2)
+        part = np.clip(place - first, 0, 1)
+        chance: Floats = (1 - part) * self.table[first, blocks] + part * self.table[first + 1, blocks]
+        return chance
+
+    def _inside(self, blocks: Integers, first: Floats) -> Floats:
+        found: Floats = np.minimum(first, self._upto(self._first_value(blocks, int(self.offsets[0])) - 1))
+        for start, end, chance in self._windows(blocks):
             found = found + (np.clip(first, start, end) - start) * chance
         return found
+
+    def _windows(self, blocks: Integers) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Rows whose noisy value is about so far from the end of a block: from the how-many-th, to the how-many-th."""
+        for offset, chance in zip(self.offsets.tolist(), self.table):
+            first = self._first_value(blocks, offset)
+            yield self._upto(first - 1), self._upto(first + self.block - 1), chance[blocks]
+
+    def _first_value(self, blocks: Integers, offset: int) -> Integers:
+        return self._end(blocks) + offset * self.block - self.block // 2
+
+    def _end(self, blocks: Integers) -> Integers:
+        return (blocks + 1) * self.block - 1
 
     def _upto(self, value: Integers) -> Floats:
         return np.where(value < self.low, 0.0, self.upto[np.clip(value - self.low, 0, len(self.upto) - 1)])
 
-    def _windows(self, counts: Integers):  # type: ignore[no-untyped-def]
-        """Rows whose noisy value is about `offset` above the count: from the how-many-th, to the how-many-th."""
-        for offset, chance in zip(self.offsets, self.table):
-            first = counts + offset - self.step // 2
-            yield self._upto(first - 1), self._upto(first + self.step - 1), chance[counts]
+
+def _block(noise: NoiseLaw, reach: int, size: int) -> int:
+    """An odd number of counts, small against the noise, that keeps the table of chances small."""
+    deviation = math.sqrt(noise.spread)
+    finest = min(FINEST, math.sqrt(LARGEST_TABLE * deviation * deviation / (2 * reach * size)))
+    return 2 * int(deviation / finest / 2) + 1
+
+
+def _within(shares: Floats, block: int) -> Floats:
+    """The part of its block's share that is at each count or before it in the block."""
+    if block == 1:
+        return np.ones(len(shares))
+    padded = np.zeros(-(-len(shares) // block) * block)
+    padded[: len(shares)] = shares
+    upto = np.cumsum(padded.reshape(-1, block) + TINY, axis=1)
+    return (upto / upto[:, -1:]).ravel()[: len(shares)]
+
+
+def _chances(shares: Floats, offsets: Integers, block: int, noise: NoiseLaw) -> Floats:
+    """P(count in the first k + 1 blocks | noisy value `offset` blocks after the end of the k-th)."""
+    from scipy.signal import oaconvolve
+
+    distance = np.arange(2 * offsets[0], 2 * offsets[-1] + 1) * block + block // 2
+    masses, zero = np.exp(noise.log_mass(distance.astype(float))), -2 * offsets[0]
+    whole = np.maximum(oaconvolve(shares, masses[zero + offsets]), 0) + TINY  # from as far before the first block
+    blocks, table = np.arange(len(shares)), np.empty((len(offsets), len(shares)))
+    for k, offset in enumerate(offsets):
+        upto = oaconvolve(shares, masses[zero + offset : zero + offsets[-1] + 1])[: len(shares)]
+        table[k] = np.clip(upto / whole[blocks + offset - offsets[0]], 0, 1)
+    return table
 
 
 def _backward(values: Floats, ratio: float) -> Floats:

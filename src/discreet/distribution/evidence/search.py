@@ -1,0 +1,172 @@
+"""Which priors to try, and what each of them makes of what was seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.distribution.evidence.fit import Fit, Seen, fit, regressed
+from discreet.distribution.evidence.prior import Prior
+
+ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
+SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 15%, half, or four times
+LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there seems to be one
+MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
+WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
+WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
+TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
+COARSE = 8  # places where an end is looked for at first
+EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
+ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
+
+
+def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool) -> list[Fit]:
+    """Fits of all kinds that are worth something, each with the price of choosing among as many."""
+    smooth = [*_smooth(seen, prior, histogram)]
+    best = _best([one for _, _, one in smooth])
+    curve = next(curve for curve, _, one in smooth if one is best)
+    chain = [one for of, _, one in smooth if of == curve]
+    rough = next(k for k, one in enumerate(chain) if one is best)
+    heaped = [best, *_heaped(seen, prior, best)]
+    heap = _best(heaped).basis[:, best.basis.shape[1] :]
+    spiky = [*_spiky(seen, prior, _best(heaped), heap, curve, rough)]
+    bases = [chain[rough // 2], _with(seen, chain[rough // 2], heap), _with(seen, chain[rough], heap)]
+    lone = [one for base in bases for one in _lone(seen, prior, base)]
+    found = [one for _, _, one in smooth] + heaped[1:] + spiky + lone
+    found += _ended(seen, _best(found), cut)
+    highest = _best(found).evidence
+    return [_polished(seen, one) for one in found if one.evidence > highest - WORTHLESS]
+
+
+def _best(fits: list[Fit]) -> Fit:
+    """The first of the best."""
+    best = fits[0]
+    for one in fits[1:]:
+        if one.evidence > best.evidence + EQUAL:
+            best = one
+    return best
+
+
+def _near(seen: Seen, basis: Floats, near: Fit) -> Fit:
+    expected = seen.expectation(near.log_density)[2]
+    found = fit(seen, basis, regressed(basis, near.log_density, expected), enough=ROUGHLY)
+    return replace(found, price=near.price)
+
+
+def _with(seen: Seen, one: Fit, columns: Floats) -> Fit:
+    return _near(seen, np.column_stack([one.basis, columns]), one)
+
+
+def _polished(seen: Seen, one: Fit) -> Fit:
+    return replace(fit(seen.within(one.start, one.end), one.basis, one.weights, one.start), price=one.price)
+
+
+def _smooth(seen: Seen, prior: Prior, histogram: Floats) -> Iterator[tuple[int, int, Fit]]:
+    raw = np.log((histogram + 0.5) / seen.widths)
+    raw -= math.log((histogram.sum() + 0.5 * len(histogram)) / seen.widths.sum())
+    for curve in range(len(prior.curves)):
+        before, highest = None, -math.inf
+        for rough, roughness in enumerate(ROUGHNESS):
+            basis = prior.smooth(curve, float(roughness))
+            if before is None:
+                before = fit(seen, basis, regressed(basis, raw, histogram), enough=ROUGHLY)
+            else:
+                before = _near(seen, basis, before)
+            yield curve, rough, before
+            highest = max(highest, before.evidence)
+            if before.evidence < highest - WORTHLESS:
+                break
+
+
+def _heaped(seen: Seen, prior: Prior, smooth: Fit) -> Iterator[Fit]:
+    """With factors at round numbers; then with one of its own at each of them."""
+    found = []
+    for heap in prior.heaps:
+        found.append(_with(seen, smooth, heap))
+        yield found[-1]
+    if found:
+        best = _best(found)
+        for strength in SPIKES[1:]:
+            yield _with(seen, best, strength * prior.rounds)
+
+
+def _spiky(seen: Seen, prior: Prior, near: Fit, heap: Floats, curve: int, rough: int) -> Iterator[Fit]:
+    """With a spike at every count; then with a smoother curve under the spikes, as long as that is better."""
+    found = []
+    for strength in SPIKES:
+        found.append(_with(seen, near, strength * prior.spikes))
+        yield found[-1]
+    best = _best(found)
+    strength = SPIKES[next(k for k, one in enumerate(found) if one is best)]
+    for lower in range(rough - 1, -1, -1):
+        basis = np.column_stack([prior.smooth(curve, float(ROUGHNESS[lower])), heap, strength * prior.spikes])
+        smoother = _near(seen, basis, best)
+        yield smoother
+        if smoother.evidence <= best.evidence:
+            break
+        best = smoother
+
+
+def _lone(seen: Seen, prior: Prior, best: Fit) -> Iterator[Fit]:
+    """With a few spikes, one after the other where it promises most."""
+    price = math.log(len(seen.widths))
+    for _ in range(MOST_LONE):
+        gain = _promise(seen, best)
+        cell = int(np.argmax(gain))
+        if gain[cell] < price + WORTHWHILE:
+            return
+        found = _with(seen, best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
+        found = replace(found, price=best.price + price)
+        yield found
+        if found.evidence <= best.evidence:
+            return
+        best = found
+
+
+def _promise(seen: Seen, one: Fit) -> Floats:
+    """What a spike at each cell would add to the evidence, if the likelihood were normal."""
+    shares, noisy, _ = seen.expectation(one.log_density)
+    whole = shares[:, None] * (seen.blur - noisy) * np.sqrt(seen.total / noisy)
+    cross = whole @ one.root[:, : whole.shape[1]].T
+    left = np.maximum((whole**2).sum(axis=1) - (np.linalg.solve(one.precision, cross.T).T * cross).sum(axis=1), 0)
+    sure = 1 + LONE_SPIKE**2 * left
+    gain: Floats = 0.5 * (LONE_SPIKE**2 * one.gradient**2 / sure - np.log(sure))
+    return gain
+
+
+def _ended(seen: Seen, best: Fit, cut: bool) -> list[Fit]:
+    """If the counts end before the largest that is looked for, or begin after 0."""
+    size, upto = len(seen.widths), np.cumsum(seen.expectation(best.log_density)[0])
+    found = [best]
+    if not cut:
+        low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
+        found += _searched(lambda end: _limited(seen, best, 0, end), low, size)
+    end = _best(found).end
+    high = min(int(np.searchsorted(upto, TAIL)), end - 1)
+    found += _searched(lambda start: _limited(seen, best, start, end), 0, high)
+    return found[1:]
+
+
+def _limited(seen: Seen, best: Fit, start: int, end: int) -> Fit:
+    inside, basis = seen.within(start, end), best.basis[start:end]
+    return replace(fit(inside, basis, best.weights, start, ROUGHLY), price=best.price)
+
+
+def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:
+    """Fits for borders from low to high, closer and closer to the best; each counts for the places around it."""
+    step = 1 << max(0, (max(high - low, 1) // COARSE).bit_length() - 1)
+    tried = {place: at(place) for place in range(low, high + 1, step)}
+    while step > 1:
+        step //= 2
+        best = max(tried, key=lambda place: tried[place].evidence)
+        for place in (best - step, best + step):
+            if low <= place <= high and place not in tried:
+                tried[place] = at(place)
+    places = np.array(sorted(tried))
+    middles = np.concatenate([[low - 0.5], (places[1:] + places[:-1]) / 2, [high + 0.5]])
+    prices = math.log(high - low + 1) - np.log(np.diff(middles))
+    return [replace(tried[place], price=tried[place].price + price) for place, price in zip(places, prices)]
