@@ -20,7 +20,7 @@ from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
-from discreet.record.values import form_json
+from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
