@@ -129,6 +129,8 @@ def design(
     minimax: bool = False,
     mechanism: str | None = None,
     method: str = "auto",
+    *,
+    rho: Number | None = None,
 ) -> Design:
     """The mechanism of least cost that meets every requirement, proven private.
 
@@ -138,7 +140,8 @@ def design(
     linear program even where the answer is known.
     """
     choose(method, METHODS, "method")
-    size, loss = whole(max_count, "max_count", 1) + 1, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "design")
+    size = whole(max_count, "max_count", 1) + 1
+    loss = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "design")
     allowed, slack = loss.epsilon, loss.delta
     shares = _prior(prior, size)
     asked = tuple(dict.fromkeys(parse_requirement(item, shares) for item in _listed(require)))

@@ -88,9 +88,11 @@ def certify(
     epsilon: Number | Epsilon | Loss | None = None,
     delta: Number = 0,
     alpha: Number | None = None,
+    *,
+    rho: Number | None = None,
 ) -> Certificate:
     """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify"))
+    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify"))
 
 
 def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certificate:
