@@ -25,11 +25,13 @@ Facts = TypeVar("Facts", covariant=True)
 class About:
     """Who publishes what; it goes into the report and the record as it is."""
 
-    title: str | None = option(None, "title of the publication")
-    source: str | None = option(None, "where the data come from")
-    contact: str | None = option(None, "whom to ask")
-    licence: str | None = option(None, "under which the table may be used")
-    note: str | None = option(None, "anything else that readers should know")
+    title: str | None = option(None, "title of the publication", metavar="TEXT")
+    source: str | None = option(None, "where the data come from", metavar="TEXT")
+    contact: str | None = option(None, "whom to ask", metavar="TEXT")
+    licence: str | None = option(None, "under which the table may be used", metavar="TEXT")
+    note: str | None = option(
+        None, "anything else that readers should know", flag="--report-note", metavar="TEXT"
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
