@@ -184,10 +184,9 @@ def guarantee(promise: Guarantee) -> str:
 
 def core(promise: Guarantee) -> str:
     """The promise in one sentence."""
-    loss = promise.loss
+    said, loss = unit(promise.unit), promise.loss
     factor = "" if loss.epsilon is None else decimal_above(loss.epsilon.bounds()[1], 4)
-    numbers = {"factor": factor, "delta": decimal_above(loss.delta, 15), "parameters": loss}
-    return PROMISES[loss.kind].format(unit=unit(promise.unit), **numbers)
+    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=decimal_above(loss.delta, 15), parameters=loss)
 
 
 def unit(at: Neighbours) -> str:
