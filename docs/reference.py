@@ -35,7 +35,7 @@ def page() -> str:
 def _listing(kind: type) -> str:
     lines = ["| option | flag | default | what it does | values |", "|---|---|---|---|---|"]
     for name, (option, default) in options_of(kind).items():
-        flag = "" if option.flag == "" or kind is About else f"`{option.flag_of(name)}`"
+        flag = "" if option.flag == "" else f"`{option.flag_of(name)}`"
         shown = "" if default in (None, "", ()) else f"`{default}`"
         values = "" if option.values is None else ", ".join(f"`{value}`" for value in option.values())
         lines.append(f"| `{name}` | {flag} | {shown} | {option.help} | {values} |")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.numbers import Epsilon, Number, whole
-from discreet.privacy import loss_of, pure_only
+from discreet.privacy import Loss, loss_of, pure_only
 
 if TYPE_CHECKING:
     from discreet.build.design import Design
@@ -91,15 +91,19 @@ class Comparison:
 
 def compare(
     max_count: int,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     alpha: Number | None = None,
     prior: Any = None,
+    *,
+    delta: Number = 0,
+    rho: Number | None = None,
 ) -> Comparison:
     """The explicit mechanisms, and between them the best one that is weakly honest and monotone both ways."""
     from discreet.build.design import design
     from discreet.build.explicit import pure_names
 
-    last, allowed = whole(max_count, "max_count", 1), pure_only(loss_of(epsilon, alpha=alpha), "a comparison").epsilon
+    loss = pure_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "a comparison")
+    last, allowed = whole(max_count, "max_count", 1), loss.epsilon
     names = dict.fromkeys((*EXPLICIT, *pure_names()))
     rows = [Compared(name, design(last, allowed, prior=prior, mechanism=name)) for name in names]
     if last <= LARGEST:

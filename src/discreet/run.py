@@ -315,7 +315,7 @@ class _Reading:
 
 def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
     """The file as plain values: only what differs from the defaults."""
-    from discreet.record.values import loss_json
+    from discreet.record.codec import loss_json
 
     table = replace(
         spec.table, file=_relative(spec.table.file, base) or "", universe=_relative(spec.table.universe, base)

@@ -229,8 +229,8 @@ def _check_rows(folder: Folder) -> list[str]:
     from discreet.io.totals import rows_of_totals
 
     schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
-    problems = []
-    if remarks[len(remarks) - len(schema.remarks) :] != schema.remarks or schema.dropped_totals < 0:
+    said, problems = schema.remarks, []
+    if remarks[len(remarks) - len(said) :] != said or schema.dropped_totals < 0:
         problems.append("The guarantee does not say of the rows what the schema says.")
     answered = schema.rows_are_disjoint or schema.contributions > 1
     if not answered and rows_of_totals(folder.publication.categories).any():

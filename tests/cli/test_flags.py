@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import discreet as dc
 from tests.cli.test_commands import run  # noqa: F401
 
 RELEASE = ("release", "table.csv", "--count", "n", "--max-count", "6", "--out", "out")
@@ -48,3 +50,25 @@ def test_the_published_columns_are_said_on_stderr(run: Any, tmp_path: Path) -> N
         "Rows left out because their keys mean a total: 1.\n"
     )
     assert "Published columns: place," in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_who_publishes_can_be_said_on_the_command_line(run: Any, tmp_path: Path) -> None:  # noqa: F811
+    words = (
+        "--title",
+        "Cases",
+        "--source",
+        "registry",
+        "--contact",
+        "a@b.c",
+        "--licence",
+        "CC0",
+        "--report-note",
+        "odd",
+    )
+    done = run(*RELEASE, "--epsilon", "1", *words, "--write-spec", "again.toml")
+    assert done.status == 0, done.err
+    about = json.loads((tmp_path / "out" / "release.json").read_text())["about"]
+    assert about == {"title": "Cases", "source": "registry", "contact": "a@b.c", "licence": "CC0", "note": "odd"}
+    assert dc.read_spec(tmp_path / "again.toml").about == dc.About(**about)
+    assert run(*RELEASE[:-1], "silent", "--epsilon", "1").status == 0
+    assert set(json.loads((tmp_path / "silent" / "release.json").read_text())["about"].values()) == {None}

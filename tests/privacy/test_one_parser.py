@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import discreet as dc
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
 from discreet.build.bounded_noise import bounded_noise
 from discreet.build.construct import construct
@@ -42,13 +44,15 @@ ODDS_ONLY: dict[str, Callable[..., Any]] = {
     "derivable": lambda **p: of_weights("flat", [[1, 1], [1, 1]]).derivable_from_geometric(**p),
 }
 
+QUESTIONS = ("profile", "derivable")  # about a mechanism at an epsilon: nothing is lost by asking
+
 
 @pytest.mark.parametrize("name", [*ASKED, *ODDS_ONLY])
 def test_two_at_once_are_refused(name: str) -> None:
     ask = (ASKED | ODDS_ONLY)[name]
     with pytest.raises(BadInput, match="epsilon and alpha were given together"):
         ask(epsilon=1, alpha="1/2")
-    if name in ASKED:
+    if name not in QUESTIONS:
         with pytest.raises(BadInput, match="epsilon and rho were given together"):
             ask(epsilon=1, rho=1)
         with pytest.raises(BadInput, match="rho stands alone"):
@@ -75,6 +79,25 @@ def test_a_value_will_do_as_well(name: str) -> None:
     ODDS_ONLY[name](epsilon=Pure(1))
     with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
         ODDS_ONLY[name](epsilon=Concentrated(1))
+
+
+@pytest.mark.parametrize("name", [name for name in ODDS_ONLY if name not in QUESTIONS])
+def test_a_rho_is_refused_in_words_where_ratios_count(name: str) -> None:
+    with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
+        ODDS_ONLY[name](rho=1)
+
+
+@pytest.mark.parametrize("name", ["compare", "bounded noise", "bounded", "published"])
+def test_a_delta_is_refused_in_words_where_none_can_be_asked_for(name: str) -> None:
+    with pytest.raises(BadInput, match=r"a delta would be spent for nothing|its delta is computed"):
+        ODDS_ONLY[name](epsilon=1, delta="1e-6")
+
+
+@pytest.mark.parametrize("name", [name for name in dc.__all__ if inspect.isfunction(getattr(dc, name))])
+def test_whoever_takes_an_epsilon_takes_every_way_of_writing_one(name: str) -> None:
+    """So that none of the four is a raw TypeError anywhere."""
+    taken = set(inspect.signature(getattr(dc, name)).parameters)
+    assert "epsilon" not in taken or {"alpha", "delta", "rho"} <= taken
 
 
 def test_designs_and_certificates_take_a_delta() -> None:

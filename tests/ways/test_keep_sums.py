@@ -135,3 +135,13 @@ def test_a_file_of_sums_is_named_without_its_folder(tmp_path: Path) -> None:
     released.save(tmp_path / "out")
     assert str(tmp_path) not in (tmp_path / "out" / "release.json").read_text()
     assert dc.verify(tmp_path / "out").problems == ()
+
+
+def test_specs_that_ask_for_the_same_inequalities_are_equal() -> None:
+    def spec(matrix: Any, least: Any) -> dc.KeepSums:
+        return dc.KeepSums(keep="total", inequalities=(matrix, least))  # type: ignore[arg-type]
+
+    one, same = spec([[1, 0, 2]], [0]), spec(np.array([[1.0, 0.0, 2.0]]), np.array([0]))
+    assert one == same and hash(one) == hash(same)
+    assert one != spec([[1, 0, 3]], [0]) and one != spec([[1, 0, 2]], [1]) and one != spec([[1, 0, 2, 0]], [0])
+    assert one != dc.KeepSums(keep="total")  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from discreet.build.rounding import integer_weights
 from discreet.errors import SolverFailed
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon, Number, probability, text, whole
-from discreet.privacy import loss_of
+from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 from discreet.requirements import Cell
 
@@ -42,33 +42,37 @@ class BoundedMechanism:
 
 def bounded_mechanism(
     max_count: int,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     *,
     truth: Number,
     support: int,
     alpha: Number | None = None,
+    delta: Number = 0,
+    rho: Number | None = None,
 ) -> BoundedMechanism:
     """The least exact delta over all counts from 0 to max_count.
 
     Every count is published truly with probability `truth`, and right on average, except 0, which cannot be.
     """
-    asked = ratio_alone(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    asked = ratio_alone(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "a bounded mechanism")
     return _solved(max_count, asked.epsilon, truth, support, 0, "hockey-stick")
 
 
 def published_bounded_mechanism(
     max_count: int,
-    epsilon: Number | Epsilon | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     *,
     truth: Number,
     support: int,
     alpha: Number | None = None,
+    delta: Number = 0,
+    rho: Number | None = None,
 ) -> BoundedMechanism:
     """Sadeghi, Asoodeh and Calmon's program: least delta for single outputs, over counts from 1 on.
 
     For comparison only: it leaves the counts 0 and 1 unprotected from each other.
     """
-    asked = ratio_alone(loss_of(epsilon, alpha=alpha), "a bounded mechanism")
+    asked = ratio_alone(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "a bounded mechanism")
     return _solved(max_count, asked.epsilon, truth, support, 1, "single-outputs")
 
 

@@ -18,7 +18,7 @@ from discreet.build.formulation import Exact, Formulation, LinearRow
 from discreet.errors import BadInput, SolverFailed
 from discreet.laws import Gaussian
 from discreet.numbers import Epsilon, Number, decimal_above, probability, text, whole
-from discreet.privacy import loss_of
+from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 
 BITS = 60  # of a probability: far finer than the solver's tolerance
@@ -74,10 +74,16 @@ class BoundedNoise:
 
 
 def bounded_noise(
-    epsilon: Number | Epsilon | None = None, *, truth: Number, support: int, alpha: Number | None = None
+    epsilon: Number | Epsilon | Loss | None = None,
+    *,
+    truth: Number,
+    support: int,
+    alpha: Number | None = None,
+    delta: Number = 0,
+    rho: Number | None = None,
 ) -> BoundedNoise:
     """Integer noise with P(error = 0) = truth and no error beyond `support`, for counts that are at least `support`."""
-    allowed = ratio_alone(loss_of(epsilon, alpha=alpha), "bounded noise").epsilon
+    allowed = ratio_alone(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "bounded noise").epsilon
     chance = probability(truth, "truth", open_ends=True)
     reach = whole(support, "support", 1)
     if reach > LARGEST_SUPPORT:

@@ -20,7 +20,7 @@ from discreet.mechanism import Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
-from discreet.record.values import form_json
+from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
 METHODS = ("auto", "program")
@@ -129,6 +129,8 @@ def design(
     minimax: bool = False,
     mechanism: str | None = None,
     method: str = "auto",
+    *,
+    rho: Number | None = None,
 ) -> Design:
     """The mechanism of least cost that meets every requirement, proven private.
 
@@ -138,7 +140,8 @@ def design(
     linear program even where the answer is known.
     """
     choose(method, METHODS, "method")
-    size, loss = whole(max_count, "max_count", 1) + 1, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "design")
+    size = whole(max_count, "max_count", 1) + 1
+    loss = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "design")
     allowed, slack = loss.epsilon, loss.delta
     shares = _prior(prior, size)
     asked = tuple(dict.fromkeys(parse_requirement(item, shares) for item in _listed(require)))

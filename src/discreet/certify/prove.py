@@ -88,9 +88,11 @@ def certify(
     epsilon: Number | Epsilon | Loss | None = None,
     delta: Number = 0,
     alpha: Number | None = None,
+    *,
+    rho: Number | None = None,
 ) -> Certificate:
     """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta), "certify"))
+    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify"))
 
 
 def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certificate:
@@ -270,16 +272,17 @@ def _small_rows(form: NoiseThenMap) -> ExactRows | None:
 def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Certificate:
     """By the noise alone; where that does not do, what clamping and mapping leave of it may."""
     noise = form.noise
-    if noise.worst_odds is not None and epsilon.allows(noise.worst_odds):
-        return Certificate(True, epsilon, delta, noise.worst_odds, None, "exact")
+    worst = noise.worst_odds
+    if worst is not None and epsilon.allows(worst):
+        return Certificate(True, epsilon, delta, worst, None, "exact")
     rows = _small_rows(form)
     if rows is not None:
         return _certify_rows(rows, epsilon, delta)
     needed, odds = noise.delta(epsilon), _noise_odds(noise, delta)
     if needed <= delta:
         return Certificate(True, epsilon, delta, odds, None, noise.grade)
-    lacking = needed if delta or noise.worst_odds is None else None
-    witness = Witness(0, 1, 0, noise.worst_odds, epsilon.bounds()[0], lacking)
+    lacking = needed if delta or worst is None else None
+    witness = Witness(0, 1, 0, worst, epsilon.bounds()[0], lacking)
     return Certificate(False, epsilon, delta, odds, witness, "refuted")
 
 

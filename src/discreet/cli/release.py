@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +12,11 @@ from discreet.cli.common import Json, Seed, emit, released, say, say_columns
 from discreet.cli.flags import Given, command, flags_of, parameter, said
 from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
 from discreet.errors import BadInput
+from discreet.record.release import About
 from discreet.run import LedgerSpec, Output, ReleaseSpec
 
 OUTPUT, LEDGER = flags_of(Output), flags_of(LedgerSpec)
+ABOUT = {f"about_{name}": (replace(one, flag=one.flag_of(name)), None) for name, (one, _) in flags_of(About).items()}
 WriteSpec = Annotated[
     str | None, typer.Option("--write-spec", metavar="FILE", help="write what was asked for as a file to run again")
 ]
@@ -54,13 +57,18 @@ def _spec(given: Given) -> ReleaseSpec:
         raise BadInput(f"{name} was given", "no ledger was given", "Give ledger (--ledger URL) and --dataset NAME")
     return ReleaseSpec(
         table_of(given), loss_from(given), way_from(given), LedgerSpec(**ledger) if ledger else None,
-        Output(**said(given, OUTPUT)),
+        Output(**said(given, OUTPUT)), _about(given),
     )  # fmt: skip
+
+
+def _about(given: Given) -> About | None:
+    words = {name.removeprefix("about_"): text for name, text in said(given, ABOUT).items()}
+    return About(**words) if words else None
 
 
 run = command(
     release,
     [table_argument("CSV, CSV.gz or Parquet file")],
-    {**TABLE, **WAY, **OUTPUT, **LEDGER},
+    {**TABLE, **WAY, **OUTPUT, **LEDGER, **ABOUT},
     [*PRIVACY, parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
 )

@@ -168,8 +168,7 @@ def _spending(data: Any, loss: Loss, method: str, max_count: int | str | None, p
     """
     from discreet.ledger import Spending
     from discreet.ledger.public import public_table
-    from discreet.record.codec import encode
-    from discreet.record.values import loss_json
+    from discreet.record.codec import encode, loss_json
 
     schema = getattr(data, "schema", None)
     apart = method == "cumulative" and max_count != "auto" and not isinstance(loss, Approximate)

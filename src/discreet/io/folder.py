@@ -251,7 +251,8 @@ def folder_of(contents: Contents) -> Folder:
     _check_names(table)
     frame = _frame(contents, table.file, record)
     measured = [_frame(contents, one.file, record) for one in table.measurements]
-    categories = _keys(frame, record)
+    marked = is_escaped(table.remarks)
+    categories = _keys(frame, record, marked)
     publication = Publication(
         record,
         categories,
@@ -259,7 +260,7 @@ def folder_of(contents: Contents) -> Folder:
         _integers(measured[0], record) if measured else None,
     )
     report = contents.files.get(REPORT, b"").decode("utf-8", errors="replace")
-    same_rows = all(_keys(values, record).equals(categories) for values in measured)
+    same_rows = all(_keys(values, record, marked).equals(categories) for values in measured)
     return Folder(publication, tuple(frame.column_names), same_rows, report)
 
 
@@ -297,11 +298,10 @@ def _frame(contents: Contents, name: str, record: ReleaseRecord[Any]) -> Any:
     return frame_of(content, name)
 
 
-def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:
+def _keys(frame: Any, record: ReleaseRecord[Any], marked: bool) -> Any:
     """The key columns, without what was written before some keys for the sake of spreadsheets."""
     keys = frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame
-    (table,) = record.tables
-    return unescaped(keys, file_kind(table.file)) if is_escaped(table.remarks) else keys
+    return unescaped(keys, file_kind(record.tables[0].file)) if marked else keys
 
 
 def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:

@@ -24,6 +24,12 @@ class Inequalities:
     matrix: Integers
     least: Integers
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Inequalities) and self.as_json() == other.as_json()
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.tobytes(), self.least.tobytes()))
+
     def as_json(self) -> dict[str, list[Any]]:
         return {"matrix": self.matrix.tolist(), "least": self.least.tolist()}
 

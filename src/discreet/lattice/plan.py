@@ -173,9 +173,10 @@ def lattice_sampler(
 
 def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
     """Refuse noise that the samplers at work would be at for hours, while nothing is spent."""
-    for piece in pieces:
-        widest = WIDEST_DRAWN.get((piece.name, law.name), WIDEST)
-        require_width(width_of(law), widest, f"{law.name} noise on a lattice (sampler {piece.name})")
+    width = width_of(law)
+    for name in dict.fromkeys(piece.name for piece in pieces):
+        widest = WIDEST_DRAWN.get((name, law.name), WIDEST)
+        require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})")
 
 
 def _law(

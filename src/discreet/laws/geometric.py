@@ -106,7 +106,7 @@ class Geometric:
     def add(self, counts: Integers, bits: Bits, top: int | None = None) -> Integers:
         """From a table; where the noise is too wide for one, the difference of two one-sided draws."""
         require_width(1 / (self.odds - 1))
-        if self.centre[1] <= WIDEST_TABLE:
+        if reach_of(self.odds) <= WIDEST_TABLE:
             return add_noise(counts, self, bits, top=top)
         return capped(counts, top) + wide_geometric(Epsilon(ratio=self.odds), len(counts), bits)
 

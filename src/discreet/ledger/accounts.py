@@ -126,7 +126,6 @@ class Statement:
 @lru_cache(maxsize=1000)
 def _priced(budget: Amount, relation: Relation, public: str) -> Amount:
     """What a spending must have cost. Most releases are like many others: each is priced once."""
-    from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
     from discreet.record.codec import decode, encode
 
     spending: Spending = decode(Spending, json.loads(public))
@@ -153,7 +152,6 @@ class Charge:
     price: Amount
 
     def entry(self, outcomes: tuple[Outcome, ...]) -> Entry:
-        from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
         from discreet.record.codec import decode
 
         value = self.value
@@ -226,7 +224,6 @@ def charged(
     dataset: str, number: int, spending: Spending, price: Amount, disclosure: Disclosure, kept: str | None, at: str
 ) -> dict[str, object]:
     """The line that charges a release."""
-    from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
     from discreet.record.codec import encode
 
     return {

@@ -21,7 +21,7 @@ def public_table(schema: Schema) -> PublicTable:
 
 def asked_for(schema: Schema, loss: Loss, way: Any) -> dict[str, Any]:
     """The release in sections, as its TOML file would have them; no address, and nothing secret."""
-    from discreet.record.values import loss_json
+    from discreet.record.codec import loss_json
 
     table = {"keys": list(schema.keys), "count": schema.count, "contributions": schema.contributions}
     privacy = {name: value for name, value in loss_json(loss).items() if value not in (None, "0")}

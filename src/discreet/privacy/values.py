@@ -8,7 +8,7 @@ differential privacy, a bound of r times the order on every Renyi divergence. Fa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -277,28 +277,12 @@ def one_person(rate: Loss, contributions: int = 1) -> Neighbours:
 class Remark:
     """What a promise does not say by itself: a code, and the numbers that belong to it."""
 
-    json_schema: ClassVar[Mapping[str, object]] = {
-        "type": "object",
-        "properties": {"code": {"type": "string"}},
-        "required": ["code"],
-        "additionalProperties": {"type": ["integer", "string"]},
-    }
     code: str
     numbers: tuple[tuple[str, int | str], ...] = ()
 
     @classmethod
     def of(cls, code: str, **numbers: int | str) -> Remark:
         return cls(code, tuple(numbers.items()))
-
-    def as_json(self) -> dict[str, int | str]:
-        return {"code": self.code, **dict(self.numbers)}
-
-    @classmethod
-    def of_json(cls, value: Mapping[str, object]) -> Remark:
-        numbers = {name: item for name, item in value.items() if name != "code"}
-        if not isinstance(value.get("code"), str) or not all(type(item) in (int, str) for item in numbers.values()):
-            raise ValueError("a remark is a code with numbers")
-        return cls.of(str(value["code"]), **numbers)  # type: ignore[arg-type]
 
 
 ROWS_ARE_PUBLIC = Remark("rows-are-public")

@@ -1,12 +1,14 @@
 """Typed values as JSON and back. The types of the fields say everything: what is written, read, refused, documented.
 
 Whatever privacy depends on is a Fraction and travels as a string. A value of the wrong kind, a field too many or too
-few, and a number that is none are refused by name; nothing is coerced.
+few, and a number that is none are refused by name; nothing is coerced. What is no plain object with fields (losses,
+remarks, forms of a mechanism) stands at the end.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -19,33 +21,26 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
 from discreet.errors import BadInput, did_you_mean
-from discreet.numbers import Number, exact, text
+from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
+from discreet.laws import NoiseLaw, law_json, law_of_json
+from discreet.mechanism import (
+    LARGEST_WRITTEN,
+    LONGEST_WEIGHT,
+    WRITTEN_APART,
+    Exponents,
+    Form,
+    NoiseThenMap,
+    Weights,
+)  # fmt: skip
+from discreet.numbers import Epsilon, Number, exact, part_of_epsilon, text
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, Remark
+from discreet.public_map import PublicMap
 
 Json = Any
 LONGEST_NUMBER = 100_000  # characters of an exact number: no honest one is longer, and Python's own limit is near
+WHOLE = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 UNIONS = (Union, types.UnionType)
 ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float64}
-
-
-@dataclass(frozen=True)
-class Special:
-    """How values of a kind that is no dataclass, or several dataclasses with a tag, are written and read."""
-
-    write: Callable[[Any], Json]
-    read: Callable[[Json], Any]
-    names: tuple[str, ...]  # of the fields it is written with
-    schema: Mapping[str, Json]
-
-
-SPECIALS: dict[Any, Special] = {}
-WRITERS: dict[type, Callable[[Any], Json]] = {}
-
-
-def special(kind: Any, one: Special, types: tuple[type, ...]) -> None:
-    """Register a kind, as it stands in type hints, and the types its values have."""
-    SPECIALS[kind] = one
-    for each in types:
-        WRITERS[each] = one.write
 
 
 class Damaged(ValueError):
@@ -58,9 +53,11 @@ class Damaged(ValueError):
 
 @cache
 def hints_of(kind: Any) -> dict[str, tuple[Any, Field[Any]]]:
-    """The fields of a dataclass with their types resolved."""
-    hints = get_type_hints(kind)
-    return {item.name: (hints[item.name], item) for item in fields(kind) if not item.metadata.get("elsewhere")}
+    """The fields of a dataclass with their types resolved; those of a `Record[Facts]` with the type that is given."""
+    plain = get_origin(kind) or kind
+    given = dict(zip(getattr(plain, "__parameters__", ()), get_args(kind)))
+    hints = {name: given.get(hint, hint) for name, hint in get_type_hints(plain).items()}
+    return {item.name: (hints[item.name], item) for item in fields(plain) if not item.metadata.get("elsewhere")}
 
 
 def flat(item: Field[Any]) -> bool:
@@ -138,13 +135,13 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
     raise TypeError(f"no JSON for {kind}")
 
 
-def decode_fields(kind: Any, value: Mapping[str, Json], where: str, **elsewhere: Any) -> Any:
+def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
     """A dataclass from an object that has exactly its fields; those with a default may be missing."""
     known = names_of(kind)
     for name in value:
         if name not in known:
             raise Damaged(f"{where}.{name}", f"there is no such field. {did_you_mean(name, known)}")
-    made = dict(elsewhere)
+    made: dict[str, Any] = {}
     for name, (hint, item) in hints_of(kind).items():
         if flat(item):
             inner = {key: value[key] for key in flat_names(hint, value) if key in value}
@@ -264,3 +261,110 @@ def shown(value: Json) -> str:
     """A value in an error, short."""
     words = repr(value)
     return words if len(words) <= 40 else words[:37] + "..."
+
+
+def loss_json(loss: Loss) -> dict[str, str | None]:
+    epsilon: Epsilon | None = loss.epsilon
+    ratio = None if epsilon is None else epsilon.ratio
+    return {
+        "epsilon": None if epsilon is None else str(epsilon),
+        "alpha": None if ratio is None else text(1 / ratio),
+        "delta": text(loss.delta),
+        "rho": None if loss.rho is None else text(loss.rho),
+    }
+
+
+def loss_of_json(value: Mapping[str, Json]) -> Loss:
+    """Exactly what `loss_json` writes: a loss stated in two ways, or in another spelling, is none."""
+    for name in LOSS_NAMES:
+        if not isinstance(value.get(name), (str, type(None))):
+            raise Damaged(f".{name}", "is missing, or not an exact number in quotation marks")
+    delta = exact(str(value["delta"]), "delta")
+    loss: Loss
+    if value["rho"] is not None:
+        loss = Concentrated(value["rho"])
+    else:
+        epsilon = part_of_epsilon(value["epsilon"], value["alpha"])
+        loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
+    if loss_json(loss) != value:
+        raise Damaged("", "the loss is not stated in the one way there is")
+    return loss
+
+
+def form_json(form: Form) -> dict[str, Json]:
+    if isinstance(form, Weights):
+        rows = [[str(weight) for weight in row] for row in form.rows]
+        return {"form": "weights", "weights": rows, "denominator": str(form.total)}
+    if isinstance(form, Exponents):
+        return {"form": "exponents", "odds": text(form.odds), "powers": form.powers.tolist()}
+    return {
+        "form": "noise-then-map",
+        "noise": law_json(form.noise),
+        "clamp": None if form.clamp is None else list(form.clamp),
+        "map": None if form.map is None else encode(form.map),
+    }
+
+
+def form_of_json(value: Mapping[str, Json]) -> Form:
+    fields = {"weights": ("weights", "denominator"), "exponents": ("odds", "powers")}
+    kind = value.get("form")
+    if set(value) != {"form", *fields.get(str(kind), ("noise", "clamp", "map"))}:
+        raise Damaged(".form", "its fields do not fit it")
+    if kind == "weights":
+        if sum(len(weight) + WRITTEN_APART for row in value["weights"] for weight in row) > LARGEST_WRITTEN:
+            raise Damaged(".weights", f"they are longer than {LARGEST_WRITTEN >> 20} MiB")
+        rows = tuple(tuple(_whole(weight) for weight in row) for row in value["weights"])
+        if not rows or not rows[0]:
+            raise Damaged(".weights", "there are none")
+        return Weights(rows, _whole(value["denominator"]))
+    if kind == "exponents":
+        return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))
+    if kind != "noise-then-map":
+        raise Damaged(".form", f"there is no form {kind!r}")
+    clamp = decode(tuple[int, int] | None, value["clamp"], ".clamp")
+    return NoiseThenMap(law_of_json(value["noise"]), clamp, decode(PublicMap | None, value["map"], ".map"))
+
+
+def _whole(written: Json) -> int:
+    if not isinstance(written, str) or len(written) > LONGEST_WEIGHT or not WHOLE.fullmatch(written):
+        raise Damaged(".weights", f"{shown(written)} is not a whole number")
+    return int(written)
+
+
+def _powers(rows: Json) -> Any:
+    if not isinstance(rows, list) or not rows or {type(entry) for row in rows for entry in row} != {int}:
+        raise Damaged(".powers", "they are not lists of whole numbers")
+    return np.array(rows, dtype=np.int64)
+
+
+def remark_json(remark: Remark) -> dict[str, int | str]:
+    return {"code": remark.code, **dict(remark.numbers)}
+
+
+def remark_of_json(value: Mapping[str, Json]) -> Remark:
+    code, numbers = value.get("code"), {name: item for name, item in value.items() if name != "code"}
+    if not isinstance(code, str) or not all(type(item) in (int, str) for item in numbers.values()):
+        raise ValueError("a remark is a code with numbers")
+    return Remark(code, tuple(numbers.items()))
+
+
+@dataclass(frozen=True)
+class Special:
+    """How values of a kind that is no plain dataclass, or several dataclasses with a tag, are written and read."""
+
+    write: Callable[[Any], Json]
+    read: Callable[[Json], Any]
+    types: tuple[type, ...]  # that its values have; none where only the type hint of a field tells
+    names: tuple[str, ...] = ()  # of the fields it is written with, where these may stand beside others
+
+
+LOSS_NAMES = ("epsilon", "alpha", "delta", "rho")
+FORM_NAMES = ("form", "weights", "denominator", "odds", "powers", "noise", "clamp", "map")
+SPECIALS: dict[Any, Special] = {
+    Loss: Special(loss_json, loss_of_json, (Pure, Approximate, Concentrated), LOSS_NAMES),
+    Form: Special(form_json, form_of_json, (Weights, Exponents, NoiseThenMap), FORM_NAMES),
+    Kept: Special(kept_json, kept_of, (Total, Margin, SumWhere, Sums)),
+    NoiseLaw: Special(law_json, law_of_json, ()),
+    Remark: Special(remark_json, remark_of_json, (Remark,)),
+}
+WRITERS = {kind: one.write for one in SPECIALS.values() for kind in one.types}

@@ -13,7 +13,7 @@ from discreet.certify.prove import Proof
 from discreet.errors import BadInput
 from discreet.options import option
 from discreet.privacy.values import Guarantee, Remark, about_rows
-from discreet.record.codec import Damaged, Json, decode_fields, encode, names_of
+from discreet.record.codec import Damaged, Json, decode_fields, encode
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
@@ -25,11 +25,13 @@ Facts = TypeVar("Facts", covariant=True)
 class About:
     """Who publishes what; it goes into the report and the record as it is."""
 
-    title: str | None = option(None, "title of the publication")
-    source: str | None = option(None, "where the data come from")
-    contact: str | None = option(None, "whom to ask")
-    licence: str | None = option(None, "under which the table may be used")
-    note: str | None = option(None, "anything else that readers should know")
+    title: str | None = option(None, "title of the publication", metavar="TEXT")
+    source: str | None = option(None, "where the data come from", metavar="TEXT")
+    contact: str | None = option(None, "whom to ask", metavar="TEXT")
+    licence: str | None = option(None, "under which the table may be used", metavar="TEXT")
+    note: str | None = option(
+        None, "anything else that readers should know", flag="--report-note", metavar="TEXT"
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -92,6 +94,7 @@ class LedgerEntry:
 class ReleaseRecord(Generic[Facts]):
     """Everything a stranger needs to re-check a release, and nothing secret. `facts` are those of the way it went."""
 
+    schema_version: Literal[2] = field(default=2, kw_only=True)
     software: str
     created: str
     private: bool
@@ -100,13 +103,12 @@ class ReleaseRecord(Generic[Facts]):
     tables: tuple[PublishedTable, ...]
     guarantee: Guarantee
     certificate: Proof | None
-    facts: Facts = field(metadata={"elsewhere": True})
     about: About = About()
     ledger: LedgerEntry | None = None
     rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report
     digests: dict[str, str] = field(default_factory=dict)  # sha256 of every other file
     mark: str = ""  # ties the table to whether its noise was private
-    schema_version: Literal[2] = 2
+    facts: Facts = field(metadata={"flat": True}, kw_only=True)
 
     @property
     def measured(self) -> bool:
@@ -131,8 +133,7 @@ def mark_of(private: bool, table: str) -> str:
 
 def write_record(record: ReleaseRecord[Any]) -> str:
     """release.json, sealed."""
-    head, facts = encode(record), encode(record.facts)
-    value = {"schema_version": head.pop("schema_version"), **head, **facts}
+    value = encode(record)
     return json.dumps({**value, "seal": seal_of(value)}, indent=1) + "\n"
 
 
@@ -176,15 +177,11 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
             "" if reader is None else f"Use discreet {reader}",
         )
     inside = {name: item for name, item in value.items() if name != "seal"}
-    kind = way_named(str(inside.get("way"))).facts
-    own = set(names_of(kind))
-    facts = decode_fields(kind, {name: item for name, item in inside.items() if name in own}, "release.json")
-    head = {name: item for name, item in inside.items() if name not in own}
-    missing = [name for name in names_of(ReleaseRecord) if name not in head]
-    if missing:
-        raise Damaged(f"release.json.{missing[0]}", "is missing")
-    record: ReleaseRecord[Any] = decode_fields(ReleaseRecord, head, "release.json", facts=facts)
-    for name, item in {**encode(record), **encode(facts)}.items():
+    of: Any = ReleaseRecord
+    record: ReleaseRecord[Any] = decode_fields(of[way_named(str(inside.get("way"))).facts], inside, "release.json")
+    for name, item in encode(record).items():
+        if name not in inside:
+            raise Damaged(f"release.json.{name}", "is missing")
         if json.dumps(item, sort_keys=True) != json.dumps(inside[name], sort_keys=True):  # 1, 1.0 and true are equal
             raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
     return replace(record, guarantee=replace(record.guarantee, private=record.private))

@@ -9,9 +9,56 @@ from fractions import Fraction
 from typing import Any, Literal, Union, get_args, get_origin
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.record.codec import SPECIALS, Json, flat, hints_of
+from discreet.lattice.invariants import Kept
+from discreet.laws import NoiseLaw
+from discreet.mechanism import Form
+from discreet.privacy.values import Loss, Remark
+from discreet.record.codec import Json, flat, hints_of
 
 EXACT = {"type": "string", "pattern": "^-?[0-9]+(\\.[0-9]+|/[0-9]+)?$"}
+MAYBE = {"type": ["string", "null"]}
+LOSS_SCHEMA = {
+    "type": "object",
+    "properties": {"epsilon": MAYBE, "alpha": MAYBE, "delta": EXACT, "rho": MAYBE},
+    "required": ["epsilon", "alpha", "delta", "rho"],
+}
+LAW_SCHEMA = {"type": "object", "properties": {"law": {"type": "string"}}, "required": ["law"]}
+FORM_SCHEMA = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {
+                "form": {"enum": ["weights", "exponents", "noise-then-map"]},
+                "weights": {"type": "array", "items": {"type": "array", "items": EXACT}},
+                "denominator": EXACT,
+            },
+            "required": ["form", "weights", "denominator"],
+        },
+        {
+            "type": "object",
+            "properties": {
+                "odds": EXACT,
+                "powers": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+            },
+            "required": ["form", "odds", "powers"],
+        },
+        {
+            "type": "object",
+            "properties": {
+                "noise": LAW_SCHEMA,
+                "clamp": {"type": ["array", "null"], "items": {"type": "integer"}},
+                "map": {"type": ["object", "null"]},
+            },
+            "required": ["form", "noise", "clamp", "map"],
+        },
+    ]
+}
+REMARK_SCHEMA = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}},
+    "required": ["code"],
+    "additionalProperties": {"type": ["integer", "string"]},
+}
 PLAIN: dict[Any, Json] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
@@ -22,13 +69,16 @@ PLAIN: dict[Any, Json] = {
     Integers: {"type": "array", "items": {"type": "integer"}},
     Words: {"type": "array", "items": {"type": "integer", "minimum": 0}},
     Floats: {"type": "array", "items": {"type": "number"}},
+    Loss: LOSS_SCHEMA,
+    Form: FORM_SCHEMA,
+    Kept: {"type": ["string", "object"]},
+    NoiseLaw: LAW_SCHEMA,
+    Remark: REMARK_SCHEMA,
 }
 
 
 def schema_of(kind: Any) -> Json:
     """The schema of whatever a type is written as."""
-    if kind in SPECIALS:
-        return SPECIALS[kind].schema
     if kind in PLAIN:
         return PLAIN[kind]
     origin = get_origin(kind)
@@ -80,8 +130,8 @@ def release_schema() -> Json:
     from discreet.record.release import ReleaseRecord
     from discreet.ways import PACKAGES, way_named
 
-    head = _object_schema(ReleaseRecord)
-    variants = [_variant(head, name, _object_schema(way_named(name).facts)) for name in PACKAGES]
+    of: Any = ReleaseRecord
+    variants = [_variant(name, _object_schema(of[way_named(name).facts])) for name in PACKAGES]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "release.json of a discreet release",
@@ -90,7 +140,7 @@ def release_schema() -> Json:
     }
 
 
-def _variant(head: Json, way: str, facts: Json) -> Json:
+def _variant(way: str, record: Json) -> Json:
     """A record of one way: all fields are written, those with a default too."""
-    properties = {**head["properties"], **facts["properties"], "way": {"const": way}, "seal": {"type": "string"}}
+    properties = {**record["properties"], "way": {"const": way}, "seal": {"type": "string"}}
     return {"type": "object", "properties": properties, "required": sorted(properties), "additionalProperties": False}

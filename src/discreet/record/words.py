@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
-from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Remark
+from discreet.privacy.values import Concentrated, Guarantee, Neighbours, Pure, Remark
 
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
@@ -198,10 +198,9 @@ def guarantee(promise: Guarantee) -> str:
 
 def core(promise: Guarantee) -> str:
     """The promise in one sentence."""
-    factor = "" if promise.epsilon is None else decimal_above(promise.epsilon.bounds()[1], 4)
-    return PROMISES[promise.kind].format(
-        unit=unit(promise.unit), factor=factor, delta=decimal_above(promise.delta, 15), parameters=promise.loss
-    )
+    said, loss = unit(promise.unit), promise.loss
+    factor = "" if loss.epsilon is None else decimal_above(loss.epsilon.bounds()[1], 4)
+    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=decimal_above(loss.delta, 15), parameters=loss)
 
 
 def unit(at: Neighbours) -> str:
@@ -255,9 +254,7 @@ def page(numbers: Mapping[str, object]) -> dict[str, str]:
 
 def odds(promise: Guarantee) -> str | None:
     """What a pure epsilon means for a reader; a delta or a rho has no such bound."""
-    if promise.epsilon is None or isinstance(promise.loss, Approximate):
-        return None
-    return ODDS.format(factor=factor_of(promise.epsilon))
+    return ODDS.format(factor=factor_of(promise.loss.epsilon)) if isinstance(promise.loss, Pure) else None
 
 
 def factor_of(epsilon: Epsilon) -> str:
@@ -280,7 +277,7 @@ def _whole_change(numbers: Numbers, promise: Guarantee) -> Numbers:
 
 
 def _rho(promise: Guarantee) -> str:
-    return "rho" if promise.rho is not None else "the rho that epsilon and delta stand for"
+    return "rho" if promise.loss.rho is not None else "the rho that epsilon and delta stand for"
 
 
 def _half(numbers: Numbers, promise: Guarantee) -> Numbers:

@@ -12,7 +12,7 @@ from discreet.lattice.sampler import pieces_for, sampler_names
 from discreet.lattice.structure import structure_of
 from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
-from discreet.record.release import Publication
+from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
 
 RESOLVED = Fraction(29, 10_000)  # a thousand runs without a failure show a chance below about 3/1000, not less
@@ -22,14 +22,15 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     """The noise pays for the promise, and the promise is about the change that what is kept leaves."""
     record = publication.record
     mechanism, promise = record.facts.mechanism, record.guarantee
-    problems = _shape(publication)
+    choose(mechanism.law, LAWS, "law")
+    noise = mechanism.noise
+    problems = _shape(record, noise)
     if problems:
         return problems
     structure = structure_of(invariants := invariants_of(publication))
     people = record.schema.contributions
     change = protected_change(structure, people)
     terms = Terms(change, people, promise.unit.per_unit, mechanism.restricted)
-    noise = mechanism.noise
     said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
     if promise.unit != neighbours(noise, terms):
         problems.append("The guarantee is about other neighbours than what is kept leaves.")
@@ -41,7 +42,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
         pieces_for(structure, noise, mechanism.nonnegative and noise.odds is not None)
     ):
         problems.append("The noise was not drawn by the sampler that belongs to what is kept.")
-    return [*problems, *_grade(publication, promise.remarks[len(said) :])]
+    return [*problems, *_grade(record, noise, promise.remarks[len(said) :])]
 
 
 def invariants_of(publication: Publication[KeptSums]) -> Invariants:
@@ -49,16 +50,14 @@ def invariants_of(publication: Publication[KeptSums]) -> Invariants:
     return invariant_matrix(publication.record.facts.invariants.kept, keys, len(publication.counts))
 
 
-def _shape(publication: Publication[KeptSums]) -> list[str]:
-    """Nothing is said that belongs to another kind of release, and the law is one."""
-    record, problems = publication.record, []
-    mechanism = record.facts.mechanism
-    choose(mechanism.law, LAWS, "law")
+def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:
+    """Nothing is said that belongs to another kind of release, and the noise is what it is called."""
+    problems = []
     if record.certificate is not None:
         problems.append("The release tells of a certificate, but such a release has none.")
     if record.schema.max_count is not None:
         problems.append("The release tells of a largest count, which would change the kept sums.")
-    if not _is_itself(mechanism, mechanism.noise):
+    if not _is_itself(record.facts.mechanism, noise):
         problems.append("The mechanism is not what its name says.")
     return problems
 
@@ -68,15 +67,15 @@ def _is_itself(mechanism: LatticeFacts, noise: LatticeLaw) -> bool:
     return (same.name, same.parameters) == (mechanism.name, mechanism.parameters)
 
 
-def _grade(publication: Publication[KeptSums], more: tuple[Remark, ...]) -> list[str]:
+def _grade(record: ReleaseRecord[KeptSums], noise: LatticeLaw, more: tuple[Remark, ...]) -> list[str]:
     """A chain's sample is never said to be exact; its distance is part of the delta."""
-    promise, noise = publication.record.guarantee, publication.record.facts.mechanism.noise
-    chain = "chain" in publication.record.facts.mechanism.sampler.split("+")
-    if promise.delta and not chain and noise.variance is None:
+    promise, epsilon, delta = record.guarantee, record.guarantee.loss.epsilon, record.guarantee.loss.delta
+    chain = "chain" in record.facts.mechanism.sampler.split("+")
+    if delta and not chain and noise.variance is None:
         return ["A delta is claimed, but the noise is pure."]
-    if chain and promise.epsilon is not None and promise.delta < (1 + promise.epsilon.bounds()[0]) * RESOLVED:
+    if chain and epsilon is not None and delta < (1 + epsilon.bounds()[0]) * RESOLVED:
         return ["The delta of a chain is below anything that its runs could show."]
-    charged = chain and promise.delta > 0 and more == (Remark.of("chain", delta=text(promise.delta)),)
+    charged = chain and delta > 0 and more == (Remark.of("chain", delta=text(delta)),)
     right = (
         charged and promise.grade == "diagnosed"
         if chain

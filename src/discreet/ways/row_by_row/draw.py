@@ -13,7 +13,7 @@ from discreet.ways.row_by_row.plan import RowPlan
 
 def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
     """A noisy value, or a drawn one, for each row."""
-    form, top = plan.mechanism.form, plan.mechanism.max_count
+    form, top = plan.mechanism.form, plan.max_count
     if isinstance(form, NoiseThenMap):
         return form.noise.add(counts, bits, top)
     assert top is not None

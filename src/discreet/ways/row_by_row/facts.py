@@ -55,22 +55,24 @@ def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
     return Pure(loss.epsilon.times(Fraction(1, contributions)))
 
 
-def by_ratio(noise: NoiseLaw | None, loss: Loss, contributions: int) -> bool:
+def price_of(form: Form) -> Loss | None:
+    """What one unit costs by the noise alone; a matrix has none."""
+    return form.noise.price() if isinstance(form, NoiseThenMap) else None
+
+
+def by_ratio(price: Loss | None, loss: Loss, contributions: int) -> bool:
     """Whether the promise is proved by likelihood ratios of one unit; otherwise by the concentration of the noise."""
-    concentrated = noise is not None and isinstance(noise.price(), Concentrated)
-    return not (concentrated and (isinstance(loss, Concentrated) or contributions > 1))
+    return not (isinstance(price, Concentrated) and (isinstance(loss, Concentrated) or contributions > 1))
 
 
-def neighbours(noise: NoiseLaw | None, loss: Loss, contributions: int) -> Neighbours:
+def neighbours(price: Loss | None, loss: Loss, contributions: int) -> Neighbours:
     """One person more or less; what a unit costs is the noise's own price, or a share of the promise."""
-    price = None if noise is None else noise.price()
     rate = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
     return one_person(rate, contributions)
 
 
-def grade_of(noise: NoiseLaw | None, loss: Loss) -> Grade:
-    concentrated = noise is not None and isinstance(noise.price(), Concentrated)
-    return "enclosed" if concentrated and isinstance(loss, Approximate) else "exact"
+def grade_of(price: Loss | None, loss: Loss) -> Grade:
+    return "enclosed" if isinstance(price, Concentrated) and isinstance(loss, Approximate) else "exact"
 
 
 def remarks(max_count: int | None) -> tuple[Remark, ...]:

@@ -11,7 +11,7 @@ from discreet.laws import law_named
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, pure_only
 from discreet.table import Schema
-from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, proved_form, remarks, unit_loss
+from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, price_of, proved_form, remarks, unit_loss
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED, RowByRow
 
 
@@ -21,6 +21,7 @@ class RowPlan:
 
     spec: RowByRow
     mechanism: Mechanism
+    max_count: int | None
     guarantee: Guarantee
     certificate: Proof | None
     discloses: tuple[str, ...] = ()
@@ -32,7 +33,7 @@ class RowPlan:
 
     @property
     def steps(self) -> tuple[Remark, ...]:
-        top, people = self.mechanism.max_count, self.guarantee.unit.contributions
+        top, people = self.max_count, self.guarantee.unit.contributions
         cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
         price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
@@ -42,14 +43,11 @@ class RowPlan:
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     people = schema.contributions
     mechanism = _own(loss, spec, people) if spec.own else _named(loss, spec, people)
-    noise = mechanism.form.noise if isinstance(mechanism.form, NoiseThenMap) else None
-    proof = None
-    if by_ratio(noise, loss, people):
+    price, top, proof = price_of(mechanism.form), mechanism.max_count, None
+    if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
-    promise = Guarantee(
-        loss, neighbours(noise, loss, people), grade_of(noise, loss), remarks(mechanism.max_count)
-    )  # fmt: skip
-    return RowPlan(spec, mechanism, promise, proof)
+    promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(top))
+    return RowPlan(spec, mechanism, top, promise, proof)
 
 
 def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:

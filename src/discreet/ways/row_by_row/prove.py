@@ -10,7 +10,7 @@ from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure
-from discreet.record.release import Publication
+from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.row_by_row.facts import (
     OWN,
     RowFacts,
@@ -18,6 +18,7 @@ from discreet.ways.row_by_row.facts import (
     by_ratio,
     grade_of,
     neighbours,
+    price_of,
     proved_form,
     remarks,
     unit_loss,
@@ -30,25 +31,22 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
     """The mechanism is as private as claimed when one person adds one to one count, and the claim is the right one."""
     record = publication.record
     mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
-    if isinstance(loss, Approximate) and people > 1 and mechanism.noise is None:
+    noise, price = mechanism.noise, price_of(mechanism.form)
+    if isinstance(loss, Approximate) and people > 1 and noise is None:
         return ["A delta is claimed for people who are counted several times: a group's delta is larger."]
-    if isinstance(loss, Approximate) and mechanism.noise is not None and mechanism.noise.pure:
+    if isinstance(loss, Approximate) and noise is not None and noise.pure:
         return ["A delta is claimed, but the noise is pure."]
-    if isinstance(loss, Concentrated) and not (
-        mechanism.noise is not None and isinstance(mechanism.noise.price(), Concentrated)
-    ):
+    if isinstance(loss, Concentrated) and not isinstance(price, Concentrated):
         return ["A rho is claimed, but the noise is not Gaussian."]
-    return [*_promise(publication), *_name(mechanism, loss, people), *_privacy(publication)]
+    return [*_promise(record, price), *_name(mechanism, loss, people), *_privacy(record, price)]
 
 
-def _promise(publication: Publication[RowFacts]) -> list[str]:
-    record = publication.record
-    promise, noise = record.guarantee, record.facts.mechanism.noise
+def _promise(record: ReleaseRecord[RowFacts], price: Loss | None) -> list[str]:
+    promise, should = record.guarantee, grade_of(price, record.guarantee.loss)
     problems = []
-    if promise.unit != neighbours(noise, promise.loss, record.schema.contributions):
+    if promise.unit != neighbours(price, promise.loss, record.schema.contributions):
         problems.append("The guarantee is about other neighbours than the schema's contributions and the noise say.")
-    if promise.grade != grade_of(noise, promise.loss):
-        should = grade_of(noise, promise.loss)
+    if promise.grade != should:
         problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {should!r}.")
     if promise.remarks != remarks(record.schema.max_count):
         problems.append("The guarantee's remarks are not those that belong to such a release.")
@@ -71,11 +69,10 @@ def _name(mechanism: RowMechanism, loss: Loss, people: int) -> list[str]:
     return [] if fits else ["The mechanism is not what its name says."]
 
 
-def _privacy(publication: Publication[RowFacts]) -> list[str]:
-    record = publication.record
+def _privacy(record: ReleaseRecord[RowFacts], price: Loss | None) -> list[str]:
     mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
-    if not by_ratio(mechanism.noise, loss, people):
-        assert mechanism.noise is not None
+    if not by_ratio(price, loss, people):
+        assert mechanism.noise is not None, "whose price it is"
         extra = [] if record.certificate is None else ["The release has a certificate of something it does not claim."]
         return [*extra, *_concentrated(mechanism.noise, loss, people)]
     try:

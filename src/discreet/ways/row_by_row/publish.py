@@ -14,7 +14,7 @@ from discreet.ways.row_by_row.plan import RowPlan
 def publish(plan: RowPlan, measured: Integers) -> Published[RowFacts]:
     form = plan.mechanism.form
     clamped = isinstance(form, NoiseThenMap) and form.clamp is not None
-    counts = np.clip(measured, 0, plan.mechanism.max_count) if clamped else measured
+    counts = np.clip(measured, 0, plan.max_count) if clamped else measured
     facts = RowFacts(RowMechanism(plan.mechanism.name, form_parameters(form), form))
     signed = measured if clamped else None
-    return Published(counts, signed, plan.guarantee, facts, plan.mechanism.max_count, plan.certificate)
+    return Published(counts, signed, plan.guarantee, facts, plan.max_count, plan.certificate)
