@@ -93,6 +93,7 @@ def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:
     if edges[-1] - edges[0] == len(masses):
         return masses
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    shape = np.exp(np.interp(np.arange(edges[0], edges[-1]), middles, log_density - log_density.max()))
+    density = np.interp(np.arange(edges[0], edges[-1]), middles, log_density - log_density.max())
+    shape = np.maximum(np.exp(density), TINY)
     shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1] - edges[0]), np.diff(edges))
     return shares
