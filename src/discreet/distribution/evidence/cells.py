@@ -88,12 +88,14 @@ def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     return positive + beyond
 
 
-def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:
-    """The share of every count: log-linear between the middles of the cells, every cell keeping its mass."""
-    if edges[-1] - edges[0] == len(masses):
-        return masses
-    middles = (edges[:-1] + edges[1:] - 1) / 2
-    density = np.interp(np.arange(edges[0], edges[-1]), middles, log_density - log_density.max())
-    shape = np.maximum(np.exp(density), TINY)
-    shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1] - edges[0]), np.diff(edges))
+def spread_out(log_density: Floats, masses: Floats, cells: Integers, edges: Integers) -> Floats:
+    """The share of every count, every cell keeping its mass: log-linear between the middles of neighbouring cells, even
+    within cells that have none."""
+    widths, whole, shape = np.diff(edges), np.zeros(len(edges) - 1), np.ones(edges[-1])
+    whole[cells] = masses
+    if len(cells) == cells[-1] - cells[0] + 1 and edges[-1] > len(widths):
+        middles = (edges[cells] + edges[cells + 1] - 1) / 2
+        density = np.interp(np.arange(edges[-1]), middles, log_density - log_density.max())
+        shape = np.maximum(np.exp(density), TINY)
+    shares: Floats = shape * np.repeat(whole / np.add.reduceat(shape, edges[:-1]), widths)
     return shares
