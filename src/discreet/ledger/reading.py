@@ -146,7 +146,6 @@ def digest_of_token(token: str) -> str:
 @lru_cache(maxsize=1000)
 def _priced(rules: int, budget: Amount, relation: Relation, public: str) -> Amount:
     """What a spending must have cost. Most releases are like many others: each is priced once."""
-    from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
     from discreet.record.codec import decode, encode
 
     spending: Spending = decode(Spending, json.loads(public))

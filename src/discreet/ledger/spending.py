@@ -109,7 +109,6 @@ class Spending:
 
 def check_spending(spending: object, asked: str) -> None:
     """Refuse what could not be written, or what a page could not show in its place: the ledger keeps it for ever."""
-    from discreet.record import values  # noqa: F401  (how losses and kept sums are written)
     from discreet.record.codec import decode, encode
 
     if not isinstance(spending, Spending):
