@@ -69,10 +69,16 @@ def seen_edges(edges: Integers, noise: NoiseLaw, low: int, high: int) -> Integer
 
 
 def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
-    """P(noisy value in cell J | count anywhere in cell I alike), by differences of E max(0, k - noise)."""
-    start, end, below = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
-    upto = (_expected_excess(below - start, noise) - _expected_excess(below - end, noise)) / (end - start)
-    return np.maximum(np.diff(np.pad(upto, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))), TINY)
+    """P(noisy value in cell J | count anywhere in cell I alike), by differences of E max(0, k - noise).
+
+    Cells to the right of I are counted from the right, so that small chances are exact on either side.
+    """
+    start, end, border = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
+    below = (_expected_excess(border - start, noise) - _expected_excess(border - end, noise)) / (end - start)
+    above = (_expected_excess(end - border, noise) - _expected_excess(start - border, noise)) / (end - start)
+    from_left = np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))))
+    from_right = -np.diff(np.pad(above, ((0, 0), (1, 1)), constant_values=((0, 0), (1, 0))))
+    return np.maximum(np.where(seen[None, :-1] >= end, from_right, from_left), TINY)
 
 
 def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
