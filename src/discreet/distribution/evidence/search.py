@@ -22,6 +22,7 @@ WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its 
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
+ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 
 
@@ -119,7 +120,7 @@ def _lone(seen: Seen, prior: Prior, best: Fit) -> Iterator[Fit]:
     price = math.log(len(seen.widths))
     for _ in range(MOST_LONE):
         gain = _promise(seen, best)
-        cell = int(np.argmax(gain))
+        cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
             return
         found = _with(seen, best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
@@ -143,13 +144,16 @@ def _promise(seen: Seen, one: Fit) -> Floats:
 
 def _few(seen: Seen, goal: float) -> Iterator[Fit]:
     """If all counts were in very few cells: one after the other where it is missed most, as long as that comes near."""
-    best = _alone(seen, np.array([np.argmax(np.log(seen.blur) @ seen.rows)]))
-    yield best
+    likely = np.log(seen.blur) @ seen.rows
+    best = _alone(seen, np.flatnonzero(likely > likely.max() - EQUAL)[:1])
+    worth = max(goal, best.evidence) - best.evidence + likely.max() - WORTHLESS
+    yield from (_alone(seen, np.array([cell])) for cell in np.flatnonzero(likely > worth))
     for number in range(2, min(MOST_ALONE, len(seen.widths)) + 1):
         noisy = seen.within(best.cells).expectation(best.log_density)[1]
         missed = seen.blur @ (seen.rows / noisy)
         missed[best.cells] = -math.inf
-        one = _alone(seen, np.sort(np.append(best.cells, np.argmax(missed))))
+        most = np.flatnonzero(missed >= (1 - ROUNDING) * missed.max())[:1]
+        one = _alone(seen, np.sort(np.append(best.cells, most)))
         gain = one.evidence - best.evidence
         if one.evidence + (MOST_ALONE + 1 - number) * gain < goal - WORTHLESS:
             return
@@ -205,7 +209,8 @@ def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:
     tried = {place: at(place) for place in range(low, high + 1, step)}
     while step > 1:
         step //= 2
-        best = max(tried, key=lambda place: tried[place].evidence)
+        highest = max(one.evidence for one in tried.values())
+        best = min(place for place, one in tried.items() if one.evidence > highest - EQUAL)
         for place in (best - step, best + step):
             if low <= place <= high and place not in tried:
                 tried[place] = at(place)

@@ -21,10 +21,11 @@ from discreet.distribution.evidence.posterior import Posterior
 HALVINGS = 8  # of the interval of log2 lam, and of the way between two tables
 FARTHEST = 12.0  # of log2 lam from 0: beyond it nothing changes
 # Rows whose law is learnt from themselves seem better known than they are. Measured on tables of 20 to 300 rows of four
-# kinds, each drawn anew: the error of counts is underestimated by so many rows' worth, in the table that errs least and
-# in the noisy counts as they are; and what one gains over the other, in either error, by such a part of N^(-3/4).
-TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5
-MARGINS, LARGEST_MARGIN = np.array([1.0, 4.0]), 0.25
+# kinds, each drawn anew, the errors of counts are underestimated by this over the number of rows:
+TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy counts as they are
+# and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over N^(3/4):
+MARGINS = np.array([1.0, 4.0])
+LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
 
 
 @dataclass(frozen=True, eq=False)
