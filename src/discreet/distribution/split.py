@@ -10,6 +10,7 @@ from discreet.numbers import Epsilon, Number, exact
 from discreet.privacy import Pure, loss_of, pure_only
 
 SMALL_RANGE = 2.5  # epsilon times max_count: the noise is then nearly as wide as all counts
+SMALL_EPSILON = 0.5  # above it the noisy counts themselves tell the distribution
 ENOUGH_ROWS = 80  # rows times epsilon: fewer say too little in a measurement of their own
 SMALL_SHARE = Fraction(1, 20)  # there it changes the sum of both errors by -34% to +2%, elsewhere it only costs
 SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
@@ -17,8 +18,9 @@ SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to n
 
 def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction:
     """The share for stage one where neither error may exceed that of plain noise: nothing, except over small ranges."""
-    small = max_count is not None and epsilon * max_count <= SMALL_RANGE and rows * epsilon >= ENOUGH_ROWS
-    return SMALL_SHARE if small else Fraction(0)
+    if max_count is None or epsilon > SMALL_EPSILON or rows * epsilon < ENOUGH_ROWS:
+        return Fraction(0)
+    return SMALL_SHARE if epsilon * max_count <= SMALL_RANGE else Fraction(0)
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:
