@@ -1,6 +1,6 @@
 """Both errors of a release, by every method, over many tables and budgets: paired, with intervals, and judged.
 
-    python studies/frontier.py --data DIR --repeats 20
+    python studies/frontier.py --data DIR --repeats 20 --write
 
 DIR holds the real tables (us_county_murders_2012.csv, nc_sids_counties.csv, us_vtd_race_2010_long.csv.gz); without it
 the example table and stand-ins take their place. Releases that were made are remembered in --runs, so a study that was
@@ -13,8 +13,10 @@ import argparse
 from pathlib import Path
 
 from discreet.evaluate.pool import outcomes
+from discreet_lab.frontier.page import picture, verdict_words, written
 from discreet_lab.frontier.runs import EPSILONS, append, cells_of, jobs_of, remembered, run_job
 from discreet_lab.frontier.tables import some_tables
+from discreet_lab.frontier.verdicts import judged, verdicts
 
 REPEATS, QUICK = 20, 2
 
@@ -26,6 +28,13 @@ def main(asked: argparse.Namespace) -> None:
     jobs = jobs_of(cells_of(tables, asked.epsilons), repeats, remembered(asked.runs))
     for _, runs in outcomes(run_job, jobs, "releasing", asked.workers):
         append(runs, asked.runs)
+    cells = judged(remembered(asked.runs), tables)
+    for verdict in verdicts(cells):
+        print(f"{verdict.name}: {verdict_words(verdict)}")
+    if asked.write:
+        page = asked.out / "frontier.md"
+        page.write_text(written(page.read_text(encoding="utf-8"), cells, tables), encoding="utf-8")
+        picture(cells, asked.out / "pictures" / "frontier.svg")
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -37,6 +46,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=None, help="processes; as many as there are cores")
     parser.add_argument("--shapes", nargs="*", default=[], help="only these tables")
     parser.add_argument("--epsilons", nargs="*", default=EPSILONS, help="only these budgets")
+    parser.add_argument("--write", action="store_true", help="write frontier.md and its picture anew")
     parser.add_argument("--quick", action="store_true", help="two repeats: whether it works, not what comes out")
     return parser
 
