@@ -13,6 +13,9 @@ MOST_CELLS = 160  # a fit takes the cube of their number; more hardly change wha
 DENSE, LOGARITHMIC, EVEN = 0.4, 0.4, 0.2  # shares of the cells: where rows are, for small counts, over the whole range
 # cells of one width to another begin, instead, at counts that leave one of these rests: about as many, one round each
 APART = ((2, 2, 5, (0, 1, 3)), (3, 4, 5, (0, 1)), (5, 5, 10, (0, 1, 5)), (6, 9, 10, (0, 1)))
+CROWD = 0.04  # of all rows: with as many near one count, the distribution there is told count by count
+MOST_CROWDS = 8  # such places, the most crowded first
+BESIDE = 4  # single counts on either side of the middle of one
 JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
 TINY = 1e-300  # so that no logarithm is infinite
 NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: a table of masses may end there
@@ -43,7 +46,22 @@ def cell_edges(histogram: Floats, noise: NoiseLaw) -> Integers:
     share = DENSE * dense / dense.sum() + LOGARITHMIC * small / small.sum() + EVEN / size
     number = np.floor(np.cumsum(np.minimum(share * MOST_CELLS, 1.0)) * JUST_BELOW)
     starts = np.flatnonzero(np.diff(number, prepend=-1) > 0)
-    return _round_apart(np.unique(np.concatenate([[0, 1], starts, [size - 1, size]])))
+    edges = _round_apart(np.unique(np.concatenate([[0, 1], starts, [size - 1, size]])))
+    return np.unique(np.append(edges, _crowded(upto, width)))
+
+
+def _crowded(upto: Integers | Floats, width: int) -> Integers:
+    """Single counts where a good part of all rows is within the noise of one count."""
+    size, found = len(upto) - 1, []
+    place = np.arange(size)
+    near = upto[np.minimum(place + width + 1, size)] - upto[np.maximum(place - width, 0)]
+    for _ in range(MOST_CROWDS):
+        middle = int(near.argmax())
+        if near[middle] < CROWD * upto[-1]:
+            break
+        found.append(np.arange(max(0, middle - BESIDE), min(size, middle + BESIDE + 1) + 1))
+        near[max(0, middle - 2 * width) : middle + 2 * width + 1] = 0
+    return np.concatenate([np.zeros(1, dtype=np.int64), *found])
 
 
 def _round_apart(edges: Integers) -> Integers:
@@ -69,10 +87,16 @@ def seen_edges(edges: Integers, noise: NoiseLaw, low: int, high: int) -> Integer
 
 
 def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
-    """P(noisy value in cell J | count anywhere in cell I alike), by differences of E max(0, k - noise)."""
-    start, end, below = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
-    upto = (_expected_excess(below - start, noise) - _expected_excess(below - end, noise)) / (end - start)
-    return np.maximum(np.diff(np.pad(upto, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))), TINY)
+    """P(noisy value in cell J | count anywhere in cell I alike), by differences of E max(0, k - noise).
+
+    Cells to the right of I are counted from the right, so that small chances are exact on either side.
+    """
+    start, end, border = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
+    below = (_expected_excess(border - start, noise) - _expected_excess(border - end, noise)) / (end - start)
+    above = (_expected_excess(end - border, noise) - _expected_excess(start - border, noise)) / (end - start)
+    from_left = np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))))
+    from_right = -np.diff(np.pad(above, ((0, 0), (1, 1)), constant_values=((0, 0), (1, 0))))
+    return np.maximum(np.where(seen[None, :-1] >= end, from_right, from_left), TINY)
 
 
 def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
@@ -88,11 +112,18 @@ def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     return positive + beyond
 
 
-def spread_out(log_density: Floats, masses: Floats, edges: Integers) -> Floats:
-    """The share of every count: log-linear between the middles of the cells, every cell keeping its mass."""
-    if edges[-1] - edges[0] == len(masses):
-        return masses
+def spread_out(log_density: Floats, masses: Floats, cells: Integers, edges: Integers) -> Floats:
+    """The share of every count, every cell keeping its mass. In wide cells it grows or falls as from cell to cell, by
+    the lesser of both sides; where they disagree, as at a spike, it is even."""
+    widths, whole, slope = np.diff(edges), np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
+    whole[cells] = masses
+    if edges[-1] == len(widths):
+        return whole
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    shape = np.exp(np.interp(np.arange(edges[0], edges[-1]), middles, log_density - log_density.max()))
-    shares: Floats = shape * np.repeat(masses / np.add.reduceat(shape, edges[:-1] - edges[0]), np.diff(edges))
+    if len(cells) == cells[-1] - cells[0] + 1 and len(cells) > 2:
+        steps = np.diff(log_density) / np.diff(middles[cells])
+        left, right = steps[:-1], steps[1:]
+        slope[cells[1:-1]] = np.where(left * right > 0, np.sign(left) * np.minimum(np.abs(left), np.abs(right)), 0.0)
+    shape = np.exp(np.repeat(slope, widths) * (np.arange(edges[-1]) - np.repeat(middles, widths)))
+    shares: Floats = shape * np.repeat(whole / np.add.reduceat(shape, edges[:-1]), widths)
     return shares

@@ -22,9 +22,9 @@ LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than noth
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Noisy numbers of rows in the first k + 1 cells, for k in `cells`, and the variance of their noise."""
+    """Noisy numbers of rows in some cells, and the variance of their noise."""
 
-    cells: Integers
+    upto: Floats  # 1 for a cell that is counted, 0 for another
     prefix: Floats
     variance: float
 
@@ -42,13 +42,12 @@ class Seen:
     def total(self) -> float:
         return float(self.rows.sum())
 
-    def within(self, start: int, end: int) -> Seen:
-        """If no count were outside the cells start..end-1."""
-        measured = self.measured
-        if measured is not None:
-            inside = (measured.cells >= start) & (measured.cells < end)
-            measured = Measured(measured.cells[inside] - start, measured.prefix[inside], measured.variance)
-        return replace(self, blur=self.blur[start:end], widths=self.widths[start:end], measured=measured)
+    def within(self, cells: Integers) -> Seen:
+        """If no count were outside these cells."""
+        if len(cells) == len(self.widths):
+            return self
+        measured = self.measured and replace(self.measured, upto=self.measured.upto[:, cells])
+        return replace(self, blur=self.blur[cells], widths=self.widths[cells], measured=measured)
 
     def expectation(self, log_density: Floats) -> tuple[Floats, Floats, Floats]:
         """The law of a count, of a noisy value, and the expected rows of each cell given what was seen."""
@@ -63,12 +62,12 @@ class Seen:
         return np.diag(expected) - part @ part.T
 
     def stage_one(self, shares: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats, Floats]:
-        """The residual of the measured prefixes, its covariance, and the derivative of their mean."""
+        """The residual of what was measured, its covariance, and the derivative of its mean."""
         assert self.measured is not None
-        at = self.measured.cells
-        slopes = np.cumsum(self.covariance(shares, noisy, expected), axis=0)[at]
-        spread = np.cumsum(slopes, axis=1)[:, at] + self.measured.variance * np.eye(len(at))
-        return self.measured.prefix - np.cumsum(expected)[at], spread, slopes
+        upto = self.measured.upto
+        slopes = upto @ self.covariance(shares, noisy, expected)
+        spread = slopes @ upto.T + self.measured.variance * np.eye(len(upto))
+        return self.measured.prefix - upto @ expected, spread, slopes
 
     def log_likelihood(self, log_density: Floats) -> float:
         parts = self.expectation(log_density)
@@ -104,7 +103,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The mode, and how well the prior that it belongs to explains what was seen; in the cells from `start` on."""
+    """The mode, and how well the prior that it belongs to explains what was seen; of some cells."""
 
     explained: float
     log_density: Floats
@@ -113,16 +112,12 @@ class Fit:
     precision: Floats  # of the weights, given what was seen
     gradient: Floats  # of the log-likelihood there
     root: Floats  # root @ root.T + 1 is that precision
-    start: int
+    cells: Integers
     price: float = 0.0  # of having chosen this prior among others
 
     @property
     def evidence(self) -> float:
         return self.explained - self.price
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.log_density)
 
 
 def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
@@ -131,8 +126,9 @@ def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
     return _solve(np.eye(basis.shape[1]) + basis.T @ weighted, weighted.T @ target)
 
 
-def fit(seen: Seen, basis: Floats, weights: Floats, start: int = 0, enough: float = ENOUGH_GAIN) -> Fit:
-    """Fisher scoring from some weights of the basis, until no more is to be gained."""
+def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN) -> Fit:
+    """Fisher scoring from some weights of the basis, until no more is to be gained; counts are in those cells."""
+    seen = seen.within(cells)
     density, one = basis @ weights, np.eye(basis.shape[1])
     current = seen.log_likelihood(density) - 0.5 * float(weights @ weights)
     for _ in range(MOST_STEPS):
@@ -155,7 +151,7 @@ def fit(seen: Seen, basis: Floats, weights: Floats, start: int = 0, enough: floa
             break
         weights, density, current = tried, at, value
     explained = current - 0.5 * float(np.linalg.slogdet(precision)[1])
-    return Fit(explained, density, basis, weights, precision, gradient, root, start)
+    return Fit(explained, density, basis, weights, precision, gradient, root, cells)
 
 
 def _newton(seen: Seen, density: Floats, basis: Floats, slope: Floats, otherwise: Floats) -> Floats:

@@ -18,7 +18,7 @@ from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
 from discreet.laws import NoiseLaw
 
-LEAST_SPREAD = 0.05  # rows; no number of rows is known better than that
+LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
 UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
@@ -64,7 +64,8 @@ def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> Measured | 
     """The measured prefixes that end with a cell."""
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
-    return Measured(cells, prefix[last[cells]].astype(float), noise.spread) if len(cells) else None
+    upto = np.tri(len(edges) - 1)[cells]
+    return Measured(upto, prefix[last[cells]].astype(float), noise.spread) if len(cells) else None
 
 
 def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
@@ -80,12 +81,12 @@ def _averaged(seen: Seen, edges: Integers, fits: list[Fit]) -> tuple[Floats, Flo
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])
     means, variances = np.zeros((2, len(fits), len(seen.widths)))
     for k, one in enumerate(fits):
-        start, end = one.start, one.end
-        inside = seen.within(start, end)
+        inside = seen.within(one.cells)
         law, noisy, expected = inside.expectation(one.log_density)
-        shares[edges[start] : edges[end]] += weights[k] * spread_out(one.log_density, law, edges[start : end + 1])
-        means[k, start:end], variances[k, start:end] = _given(inside, one, law, noisy, expected)
-        means[k, end:] = seen.total
+        shares += weights[k] * spread_out(one.log_density, law, one.cells, edges)
+        mean, variance = _given(inside, one, law, noisy, expected)
+        upto = np.searchsorted(one.cells, np.arange(len(seen.widths)), side="right")
+        means[k], variances[k] = np.append(0.0, mean)[upto], np.append(0.0, variance)[upto]
     centre = weights @ means
     spread = weights @ (variances + (means - centre) ** 2)
     unforeseen = UNFORESEEN / len(shares)
@@ -94,14 +95,14 @@ def _averaged(seen: Seen, edges: Integers, fits: list[Fit]) -> tuple[Floats, Flo
 
 def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats]:
     """F at the ends of cells under one fit: its mean, and its variance beyond that of rows whose law is known."""
-    slopes, mean, own = np.cumsum(seen.covariance(law, noisy, expected), axis=0), np.cumsum(expected), 0.0
+    covariance, mean, own = seen.covariance(law, noisy, expected), np.cumsum(expected), 0.0
+    slopes = np.cumsum(covariance, axis=0)
     if seen.measured is not None:
-        at, spread = seen.measured.cells, np.cumsum(slopes, axis=1)
-        noise = seen.measured.variance * np.eye(len(at))
-        gain = np.linalg.solve(spread[np.ix_(at, at)] + noise, spread[at]).T
-        own = np.diag(spread) - (gain * spread[:, at]).sum(axis=1)
-        mean = mean + gain @ (seen.measured.prefix - mean[at])
-        slopes = slopes - gain @ slopes[at]
+        residual, spread, measured = seen.stage_one(law, noisy, expected)
+        cross = np.cumsum(measured, axis=1)
+        gain = np.linalg.solve(spread, cross).T
+        own = np.diag(np.cumsum(slopes, axis=1)) - (gain * cross.T).sum(axis=1)
+        mean, slopes = mean + gain @ residual, slopes - gain @ measured
     slopes = slopes @ one.basis
     return mean, (np.linalg.solve(one.precision, slopes.T).T * slopes).sum(axis=1) + own
 

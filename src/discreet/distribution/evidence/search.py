@@ -8,19 +8,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.fit import Fit, Seen, fit, regressed
-from discreet.distribution.evidence.prior import Prior
+from discreet.distribution.evidence.prior import FREE, Prior
 
 ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
 SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 15%, half, or four times
 LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there seems to be one
 MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
+MOST_ALONE = 4  # that hold all counts between them; where there are more, spikes on a curve say it as well
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
+ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 
 
@@ -34,10 +36,11 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool) -> list
     heaped = [best, *_heaped(seen, prior, best)]
     heap = _best(heaped).basis[:, best.basis.shape[1] :]
     spiky = [*_spiky(seen, prior, _best(heaped), heap, curve, rough)]
-    bases = [chain[rough // 2], _with(seen, chain[rough // 2], heap), _with(seen, chain[rough], heap)]
+    bases = [chain[0], chain[rough // 2], _with(seen, chain[rough // 2], heap), _with(seen, chain[rough], heap)]
     lone = [one for base in bases for one in _lone(seen, prior, base)]
     found = [one for _, _, one in smooth] + heaped[1:] + spiky + lone
     found += _ended(seen, _best(found), cut)
+    found += _few(seen, _best(found).evidence)
     highest = _best(found).evidence
     return [_polished(seen, one) for one in found if one.evidence > highest - WORTHLESS]
 
@@ -53,7 +56,7 @@ def _best(fits: list[Fit]) -> Fit:
 
 def _near(seen: Seen, basis: Floats, near: Fit) -> Fit:
     expected = seen.expectation(near.log_density)[2]
-    found = fit(seen, basis, regressed(basis, near.log_density, expected), enough=ROUGHLY)
+    found = fit(seen, near.cells, basis, regressed(basis, near.log_density, expected), ROUGHLY)
     return replace(found, price=near.price)
 
 
@@ -62,18 +65,19 @@ def _with(seen: Seen, one: Fit, columns: Floats) -> Fit:
 
 
 def _polished(seen: Seen, one: Fit) -> Fit:
-    return replace(fit(seen.within(one.start, one.end), one.basis, one.weights, one.start), price=one.price)
+    return replace(fit(seen, one.cells, one.basis, one.weights), price=one.price)
 
 
 def _smooth(seen: Seen, prior: Prior, histogram: Floats) -> Iterator[tuple[int, int, Fit]]:
     raw = np.log((histogram + 0.5) / seen.widths)
     raw -= math.log((histogram.sum() + 0.5 * len(histogram)) / seen.widths.sum())
+    every = np.arange(len(histogram))
     for curve in range(len(prior.curves)):
         before, highest = None, -math.inf
         for rough, roughness in enumerate(ROUGHNESS):
             basis = prior.smooth(curve, float(roughness))
             if before is None:
-                before = fit(seen, basis, regressed(basis, raw, histogram), enough=ROUGHLY)
+                before = fit(seen, every, basis, regressed(basis, raw, histogram), ROUGHLY)
             else:
                 before = _near(seen, basis, before)
             yield curve, rough, before
@@ -116,7 +120,7 @@ def _lone(seen: Seen, prior: Prior, best: Fit) -> Iterator[Fit]:
     price = math.log(len(seen.widths))
     for _ in range(MOST_LONE):
         gain = _promise(seen, best)
-        cell = int(np.argmax(gain))
+        cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
             return
         found = _with(seen, best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
@@ -138,22 +142,65 @@ def _promise(seen: Seen, one: Fit) -> Floats:
     return gain
 
 
+def _few(seen: Seen, goal: float) -> Iterator[Fit]:
+    """If all counts were in very few cells: one after the other where it is missed most, as long as that comes near."""
+    likely = np.log(seen.blur) @ seen.rows
+    best = _alone(seen, np.flatnonzero(likely > likely.max() - EQUAL)[:1])
+    worth = max(goal, best.evidence) - best.evidence + likely.max() - WORTHLESS
+    yield from (_alone(seen, np.array([cell])) for cell in np.flatnonzero(likely > worth))
+    for number in range(2, min(MOST_ALONE, len(seen.widths)) + 1):
+        noisy = seen.within(best.cells).expectation(best.log_density)[1]
+        missed = seen.blur @ (seen.rows / noisy)
+        missed[best.cells] = -math.inf
+        most = np.flatnonzero(missed >= (1 - ROUNDING) * missed.max())[:1]
+        one = _alone(seen, np.sort(np.append(best.cells, most)))
+        gain = one.evidence - best.evidence
+        if one.evidence + (MOST_ALONE + 1 - number) * gain < goal - WORTHLESS:
+            return
+        moved = [one, *_moved(seen, one)]
+        yield from moved
+        one = _best(moved)
+        if one.evidence <= best.evidence:
+            return
+        best = one
+
+
+def _moved(seen: Seen, one: Fit) -> Iterator[Fit]:
+    """With each of few cells, in turn, moved as long as that is better."""
+    for place in range(len(one.cells)):
+        for way in (-1, 1):
+            while 0 <= (cell := one.cells[place] + way) < len(seen.widths) and cell not in one.cells:
+                other = _alone(seen, np.sort(np.append(np.delete(one.cells, place), cell)))
+                yield other
+                if other.evidence <= one.evidence + EQUAL:
+                    break
+                one = other
+
+
+def _alone(seen: Seen, cells: Integers) -> Fit:
+    price = len(cells) * math.log(len(seen.widths))
+    return replace(fit(seen, cells, FREE * np.eye(len(cells)), np.zeros(len(cells)), ROUGHLY), price=price)
+
+
 def _ended(seen: Seen, best: Fit, cut: bool) -> list[Fit]:
     """If the counts end before the largest that is looked for, or begin after 0."""
     size, upto = len(seen.widths), np.cumsum(seen.expectation(best.log_density)[0])
     found = [best]
+    low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
     if not cut:
-        low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
         found += _searched(lambda end: _limited(seen, best, 0, end), low, size)
-    end = _best(found).end
+    end = int(_best(found).cells[-1]) + 1
     high = min(int(np.searchsorted(upto, TAIL)), end - 1)
     found += _searched(lambda start: _limited(seen, best, start, end), 0, high)
+    start = int(_best(found).cells[0])
+    if not cut and start > 0:
+        found += _searched(lambda end: _limited(seen, best, start, end), max(low, start + 1), size)
     return found[1:]
 
 
 def _limited(seen: Seen, best: Fit, start: int, end: int) -> Fit:
-    inside, basis = seen.within(start, end), best.basis[start:end]
-    return replace(fit(inside, basis, best.weights, start, ROUGHLY), price=best.price)
+    cells = np.arange(start, end)
+    return replace(fit(seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
 
 
 def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:
@@ -162,7 +209,8 @@ def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:
     tried = {place: at(place) for place in range(low, high + 1, step)}
     while step > 1:
         step //= 2
-        best = max(tried, key=lambda place: tried[place].evidence)
+        highest = max(one.evidence for one in tried.values())
+        best = min(place for place, one in tried.items() if one.evidence > highest - EQUAL)
         for place in (best - step, best + step):
             if low <= place <= high and place not in tried:
                 tried[place] = at(place)
