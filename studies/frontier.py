@@ -21,7 +21,8 @@ from discreet_lab.frontier.verdicts import judged, verdicts
 REPEATS, QUICK = 20, 2
 
 
-def main(asked: argparse.Namespace) -> None:
+def main(given: list[str] | None = None) -> None:
+    asked, _ = arguments().parse_known_args(given)
     tables = some_tables(tuple(asked.shapes), asked.data)
     repeats = QUICK if asked.quick else asked.repeats
     asked.runs.parent.mkdir(parents=True, exist_ok=True)
@@ -52,4 +53,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main(arguments().parse_args())
+    main()

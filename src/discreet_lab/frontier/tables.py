@@ -51,16 +51,23 @@ def _rng(name: str) -> np.random.Generator:
 
 
 def _real(data: Path | None) -> tuple[StudyTable, ...]:
-    return _homicides(data), _sids(data)
+    return _example(), _homicides(data), _sids(data)
+
+
+def _example() -> StudyTable:
+    from discreet.io.example import example
+
+    return StudyTable("example", example().counts, 50, "murders by US county, 1996: the table of the demonstration")
 
 
 def _homicides(data: Path | None) -> StudyTable:
     counts = _column(data, "us_county_murders_2012.csv", "murder")
     if counts is not None:
         return StudyTable("homicides", counts, 50, "homicides by US county, 2012")
-    from discreet.io.example import example
-
-    return StudyTable("homicides", example().counts, 50, "murders by US county, 1996")
+    rng = _rng("homicides")
+    tail = np.minimum(np.floor(rng.pareto(1.15, 3136) * 1.1 + 1), 600).astype(np.int64)
+    drawn = np.where(rng.random(3136) < 0.525, 0, tail)
+    return StudyTable("homicides", drawn, 50, "half zeros and a Pareto tail, in place of homicides by US county")
 
 
 def _sids(data: Path | None) -> StudyTable:
