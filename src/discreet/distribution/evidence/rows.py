@@ -16,7 +16,7 @@ from discreet.laws import NoiseLaw
 FINEST = (
     16  # blocks to the standard deviation of other than geometric noise: between their ends chances are interpolated
 )
-LARGEST_TABLE = 2e7  # chances kept, of blocks by noisy values: 160 megabytes
+LARGEST_TABLE = 1e7  # chances kept, of blocks by noisy values, and sums of them: 160 megabytes
 
 
 class Rows(Protocol):
@@ -87,6 +87,7 @@ class OtherRows:
         self.within = _within(shares, self.block)
         self.offsets = np.arange(-(reach // self.block) - 1, reach // self.block + 2)
         self.table = _chances(np.add.reduceat(shares, np.arange(0, size, self.block)), self.offsets, self.block, noise)
+        self.ahead = self._ahead()
         self.mean = self.inside(np.arange(size), np.full(size, self.upto[-1]))
         self.own = self._own(np.arange(size))
 
@@ -101,9 +102,9 @@ class OtherRows:
         blocks = np.arange(len(self.ends))
         single, cross = np.zeros((2, len(blocks)))
         before = np.pad(self.table, ((0, 1), (1, 0)))[1:, :-1]
-        for (start, end, chance), last in zip(self._windows(blocks), before):
-            single += (end - start) * chance * (1 - chance)
-            cross += (end - start) * last * (1 - chance)
+        for (rows, chance), last in zip(self._windows(), before):
+            single += rows * chance * (1 - chance)
+            cross += rows * last * (1 - chance)
         cross = 2 * cross + np.diff(self.mean[self.ends], prepend=0.0)
         block, part = counts // self.block, self.within[counts]
         own = part**2 * single[block] + (1 - part) ** 2 * np.pad(single, (1, 0))[block]
@@ -126,18 +127,31 @@ class OtherRows:
         return chance
 
     def _inside(self, blocks: Integers, first: Floats) -> Floats:
-        found: Floats = np.minimum(first, self._upto(self._first_value(blocks, int(self.offsets[0])) - 1))
-        for start, end, chance in self._windows(blocks):
-            found = found + (np.clip(first, start, end) - start) * chance
-        return found
+        """Whole windows of noisy values before that of the last of the `first` rows, and a part of its own."""
+        value = np.minimum(np.searchsorted(self.upto, first), len(self.upto) - 1) + self.low
+        window = (value - self._first_value(blocks, int(self.offsets[0]))) // self.block
+        window = np.clip(window, 0, len(self.offsets) - 1)
+        start = self._upto(self._first_value(blocks, self.offsets[window]) - 1)
+        ahead: Floats = self.ahead[window, blocks] + np.maximum(first - start, 0) * self.table[window, blocks]
+        return np.minimum(ahead, first)
 
-    def _windows(self, blocks: Integers) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Rows whose noisy value is about so far from the end of a block: from the how-many-th, to the how-many-th."""
+    def _windows(self) -> Iterator[tuple[Floats, Floats]]:
+        """How many rows have a noisy value about so far from the end of each block; and their chances."""
+        blocks = np.arange(len(self.ends))
         for offset, chance in zip(self.offsets.tolist(), self.table):
             first = self._first_value(blocks, offset)
-            yield self._upto(first - 1), self._upto(first + self.block - 1), chance[blocks]
+            yield self._upto(first + self.block - 1) - self._upto(first - 1), chance
 
-    def _first_value(self, blocks: Integers, offset: int) -> Integers:
+    def _ahead(self) -> Floats:
+        """The sum of the chances of all rows in the windows before each."""
+        ahead = np.empty_like(self.table)
+        upto = self._upto(self._first_value(np.arange(len(self.ends)), int(self.offsets[0])) - 1)
+        for k, (rows, chance) in enumerate(self._windows()):
+            ahead[k] = upto
+            upto = upto + rows * chance
+        return ahead
+
+    def _first_value(self, blocks: Integers, offset: int | Integers) -> Integers:
         return self._end(blocks) + offset * self.block - self.block // 2
 
     def _end(self, blocks: Integers) -> Integers:

@@ -21,6 +21,7 @@ WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matte
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
+ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
 ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
@@ -39,7 +40,7 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool) -> list
     bases = [chain[0], chain[rough // 2], _with(seen, chain[rough // 2], heap), _with(seen, chain[rough], heap)]
     lone = [one for base in bases for one in _lone(seen, prior, base)]
     found = [one for _, _, one in smooth] + heaped[1:] + spiky + lone
-    found += _ended(seen, _best(found), cut)
+    found += _ended(seen, _simplest(found), cut)
     found += _few(seen, _best(found).evidence)
     highest = _best(found).evidence
     return [_polished(seen, one) for one in found if one.evidence > highest - WORTHLESS]
@@ -52,6 +53,12 @@ def _best(fits: list[Fit]) -> Fit:
         if one.evidence > best.evidence + EQUAL:
             best = one
     return best
+
+
+def _simplest(fits: list[Fit]) -> Fit:
+    """Of those nearly as good as the best, the first with the fewest columns."""
+    highest = max(one.evidence for one in fits)
+    return min((one for one in fits if one.evidence > highest - ALMOST), key=lambda one: one.basis.shape[1])
 
 
 def _near(seen: Seen, basis: Floats, near: Fit) -> Fit:

@@ -73,12 +73,16 @@ def _drawn_back(post: Posterior, plain: Integers, last: int, which: int, allowed
     def fine(upto: Integers) -> bool:
         return bool(expected_errors(post, upto)[which] <= allowed)
 
+    def table(power: float) -> Integers:
+        return _thresholds(post, 2.0**power, plain, last)
+
     good, bad = (-FARTHEST, 0.0) if which == 0 else (FARTHEST, 0.0)
+    if not fine(table(good)):
+        return 2.0**good, plain
     for _ in range(HALVINGS):
         middle = (good + bad) / 2
-        good, bad = (middle, bad) if fine(_thresholds(post, 2.0**middle, plain, last)) else (good, middle)
-    near, far = (_thresholds(post, 2.0**power, plain, last) for power in (good, bad))
-    low, high = 0.0, 1.0
+        good, bad = (middle, bad) if fine(table(middle)) else (good, middle)
+    near, far, low, high = table(good), table(bad), 0.0, 1.0
     for _ in range(HALVINGS):
         part = (low + high) / 2
         low, high = (part, high) if fine(_between(near, far, part)) else (low, part)
