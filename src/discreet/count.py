@@ -25,6 +25,7 @@ def count(
     `person`: the column that says whose row it is; at most `bound` rows of each person are counted. Without it every
     row is taken to be a different person.
     """
+    from discreet.io.counted import METADATA
     from discreet.io.microdata import count_file, count_frame
     from discreet.io.tables import read_universe, table
     from discreet.io.totals import rows_of_totals
@@ -38,8 +39,9 @@ def count(
     counter = count_file if isinstance(data, (str, Path)) else count_frame
     counts, kind = counter(data, names, categories, person, limit)
     # every row of the data went into one category, whatever its name: no category is a total of others
-    counted = table(categories.append_column(COUNT, [counts]), COUNT, names, rows_are_disjoint=seems_total)
-    return replace(counted, schema=replace(counted.schema, kind=kind, contributions=limit))
+    frame = categories.append_column(COUNT, [counts]).replace_schema_metadata({METADATA: str(limit)})
+    counted = table(frame, COUNT, names, rows_are_disjoint=seems_total)
+    return replace(counted, schema=replace(counted.schema, kind=kind))
 
 
 def _limit(names: list[str], person: str | None, bound: int | None) -> int:

@@ -116,10 +116,12 @@ class Release:
         digest = save(self, folder, format, excel_safe)
         if self.record.ledger is not None:
             from discreet.ledger.paying import tell
+            from discreet.record.release import drawn_of
 
             (stages or _ignore)("tell the ledger")
             kept = getattr(self.record.facts, "invariants", None)
-            tell(self.paid_from, self.record.ledger, digest, None if kept is None else kept.sums)
+            sums = None if kept is None else kept.sums
+            tell(self.paid_from, self.record.ledger, digest, sums, drawn_of(self.publication))
         return digest
 
     def __repr__(self) -> str:

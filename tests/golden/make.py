@@ -19,7 +19,9 @@ MATRIX = [["1/2", "3/10", "1/5"], ["1/4", "1/2", "1/4"], ["1/5", "3/10", "1/2"]]
 GOLDEN: dict[str, dict[str, Any]] = {
     "keep-distribution": {"epsilon": 1, "max_count": 12},
     "keep-distribution-without-range": {"alpha": "1/3"},
-    "keep-distribution-gaussian-auto": {"rho": 4, "max_count": "auto"},
+    "keep-distribution-gaussian-auto": {"rho": 4, "max_count": "auto", "favor": "distribution"},
+    "keep-distribution-top-coded": {"epsilon": 1, "max_count": 4, "top_code": True, "favor": "counts"},
+    "keep-distribution-signed": {"epsilon": 1, "signed": True},
     "keep-distribution-by-rank": {"epsilon": 1, "max_count": 12, "consistent": True, "privatizer": "hierarchical"},
     "keep-distribution-constructed": {"epsilon": 1, "max_count": 6, "mechanism": "heuristic-best"},
     "row-by-row": {"epsilon": 1, "max_count": 12, "mechanism": "geometric"},

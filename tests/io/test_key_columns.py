@@ -20,6 +20,7 @@ NUMBERS = (
     "12", "1,234", "1 234", "1.234,5", "<5", "≥ 5", "> 10", "-3", "−3", "12.5 kg", "45%", "45 %", "(12)", "$5", "€ 7",
     "EUR 12", "USD12", ".5", ",5", "~7", "#4", "1e5", "01001", "2020-01-31", "31.12.1999", "12/31/99", "Mar 3, 1970",
     "March 1970", "3rd", "n=5", "up to 5", "Over 65", "nan", "inf", "-Infinity", "１２", "٣",
+    " nan ", "Monday 3 May 1980", "Mon, 3 May", "Born 1980-02-03", "b. 3/2/1980", "minus 5",
 )  # fmt: skip
 NAMES = (
     "Ash",
@@ -63,6 +64,27 @@ def test_flags_dates_and_numbers_are_no_names(values: list[Any]) -> None:
     refused(pa.table({"k": values, "n": [1, 2]}), "k")
     refused(pd.DataFrame({"k": values, "n": [1, 2]}), "k")
     assert dc.table(pa.table({"k": values, "n": [1, 2]}), "n", "all").schema.keys == ("k",)
+
+
+FLAGS = (["yes", "no"], ["TRUE", "FALSE"], ["Y", "N"], ["ja", "Nein"], ["oui", "non", "NA"], ["positive", "negative"])
+
+
+@pytest.mark.parametrize("values", FLAGS)
+def test_flags_that_are_written_as_text_are_no_names(values: list[str]) -> None:
+    counts = list(range(len(values)))
+    refused(pa.table({"k": values, "n": counts}), "k")
+    assert dc.table(pa.table({"k": values, "n": counts}), "n", "k").schema.keys == ("k",)
+    assert dc.table(pa.table({"k": [*values, "Ash"], "n": [*counts, 1]}), "n").schema.keys == ("k",)
+
+
+@pytest.mark.parametrize("kind", [getattr(pa, name)() for name in ("uuid", "json_") if hasattr(pa, name)])
+def test_keys_that_only_some_readers_know_are_refused(kind: Any) -> None:
+    """What is stored as text under another name could mean a total, and nobody would see it."""
+    text = pa.types.is_string(kind.storage_type)
+    stored = pa.array(["Total", "x"]) if text else pa.array([b"a" * 16, b"b" * 16], pa.binary(16))
+    held = pa.ExtensionArray.from_storage(kind, stored)
+    with pytest.raises(BadInput, match="'k' is a key column: its values are of type"):
+        dc.table(pa.table({"k": held, "n": [1, 2]}), "n", "k")
 
 
 def test_more_than_one_other_column_demands_keys_whatever_they_hold() -> None:

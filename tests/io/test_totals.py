@@ -27,6 +27,7 @@ TOTALS = (
     "Total", "All", "Sum", "Overall", "Grand total", "", "  ", "\u00a0", "\u200b", "Gesamt", "Insgesamt", "Totaal",
     "Ensemble", "Somme", "TOTAL", " total: ", "*Total*", "(all)", "— All —", "Total, all ages", "County total",
     "Total 2020", "All ages", "Both sexes", "Sub-total", "Ｔｏｔａｌ", "_T", "Σ", "合計", "ИТОГО", "YHTEENSÄ", "รวม",
+    "Tot.", "TOT", "All 2020", "\u2800", "\u3164", "\u115f", " \u3164 ",
 )  # fmt: skip
 NAMES = (
     "Allen",

@@ -18,7 +18,7 @@ LAB = Path(discreet_lab.__file__).parent
 FOUND_BY_FILE = (
     "cli", "distribution/methods", "requirements", "ways/keep_distribution", "ways/keep_sums", "ways/row_by_row",
 )  # fmt: skip
-FOR_OTHERS_TO_IMPORT = ("__main__.py", "testing.py", "lattice/diagnostics.py")
+FOR_OTHERS_TO_IMPORT = ("__main__.py", "testing.py", "lattice/diagnostics.py", "record/schema.py")
 
 
 def name_the_lab(folder: Path) -> set[str]:

@@ -28,7 +28,8 @@ def test_a_budget_is_spent_and_then_refused(url: str) -> None:
     book = ledger(url)
     book.create("people", epsilon="1")
     for _ in range(10):
-        after = book.spend("people", Spending(Pure(0.1), mechanism="m", discloses=("the total",)))
+        kept = Spending(Pure(0.1), mechanism="m", discloses=("the total",), accept_disclosure=True)
+        after = book.spend("people", kept)
     assert after.left.epsilon == 0  # ten times one tenth is one, exactly
     with pytest.raises(
         OverBudget, match=r"costs epsilon = 0\.000001 .*removed.* epsilon = 1 is spent and epsilon = 0 is left"
@@ -128,13 +129,13 @@ def test_recorder_records(sqlite_url: str) -> None:
     book.create("people", epsilon=1)
     record = book.recorder("people")
     entry = record(Spending(Pure(1), note="abc"))
-    assert entry == LedgerEntry("people", 1, book.status("people").head)
+    assert entry == LedgerEntry("people", 1, book.status("people").head, entry.token)
     assert [(one.spending.note, one.hash) for one in book.history()] == [("abc", entry.hash)]
     with pytest.raises(OverBudget):
         record(Spending(Pure(1)))
 
 
-@pytest.mark.parametrize(("version", "advice"), [(1, r"Use discreet 0\.1"), (3, "Use the discreet that made it")])
+@pytest.mark.parametrize(("version", "advice"), [(1, r"Use discreet 0\.1"), (2, "Use the discreet that made it")])
 def test_a_ledger_of_another_format_is_refused_by_name(url: str, version: int, advice: str) -> None:
     book = ledger(url)
     book.create("people", epsilon=1)
@@ -145,7 +146,7 @@ def test_a_ledger_of_another_format_is_refused_by_name(url: str, version: int, a
             connection.exec_driver_sql("DROP TRIGGER discreet_ledger_no_update")
         connection.exec_driver_sql(f"UPDATE discreet_ledger SET version = {version}")
     for call in (lambda: book.spend("people", Spending(Pure(1))), book.status, lambda: book.create("x", epsilon=1)):
-        with pytest.raises(BadInput, match=rf"has format {version}; this discreet reads format 2\. {advice}"):
+        with pytest.raises(BadInput, match=rf"has format {version}; this discreet reads format 3\. {advice}"):
             call()
 
 
@@ -157,7 +158,7 @@ def test_a_ledger_as_version_one_made_it_is_refused(tmp_path: Path) -> None:
         old.execute("INSERT INTO discreet_datasets VALUES ('people', '1', '0', NULL)")
     before = (tmp_path / "old.db").read_bytes()
     for call in (lambda b: b.status("people"), lambda b: b.create("more", epsilon=1)):
-        with pytest.raises(BadInput, match=r"has format 1; this discreet reads format 2\. Use discreet 0\.1"):
+        with pytest.raises(BadInput, match=r"has format 1; this discreet reads format 3\. Use discreet 0\.1"):
             call(ledger(tmp_path / "old.db"))
     assert (tmp_path / "old.db").read_bytes() == before
 

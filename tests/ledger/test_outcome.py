@@ -64,7 +64,7 @@ def test_an_entry_says_who_what_for_and_what_it_paid_for(book: dc.Ledger, tmp_pa
     assert entry.spending.table is not None and entry.spending.table.rows == 3
     assert entry.spending.neighbours == made.guarantee.unit
     record = json.loads((tmp_path / "out" / "release.json").read_text())["ledger"]
-    assert record == {"dataset": "d", "number": 1, "hash": entry.hash}
+    assert record == {"dataset": "d", "number": 1, "hash": entry.hash, "token": made.record.ledger.token}
     page = book.statement("d")
     for words in (digest, entry.hash, "the yearly report", "statistics office", book.status("d").head, "epsilon = 8"):
         assert words in page

@@ -39,7 +39,9 @@ def test_spending_is_recorded_with_what_is_published_exactly(sqlite_url: str, tm
     assert entry.charged.epsilon == Fraction(1, 2)
     folder = (tmp_path / "out" / "release.json").read_bytes()
     assert entry.digests == (hashlib.sha256(folder).hexdigest(),) and entry.state == "released"
-    assert json.loads(folder)["ledger"] == {"dataset": "people", "number": 1, "hash": entry.hash}
+    named = json.loads(folder)["ledger"]
+    assert hashlib.sha256(named.pop("token").encode()).hexdigest() == entry.spending.token_digest
+    assert named == {"dataset": "people", "number": 1, "hash": entry.hash}
     assert entry.spending.discloses == ()
 
 

@@ -24,18 +24,17 @@ from discreet.table import Schema
 from discreet.testing import epsilons
 from discreet.ways.keep_distribution.draw import draw
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
-from discreet.ways.keep_distribution.spec import KeepDistribution
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, KeepDistribution
 from tests.releases import KINDS, ROWS, example, make
 
-TWO_STAGE = [kind for kind in KINDS if kind.startswith(("transport", "rank", "seeded")) and kind != "seeded geometric"]
+MAPPED = [kind for kind in KINDS if kind.startswith(("transport", "rank")) and kind != "transport, signed"] + ["seeded"]
 
 
 def parts_of(made: DistributionPlan) -> dict[str, tuple[Any, NoiseLaw]]:
     """Every share of the budget, with the law of the noise that was drawn for it."""
     measured = draw(made, np.zeros(made.rows, dtype=np.int64), seeded(1))
     found = {
-        "max_count": (made.max_count, None if measured.bought is None else measured.bought.noise),
-        "distribution": (made.distribution, measured.noise),
+        "distribution": (made.distribution, None if measured.stage_one is None else measured.stage_one.noise),
         "counts": (made.counts, made.noise),
     }
     assert all((share is None) == (noise is None) for share, noise in found.values())
@@ -49,30 +48,25 @@ def test_the_parts_of_a_pure_budget_make_the_whole_and_their_noise_is_enough(
     epsilon: Any, people: int, top: Any, split: Fraction | None
 ) -> None:
     schema = Schema(("place",), "people", 100_000 * people, None, contributions=people)
-    made = plan(schema, Pure(epsilon), KeepDistribution(max_count=top, split=split))
+    made = plan(schema, Pure(epsilon), KeepDistribution(max_count=top, split=split, favor="distribution"))
     parts = parts_of(made)
     assert sum((share.epsilon.rational() for share, _ in parts.values()), Fraction(0)) == epsilon.rational()
     for share, noise in parts.values():
         assert isinstance(noise, Geometric) and isinstance(share, Pure)
         # one person moves each of the measured numbers by `people` in all
         assert share.epsilon.allows(noise.odds**people)
-    assert list(parts) == (["max_count"] if top == "auto" else []) + (
-        ["distribution"] if split != 0 and made.distribution else []
-    ) + ["counts"]
+    assert list(parts) == (["distribution"] if split != 0 and made.distribution else []) + ["counts"]
 
 
 @given(st.fractions(Fraction(1, 20), 4, max_denominator=20), st.integers(1, 3), st.sampled_from([5, "auto"]))
 def test_the_parts_of_a_concentrated_budget(rho: Fraction, people: int, top: Any) -> None:
     schema = Schema(("place",), "people", 100_000 * people, None, contributions=people)
     spent = Fraction(0)
-    for share, noise in parts_of(plan(schema, Concentrated(rho), KeepDistribution(max_count=top))).values():
-        if isinstance(noise, Gaussian):
-            assert share.rho == Fraction(people**2) / (2 * noise.variance)
-            spent += share.rho
-        else:
-            assert share.epsilon is not None
-            spent += share.epsilon.rational() ** 2 / 2
-    assert rho * Fraction(999, 1000) <= spent <= rho
+    made = plan(schema, Concentrated(rho), KeepDistribution(max_count=top, favor="distribution"))
+    for share, noise in parts_of(made).values():
+        assert isinstance(noise, Gaussian) and share.rho == Fraction(people**2) / (2 * noise.variance)
+        spent += share.rho
+    assert spent == rho
 
 
 def test_epsilon_and_delta_are_met_by_gaussian_noise() -> None:
@@ -81,17 +75,97 @@ def test_epsilon_and_delta_are_met_by_gaussian_noise() -> None:
     assert zcdp_epsilon(sum((share.rho for share, _ in parts.values()), Fraction(0)), Fraction(1, 10**6)) <= 1
 
 
-@pytest.mark.parametrize("kind", TWO_STAGE)
-def test_the_table_follows_the_published_distribution(kind: str) -> None:
+@pytest.mark.parametrize("kind", MAPPED)
+def test_the_table_has_the_published_histogram(kind: str) -> None:
     release = make(kind)
-    published = release.distribution
-    assert published is not None
-    shares = published.distribution
-    seen = np.bincount(release.counts, minlength=len(shares)) / ROWS
-    if published.histogram is not None:
-        assert (seen * ROWS).round().astype(int).tolist() == published.histogram.tolist()
-    # mapped one by one, words are spread evenly: the sampling error is about a row for each break of the map
-    assert np.abs(np.cumsum(seen - shares)).max() < 12 / ROWS
+    published, top = release.distribution, release.max_count
+    seen = np.bincount(release.counts, minlength=len(published.histogram))
+    assert seen.tolist() == published.histogram.tolist()
+    assert not release.mechanism.top_code or release.counts.max() <= top
+    if release.mechanism.aim.lam == "inf":  # the distribution was followed, and a row is a whole row
+        kept = slice(None, top)
+        shares = np.pad(published.distribution, (0, max(0, len(seen) - len(published.distribution))))[: len(seen)]
+        assert np.abs(np.cumsum(seen / ROWS - shares)[kept]).max() <= 1 / ROWS + 1e-9
+
+
+def test_counts_above_the_range_keep_their_own_noise() -> None:
+    table = dc.table(pa.table({"place": [f"p{i}" for i in range(60)], "n": [3] * 57 + [400, 500, 90_000]}), "n")
+    release = dc.release(table, 1, max_count=10)
+    noisy = np.asarray(release.measurements["n"])
+    large = noisy > 10
+    assert large.sum() >= 3 and (release.counts[large] == noisy[large]).all()
+    assert (release.counts[~large] <= 10).all() and "treated as" not in release.guarantee.sentence
+    cut = dc.release(table, 1, max_count=10, top_code=True)
+    assert cut.counts.max() <= 10 and "Counts above 10 are treated as 10." in cut.guarantee.sentence
+    assert np.asarray(cut.measurements["n"]).max() < 100
+
+
+def test_counts_beyond_what_can_be_mapped_keep_their_own_noise(tmp_path: Path) -> None:
+    frame = pa.table({"place": [f"p{i:02d}" for i in range(30)], "n": [3_000_000, 2_000_000, *[5] * 28]})
+    release = dc.release(dc.table(frame, "n"), 1)
+    assert release.max_count is None and len(release.distribution.histogram) == LARGEST_MAPPED + 1
+    assert np.abs(release.counts[:2] - np.array([3_000_000, 2_000_000])).max() < 100
+    assert np.abs(release.counts[2:] - 5).mean() < 1.5
+    release.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid, dc.verify(tmp_path / "out").problems
+
+
+def test_signed_leaves_the_noise_in_place(tmp_path: Path) -> None:
+    release = dc.release(example(), "0.3", signed=True)
+    assert release.counts.min() < 0 and release.measurements is None and release.mechanism.name == "signed"
+    assert "may be negative" in release.guarantee.sentence
+    assert abs(release.distribution.distribution.sum() - 1) < 1e-6
+    release.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid, dc.verify(tmp_path / "out").problems
+    assert dc.estimate(tmp_path / "out").total().interval[0] < example().counts.sum() * 1.2
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 20, 50, 100])
+@pytest.mark.parametrize("shape", ["equal", "zero", "one enormous", "mixed"])
+def test_small_tables_are_released_and_verify(rows: int, shape: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(rows)
+    counts = {
+        "equal": np.full(rows, 7),
+        "zero": np.zeros(rows, dtype=int),
+        "one enormous": np.append(np.zeros(rows - 1, dtype=int), 10**9),
+        "mixed": rng.poisson(4, rows),
+    }[shape]
+    release = dc.release(dc.table(pa.table({"p": [f"r{i:03d}" for i in range(rows)], "n": counts}), "n"), "0.5")
+    noisy = np.asarray(release.measurements["n"])
+    if rows < 20:  # too few to tell anything but the noisy counts themselves
+        assert release.mechanism.aim.lam is None and (release.counts == np.maximum(noisy, 0)).all()
+    assert np.abs(release.counts - counts).mean() <= np.abs(np.maximum(noisy, 0) - counts).mean() + 1.5
+    release.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid, dc.verify(tmp_path / "out").problems
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"favor": "both"}, "favor"),
+        ({"lam": -1}, "a weight is not negative"),
+        ({"lam": "much"}, "Lam was given as"),
+        ({"lam": 0, "favor": "counts"}, "two ways"),
+        ({"signed": True, "favor": "counts"}, "two ways"),
+        ({"signed": True, "consistent": True}, "nothing is mapped"),
+        ({"consistent": True, "favor": "counts"}, "whatever that costs"),
+        ({"refine": False, "max_count": 5, "lam": 1}, "whatever that costs"),
+        ({"top_code": True}, "nobody said where to cut"),
+        ({"privatizer": "laplace"}, "known range"),
+        ({"mechanism": "unfixed", "max_count": 5, "favor": "counts"}, "by a matrix"),
+        ({"mechanism": "unfixed", "max_count": 5, "lam": 0}, "by a matrix"),
+        ({"mechanism": "unfixed"}, "needs a max_count"),
+        ({"max_count": 100_001}, "up to 100,000 only"),
+        ({"split": 0, "refine": False}, "nothing would tell the distribution"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(options: dict[str, Any], found: str) -> None:
+    with pytest.raises(dc.BadInput, match=found):
+        dc.release(example(), 1, **options)
+
+
+def test_auto_is_another_word_for_leaving_max_count_out() -> None:
+    assert KeepDistribution(max_count="auto") == KeepDistribution()
 
 
 def test_rank_is_transport_made_consistent() -> None:
@@ -112,8 +186,10 @@ def test_a_release_says_whether_its_rows_depend_on_each_other() -> None:
 def test_ranks_are_kept(values: list[int], data: Any) -> None:
     bins = np.bincount(data.draw(st.lists(st.integers(0, 6), min_size=len(values), max_size=len(values))), minlength=7)
     rows = np.array(values)
-    out = rank_rows(rows, bins, "seed")
+    out = rank_rows(rows, bins, "seed", beyond=False)
     assert np.bincount(out, minlength=7).tolist() == bins.tolist()
+    kept = rank_rows(rows, bins, "seed")
+    assert (kept == np.where(out == 6, np.maximum(rows, 6), out)).all()
     order = np.lexsort((out, rows))
     assert (np.diff(out[order]) >= 0).all()
 
@@ -130,7 +206,7 @@ def test_the_map_never_reverses_an_order() -> None:
 
 def test_what_was_learned_is_published_and_nothing_else(tmp_path: Path) -> None:
     """Both measurements are noisy: no exact prefix of the histogram and no exact count reaches the folder."""
-    release = dc.release(example(), "0.2", max_count=8)
+    release = dc.release(example(), "0.2", max_count=8, favor="distribution")
     exact = np.cumsum(np.bincount(np.minimum(example().counts, 8), minlength=9))[:-1]
     noisy = release.distribution.measurements
     assert len(noisy) == 8 and (noisy != exact).any()
@@ -150,16 +226,6 @@ def test_seeded_releases_repeat(seed: int, options: dict[str, Any]) -> None:
     one, other = dc.release(example(), **asked), dc.release(example(), **asked)
     assert one.counts.tolist() == other.counts.tolist()
     assert encode(one.record.facts) == encode(other.record.facts)
-
-
-def test_counts_of_any_size_without_a_largest_one(tmp_path: Path) -> None:
-    frame = pa.table({"place": ["a", "b", "c"], "n": [3_000_000, 5, 2_000_000]})
-    release = dc.release(dc.table(frame, "n"), 1)
-    assert release.max_count is None and release.distribution is None
-    assert "too large for their distribution" in release.guarantee.sentence
-    assert np.abs(release.counts - np.array([3_000_000, 5, 2_000_000])).max() < 100
-    release.save(tmp_path / "out")
-    assert dc.verify(tmp_path / "out").valid, dc.verify(tmp_path / "out").problems
 
 
 def test_an_accurate_release_is_accurate() -> None:

@@ -1,8 +1,8 @@
 """How many rows of one person a file of counts may hold: the bound travels with the table that `count` wrote.
 
 It stands in the metadata of a Parquet file; in a note beside the file, with a digest of the table it is about; and,
-for a table whose note was lost on the way, its digest stands in a list of this user's. Digests are of names and values,
-so that copying, compressing, sorting and quoting in another way do not change them.
+for a table whose note was lost on the way, its digest stands in a list of this user's. Digests are of values alone, so
+that copying, compressing, sorting, quoting in another way, other names and 3.0 in place of 3 do not change them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from discreet.numbers import MOST_CONTRIBUTIONS, whole
 from discreet.table import Table
 
 METADATA = b"discreet.contributions"  # of a Parquet file
-LIST = "counted"  # one line for each table: its digest, and the bound
+LIST = "counted"  # one line for each table: its digest, the bound, and how many rows it has
 
 
 def write_counted(counted: Table, out: str | Path) -> str | None:
@@ -42,22 +43,26 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput(f"{out} was to be written", error.strerror or str(error)) from error
-    return None if bound == 1 else _list(digest, bound)
+    return None if bound == 1 else _list(digest, bound, frame.num_rows)
 
 
 def digest_of(frame: Any) -> str:
-    """Of the names of the columns and of their values as text, whatever the order of rows and columns."""
+    """Of the values as text, whatever the order of rows and columns, and whatever the columns are called."""
     import pyarrow as pa
 
     try:
-        texts = pa.table({name: _trimmed(frame.column(name)) for name in sorted(frame.column_names)})
+        texts = [(name, _trimmed(frame.column(name))) for name in frame.column_names]
     except pa.ArrowException:  # no text can be made of it: no table of `count` has such a column
         return ""
-    if texts.num_columns:
-        texts = texts.take(_sorting(texts))
+    texts.sort(key=lambda one: (_of_columns([one[1].take(_sorting([one[1]]))]), one[0]))  # by what is in them
+    columns = [column for _, column in texts]
+    return _of_columns([column.take(_sorting(columns)) for column in columns]) if columns else ""
+
+
+def _of_columns(columns: list[Any]) -> str:
     found = hashlib.sha256()
-    for name, column in zip(texts.column_names, texts.columns):
-        found.update(json.dumps([name.strip(), len(column)]).encode())
+    for column in columns:
+        found.update(f"{len(column)}\n".encode())
         parts = [_lengths_and_letters(chunk) for chunk in column.chunks if len(chunk)]
         for side in (0, 1):  # how a column is cut into chunks must not matter
             for part in parts:
@@ -70,14 +75,17 @@ def _trimmed(column: Any) -> Any:
     import pyarrow.compute as pc
 
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return pc.utf8_trim_whitespace(column.cast(pa.large_string()).fill_null(""))
+    text = pc.utf8_trim_whitespace(column.cast(pa.large_string()).fill_null(""))
+    return pc.replace_substring_regex(text, r"^([0-9]+)\.0*$", r"\1")  # as spreadsheets and frames write whole numbers
 
 
-def _sorting(texts: Any) -> Any:
+def _sorting(columns: list[Any]) -> Any:
     """The permutation that sorts rows by their values."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.sort_indices(texts, sort_keys=[(name, "ascending") for name in texts.column_names])
+    names = [str(place) for place in range(len(columns))]
+    return pc.sort_indices(pa.table(columns, names=names), sort_keys=[(name, "ascending") for name in names])
 
 
 def _lengths_and_letters(chunk: Any) -> tuple[bytes, Any]:
@@ -95,50 +103,62 @@ class KnownBound:
     why: str = ""
 
 
-def bound_of(path: str | Path, frame: Any, given: int | None) -> int:
-    """The bound that holds for a file: as it was written, or as the user says, who may not say less."""
+def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequence[str] = ()) -> int:
+    """The bound that holds for a file, or (no path) a frame: as was written, or as the user says, who may not say less.
+
+    `names`: the columns that are read, by which a table to which others were added is recognised.
+    """
     asked = None if given is None else whole(given, "contributions", 1, MOST_CONTRIBUTIONS)
-    known = _known(Path(path), frame)
+    known = _known(None if path is None else Path(path), frame, names)
+    shown = "the frame" if path is None else path
     if asked is not None and asked < known.bound:
         raise BadInput(
-            f"contributions = {asked} was asked for", f"one person may be counted {known.bound} times in {path}",
+            f"contributions = {asked} was asked for", f"one person may be counted {known.bound} times in {shown}",
             f"Say contributions {known.bound} or more (--contributions {known.bound}), or count again with a "
             "smaller bound", bound=known.bound,
         )  # fmt: skip
     if asked is None and not known.sure:
         raise BadInput(
-            f"{path} was to be read", known.why,
+            f"{shown} was to be read", known.why,
             f"Say in how many rows one person may be counted: contributions {known.bound} or more "
             f"(--contributions {known.bound})", bound=known.bound,
         )  # fmt: skip
     return asked or known.bound
 
 
-def _known(path: Path, frame: Any) -> KnownBound:
+def _known(path: Path | None, frame: Any, names: Sequence[str]) -> KnownBound:
     """Inside the file, beside it, or in the list; where nothing is known, every person is in one row."""
     inside = (frame.schema.metadata or {}).get(METADATA)
     if inside is not None:
         try:
             return KnownBound(whole(int(inside), "contributions", 1), True)
         except ValueError as error:
-            raise BadInput(f"{path} was to be read", "its metadata hold no number of contributions") from error
-    note = _beside(path)
-    if note.exists():
-        return _noted(note, frame)
-    listed = _listed(frame)
-    why = f"`discreet count` made this table with up to {listed} rows of one person, and its note {note.name} is gone"
-    return KnownBound(listed, listed == 1, why)
+            asked = f"{path or 'a frame'} was to be read"
+            raise BadInput(asked, "its metadata hold no number of contributions") from error
+    note = None if path is None else _beside(path)
+    if note is not None and note.exists():
+        return _noted(note, frame, names)
+    listed = _listed(frame, names)
+    why = f"`discreet count` made this table with up to {listed} rows of one person"
+    return KnownBound(listed, listed == 1, why if note is None else f"{why}, and its note {note.name} is gone")
 
 
-def _noted(note: Path, frame: Any) -> KnownBound:
+def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
     try:
         value = json.loads(note.read_text(encoding="utf-8"))
         bound, digest = whole(value["contributions"], "contributions", 1), value.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
-    same = digest == digest_of(frame)
+    same = digest in _digests(frame, names)
     about = "about other counts" if digest is not None else "about no counts in particular: it has no digest of them"
-    return KnownBound(max(bound, 1 if same else _listed(frame)), same, f"the note {note.name} beside it is {about}")
+    most = bound if same else max(bound, _listed(frame, names))
+    return KnownBound(most, same, f"the note {note.name} beside it is {about}")
+
+
+def _digests(frame: Any, names: Sequence[str]) -> set[str]:
+    """Of the whole table, and of the columns that are read."""
+    parts = [frame] if not names or set(names) == set(frame.column_names) else [frame, frame.select(list(names))]
+    return {digest_of(part) for part in parts} - {""}
 
 
 def _beside(out: Path) -> Path:
@@ -154,7 +174,7 @@ def _state() -> Path | None:
     return Path(base) / "discreet" / LIST
 
 
-def _list(digest: str, bound: int) -> str | None:
+def _list(digest: str, bound: int, rows: int) -> str | None:
     place = _state()
     if place is None:
         return "there is no home folder"
@@ -162,21 +182,22 @@ def _list(digest: str, bound: int) -> str | None:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(handle, "ab") as file:
-            file.write(f"{digest} {bound}\n".encode())
+            file.write(f"{digest} {bound} {rows}\n".encode())
     except OSError as error:
         return f"{place}: {error.strerror or error}"
     return None
 
 
-def _listed(frame: Any) -> int:
+def _listed(frame: Any, names: Sequence[str]) -> int:
     """The largest bound with which a table of these values was counted by this user, or 1."""
     place = _state()
     try:
         lines = [] if place is None else place.read_text(encoding="ascii", errors="replace").split("\n")
     except OSError:
         return 1
-    if not any(lines):
-        return 1
-    digest = digest_of(frame)
-    own = [line.removeprefix(digest).strip() for line in lines if digest and line.startswith(digest)]
-    return max([1, *(int(bound[:9]) for bound in own if bound.isdecimal())])
+    words = [line.split() for line in lines if line.endswith(f" {frame.num_rows}")]
+    tables = [(one[0], int(one[1][:9])) for one in words if len(one) == 3 and one[1].isdecimal()]
+    if not tables:
+        return 1  # of tables with that many rows: most are known to be others without a digest
+    own = _digests(frame, names)
+    return max([1, *(bound for digest, bound in tables if digest in own)])

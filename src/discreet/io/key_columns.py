@@ -13,13 +13,19 @@ MONTHS = (
     "jan(uary|uar|vier)?|feb(ruary|ruar)?|mar(ch)?|m(ä|ae?)rz|avr(il)?|apr(il)?|may|mai|june?|juni|juin|july?|juli|"
     "juillet|aug(ust)?|ao(u|û)t|sept?(ember)?|o[ck]t(ober)?|nov(ember)?|de[cz](ember)?"
 )
+WEEKDAYS = "(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?|mo|di|mi|do|fr|sa|so"
 CURRENCIES = "usd|eur|gbp|chf|jpy|cny|inr|cad|aud|sek|nok|dkk"
 BEFORE = (  # words that people write before a number
     "rs|ca|circa|approx|about|around|under|over|below|above|up to|at least|at most|less than|more than|fewer than|"
-    "no|nr|n"
+    "minus|plus|no|nr|n"
 )
 NUMBER = (  # a digit that only signs, currencies, brackets and such words precede; a date; a number without digits
-    rf"(?i)^\W*((({CURRENCIES})\W*|({BEFORE})\b\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|(nan|inf|infinity)$)"
+    rf"(?i)^\W*(({WEEKDAYS})\b\W*)?((({CURRENCIES})\W*|({BEFORE})\b\W*)?[.,]?\pN|({MONTHS})\b[\W_]*\pN|"
+    r"(nan|inf|infinity)\W*$)|\pN{1,4}([-/.])\pN{1,2}([-/.])\pN{1,4}"
+)
+FLAGS = (  # a column of such words alone says of every person whether something is so
+    r"(?i)^\W*(y|n|t|f|yes|no|true|false|on|off|ja|nein|nee|oui|non|vrai|faux|wahr|falsch|s[ií]|sim|n[aã]o|positive|"
+    r"negative|unknown|missing|none|null|n/?a)?\W*$"
 )
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
 
@@ -68,7 +74,7 @@ def _not_named(frame: Any, count: str, others: list[str]) -> BadInput:
     found = (
         f"there are {len(others)} other columns, and any may hold data of persons: {', '.join(told)}"
         if len(others) > 1
-        else f"the other column holds numbers, dates or no text, so it may be data of persons: {told[0]}"
+        else f"the other column holds numbers, dates, flags or no text, so it may be data of persons: {told[0]}"
     )
     return BadInput(
         f"no key columns were named, and the count is {count!r}",
@@ -89,11 +95,13 @@ def _text(column: Any) -> Any:
 
 
 def _may_be_data(column: Any) -> bool:
-    """Whether any value is not text, or reads as a number: NA, < and units do not make a name of it."""
+    """Whether any value is not text or reads as a number (NA, < and units make no name of it), or all are flags."""
     import pyarrow.compute as pc
 
     text = _text(column)
-    return text is None or bool(pc.any(pc.match_substring_regex(text, NUMBER)).as_py())
+    if text is None or bool(pc.any(pc.match_substring_regex(text, NUMBER)).as_py()):
+        return True
+    return len(text) > 0 and bool(pc.all(pc.match_substring_regex(text, FLAGS)).as_py())
 
 
 def _looks_like_code(column: Any) -> bool:

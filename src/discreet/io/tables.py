@@ -19,7 +19,6 @@ from discreet.io.counts import whole_counts
 from discreet.io.csv_text import csv_frame, read_csv
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.totals import TotalsRule, without_totals
-from discreet.numbers import MOST_CONTRIBUTIONS, whole
 from discreet.table import Schema, Table
 
 Order = Integers | None
@@ -46,7 +45,7 @@ def read_table(
     from discreet.io.counted import bound_of
 
     frame = read_frame(path)
-    bound = bound_of(path, frame, contributions)
+    bound = bound_of(path, frame, contributions, [*key_names(frame, count, keys), count])
     rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
     return _table(frame, count, keys, universe, keep_order, file_kind(path), bound, rule)
 
@@ -58,14 +57,16 @@ def table(
     universe: Any = None,
     *,
     keep_order: bool = False,
-    contributions: int = 1,
+    contributions: int | None = None,
     drop_totals: bool = False,
     rows_are_disjoint: bool = False,
 ) -> Table:
     """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
+    from discreet.io.counted import bound_of
+
     arrow, kind = to_arrow(frame)
-    bound = whole(contributions, "contributions", 1, MOST_CONTRIBUTIONS)
-    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=bound > 1)
+    bound = bound_of(None, arrow, contributions, [*key_names(arrow, count, keys), count])
+    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and bound > 1)
     return _table(arrow, count, keys, universe, keep_order, kind, bound, rule)
 
 
@@ -84,7 +85,7 @@ def read_schema(
     from discreet.io.counted import bound_of
 
     frame = read_frame(path)
-    bound = bound_of(path, frame, contributions)
+    bound = bound_of(path, frame, contributions, [*key_names(frame, count, keys), count])
     rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
     frame, categories, dropped = _categories(frame, count, keys, rule)
     if universe is not None:
@@ -221,7 +222,8 @@ def _universe_of(universe: Any, categories: Any, rule: TotalsRule) -> tuple[Any,
 
 
 def _with_texts(frame: Any, names: Sequence[str]) -> Any:
-    """Key columns of text as text of one kind; bytes are refused, since nobody says which letters they mean."""
+    """Key columns of text as text of one kind; bytes, and what only some readers know, are refused: nobody says which
+    letters they mean."""
     import pyarrow as pa
 
     for name in names:
@@ -229,7 +231,7 @@ def _with_texts(frame: Any, names: Sequence[str]) -> Any:
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if pa.types.is_string_view(kind):
             frame = frame.set_column(frame.column_names.index(name), name, column.cast(pa.string()))
-        elif is_bytes(kind):
+        elif is_bytes(kind) or isinstance(kind, pa.BaseExtensionType):
             raise BadInput(
                 f"{name!r} is a key column", f"its values are of type {kind}", "Write them as text", column=name
             )
@@ -245,7 +247,7 @@ def _plain(categories: Any) -> Any:
         column = categories.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type) or isinstance(column.type, pa.ExtensionType):
+        if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
             found = f"its values are of type {column.type}"
             raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
         may_miss = column.null_count or pa.types.is_floating(column.type)

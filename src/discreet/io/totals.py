@@ -16,7 +16,7 @@ from discreet.errors import BadInput
 NAMED = 5  # rows that an error names: enough to see what is meant
 
 LEXICON = """
-    total totals grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
+    total totals tot grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
     everybody altogether aggregate both all-ages all-persons all-people all-sexes both-sexes all-genders both-genders
     all-rows all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
     gesamt insgesamt gesamtergebnis gesamtsumme gesamtzahl summe zwischensumme alle zusammen
@@ -31,15 +31,16 @@ LEXICON = """
 """  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
 WORDS = tuple(LEXICON.split())
 ALONE = "|".join(WORDS)
-SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,2}})?$"  # also several, 'Gesamt (alle)', and with a footnote, 'Total 1)'
+SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,4}})?$"  # several, 'Gesamt (alle)'; with a footnote or a year
 LEADING = "total|totals|gesamt|insgesamt|summe|totaal|totale|totalt|yhteensä|razem|ogółem"  # others begin names, too
 PHRASES = rf"^(grand-|sub-?)?({LEADING})-|-(sub-?)?({LEADING})$"  # 'Total, all ages', 'County total'
 FORMS = (  # blocks of letters in another form: half and full width, mathematical, raised, encircled
     r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
     r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
 )
+BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
+    rf"(?i)^[^\pL\pN]*$|^_t|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
     + "|".join(sorted({max(word.split("-"), key=len) for word in (*WORDS, *LEADING.split("|"))}))
 )
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
@@ -59,7 +60,8 @@ def means_total(values: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    unhidden = pc.replace_substring_regex(pc.utf8_normalize(values, "NFKC"), r"\p{Cf}", "")  # soft hyphens and such
+    usual = pc.utf8_normalize(pc.replace_substring_regex(values, BLANKS, " "), "NFKC")
+    unhidden = pc.replace_substring_regex(usual, r"\p{Cf}", "")  # soft hyphens and such
     seen = pc.replace_substring_regex(unhidden, r"\p{Cc}", " ")
     bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
     word = pc.utf8_trim(pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", "-"), "-")

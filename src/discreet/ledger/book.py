@@ -9,18 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
 from discreet.arrays import Integers
 from discreet.errors import BadInput, Discloses, OverBudget, choose
 from discreet.ledger import names, words
-from discreet.ledger.accounts import Account, Accounts, Charge, Entry, Statement, charged, opened, released
+from discreet.ledger.accounts import Account, Entry, Statement, charged, opened, released
 from discreet.ledger.address import Address, address_of
-from discreet.ledger.chain import Line, next_line
+from discreet.ledger.chain import Line
 from discreet.ledger.disclosure import Disclosure, all_given, newly_given
-from discreet.ledger.documents import KeptTable, read_kept, read_sums, written_kept, written_sums
+from discreet.ledger.documents import KeptTable, read_kept, read_sums, whole_sums, written_kept, written_sums
 from discreet.ledger.matching import Numbered
-from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_words
+from discreet.ledger.reading import Accounts, digest_of_token
+from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_spending
 from discreet.numbers import Number
 from discreet.privacy.price import RELATIONS, Relation
 from discreet.privacy.values import Loss, loss_of
@@ -73,7 +72,7 @@ class Ledger:
                 prepare(connection)
                 accounts = self._read(connection, asked)
                 names.refuse_another(dataset, accounts.by_name, asked)
-                line = _add(connection, accounts.last, opened(dataset, relation, budget, _now()))
+                line = _add(connection, accounts, opened(dataset, relation, budget, _now()), asked)
         except BaseException:
             if made and self.address.file is not None and self.address.file.stat().st_size == 0:
                 self.address.file.unlink()
@@ -89,7 +88,7 @@ class Ledger:
         """Record several spendings, as of a release of several tables: all of them, or none."""
         asked = f"a release of {dataset!r} was to be recorded"
         for spending in spendings:
-            check_words(spending, asked)
+            check_spending(spending, asked)
         for _ in range(TRIES):  # what takes long is found out before the lock is taken
             with self._accounts(asked) as (connection, accounts):
                 seen, earlier = self._seen(connection, accounts, dataset, asked)
@@ -97,38 +96,51 @@ class Ledger:
             with self._accounts(asked, write=True) as (connection, accounts):
                 account = _account(accounts, dataset, asked)
                 if len(account.charges) == len(seen.charges):
-                    return self._charged(connection, account, accounts.last, spendings, costs)
+                    return self._charged(connection, accounts, account, spendings, costs, asked)
         with self._accounts(asked, write=True) as (connection, accounts):
             account, earlier = self._seen(connection, accounts, dataset, asked)
-            return self._charged(connection, account, accounts.last, spendings, _costs(account, earlier, spendings))
+            costs = _costs(account, earlier, spendings)
+            return self._charged(connection, accounts, account, spendings, costs, asked)
 
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
         from discreet.record.release import LedgerEntry
+        from discreet.sample.bits import secure
 
         self.status(dataset)
 
         def record(spending: Spending) -> LedgerEntry:
-            (entry,) = self.spend_all(dataset, [spending])
-            return LedgerEntry(dataset, entry.number, entry.hash)
+            token = secure().bytes(16).hex()
+            (entry,) = self.spend_all(dataset, [replace(spending, token_digest=digest_of_token(token))])
+            return LedgerEntry(dataset, entry.number, entry.hash, token)
 
         return record
 
-    def released(self, dataset: str, number: int, digest: str, sums: Integers | None = None) -> None:
-        """Record that a charged release was published; `digest` is that of its release.json, `sums` what was kept."""
+    def released(
+        self, dataset: str, number: int, digest: str, sums: Integers | None = None, *, drawn: str | None = None,
+        token: str = "",
+    ) -> None:  # fmt: skip
+        """Record that a charged release was published; `digest` is that of its release.json, `sums` what was kept.
+
+        `drawn`: a digest of its noise, by which several folders of one release are known; one charge pays for one draw.
+        `token`: what the release shows in release.json, where it was charged by one.
+        """
         from discreet.ledger.tables import add_document
 
         asked = f"the release #{number} of {dataset!r} was to be recorded as published"
         with self._accounts(asked, write=True) as (connection, accounts):
             account = _account(accounts, dataset, asked)
-            if not 1 <= number <= len(account.charges):
+            if type(number) is not int or not 1 <= number <= len(account.charges):
                 raise BadInput(asked, f"the ledger holds {len(account.charges)} entries for it", "Check the number")
             if digest in account.entry(number).digests:
                 return
-            document = None if sums is None else written_sums(sums)
+            (kept,) = _kept_so_far(connection, [account.entry(number)], asked)
+            document = None if sums is None else written_sums(whole_sums(sums, kept.table, asked))
             if document is not None:
                 add_document(connection, *document)
-            _add(connection, accounts.last, released(dataset, number, digest, document and document[0], _now()))
+            named = document and document[0]
+            line = released(dataset, number, digest, named, _now(), drawn=drawn, token=token)
+            _add(connection, accounts, line, asked)
 
     def check(self, folder: str | Path, *, record: bool = False) -> tuple[str, ...]:
         """Problems with a release folder that says it was paid for here: none, if its entry is there and fits.
@@ -139,7 +151,9 @@ class Ledger:
 
         paid = paid_release(self, folder)
         if record and not paid.problems and not paid.told:
-            self.released(paid.dataset, paid.number, paid.digest, paid.sums)
+            self.released(
+                paid.dataset, paid.number, paid.digest, paid.sums, drawn=paid.drawn, token=paid.token
+            )  # fmt: skip
             return ()
         return paid.problems if paid.told else (*paid.problems, words.NOT_TOLD)
 
@@ -202,8 +216,8 @@ class Ledger:
         return account, _kept_so_far(connection, account.keeping(), asked)
 
     def _charged(
-        self, connection: Connection, account: Account, last: Line | None, spendings: Sequence[Spending],
-        costs: Sequence[_Cost],
+        self, connection: Connection, accounts: Accounts, account: Account, spendings: Sequence[Spending],
+        costs: Sequence[_Cost], asked: str,
     ) -> tuple[Entry, ...]:  # fmt: skip
         from discreet.ledger.tables import add_document
 
@@ -212,8 +226,7 @@ class Ledger:
                 add_document(connection, *cost.document)
             number, kept = len(account.charges) + 1, cost.document and cost.document[0]
             value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
-            last = _add(connection, last, value)
-            account.charges.append((last.number, Charge(last.hash, last.value, cost.price)))
+            _add(connection, accounts, value, asked)
         first = len(account.charges) - len(spendings) + 1
         return tuple(account.entry(number) for number in range(first, len(account.charges) + 1))
 
@@ -264,10 +277,10 @@ def _account(accounts: Accounts, dataset: str, asked: str) -> Account:
     return accounts.by_name[dataset]
 
 
-def _add(connection: Connection, last: Line | None, value: dict[str, object]) -> Line:
+def _add(connection: Connection, accounts: Accounts, value: dict[str, object], asked: str) -> Line:
     from discreet.ledger.tables import add_line
 
-    line = next_line(last, value)
+    line = accounts.add(value, asked)
     add_line(connection, line)
     return line
 
@@ -280,15 +293,15 @@ def _costs(account: Account, earlier: Sequence[Numbered], spendings: Sequence[Sp
         if not before.left.covers(price):
             raise _over_budget(before, price)
         before = replace(before, spent=before.spent.plus(price))
-        given, document = Disclosure(), None
+        given, document = Disclosure(examined=not spending.discloses), None
         if spending.kept is not None:
             document = written_kept(spending.kept)
             digest = None if document is None else document[0]
             new = Numbered(len(account.charges) + place + 1, spending.kept, digest)
             given = newly_given(known, new)
-            if given.refused and not spending.accept_disclosure:
-                raise _discloses(account.dataset, given, len(known))
             known.append(new)
+        if given.refused and not spending.accept_disclosure:
+            raise _discloses(account.dataset, given, len(known) - (spending.kept is not None))
         costs.append(_Cost(price, given, document))
     return costs
 
@@ -310,7 +323,7 @@ def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -
             if entry.kept is not None and entry.kept not in tables:
                 tables[entry.kept] = read_kept(stored(entry.kept), entry.kept)
             known = next((one.sums for one in entry.outcomes if one.sums is not None), None)
-            sums = None if known is None else np.array(read_sums(stored(known), known), dtype=np.int64)
+            sums = None if known is None else read_sums(stored(known), known)
         except ValueError as error:
             found = f"the kept sums of its entry #{entry.number} cannot be read: {error}"
             raise BadInput(asked, f"the ledger was changed: {found}", "Restore a backup") from error

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io import RECORD
-from discreet.privacy.values import Guarantee
+from discreet.ledger.reading import digest_of_token
 
 if TYPE_CHECKING:
     from discreet.ledger.book import Ledger
     from discreet.ledger.spending import Spending
+    from discreet.record.release import ReleaseRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +28,14 @@ class PaidRelease:
     number: int = 0
     digest: str = ""
     sums: Integers | None = None
+    drawn: str = ""
+    token: str = ""
 
 
 def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
-    from discreet.io.folder import read_contents
+    from discreet.io.folder import folder_of, read_contents
     from discreet.record.codec import Damaged
-    from discreet.record.release import read_record
+    from discreet.record.release import drawn_of, read_record
     from discreet.verify import verify_contents
 
     try:
@@ -52,19 +55,30 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
     entry = entries[place.number]
     if entry.hash != place.hash:
         return PaidRelease((*wrong, f"The entry {which} is not the one that the release names."))
+    problems = (*wrong, *_differences(entry.spending, record))
+    if problems:
+        return PaidRelease(problems)
+    drawn = drawn_of(folder_of(contents).publication)
+    if any(one.drawn != drawn for one in entry.outcomes if one.digest != digest):
+        held = ", ".join(entry.digests)
+        another = f"The entry {which} paid for another release, with the digest {held}; this one has {digest}."
+        return PaidRelease((another,))  # there is nothing to tell: one charge pays for one draw
     sums = getattr(getattr(record.facts, "invariants", None), "sums", None)
     told = digest in entry.digests
-    problems = (*wrong, *_differences(entry.spending, record.guarantee))
-    if entry.outcomes and not told:
-        held = ", ".join(entry.digests)
-        problems += (f"The entry {which} paid for another release, with the digest {held}; this one has {digest}.",)
-        told = True  # there is nothing to tell: one charge pays for one release
-    return PaidRelease(problems, told, place.dataset, place.number, digest, sums)
+    return PaidRelease((), told, place.dataset, place.number, digest, sums, drawn, place.token)
 
 
-def _differences(spending: Spending, promise: Guarantee) -> Iterator[str]:
-    """The price follows from the promise and its unit, so these must be what was charged for."""
+def _differences(spending: Spending, record: ReleaseRecord[Any]) -> Iterator[str]:
+    """The price follows from the promise and its unit, so these must be what was charged for; and so must the rest."""
+    promise, schema, table = record.guarantee, record.schema, spending.table
+    kept = getattr(getattr(record.facts, "invariants", None), "kept", ())
     if spending.loss != promise.loss:
         yield f"The entry was charged for {spending.loss}, and the release promises {promise.loss}."
     if spending.neighbours != promise.unit:
         yield "The entry was charged for other neighbours than the release names."
+    if table is not None and (table.keys, table.count, table.rows) != (schema.keys, schema.count, schema.rows):
+        yield "The entry was charged for another table than the one that is released."
+    if spending.discloses != tuple(map(str, kept)):
+        yield "The entry was charged for other kept sums than those of the release."
+    if record.ledger is not None and digest_of_token(record.ledger.token) != spending.token_digest:
+        yield "The release does not show the token of what was charged: it is another one, and was not paid for."

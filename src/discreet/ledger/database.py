@@ -10,9 +10,9 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from discreet.errors import BadInput
-from discreet.ledger.accounts import Accounts, accounts_of
 from discreet.ledger.address import Address
 from discreet.ledger.chain import Broken, checked
+from discreet.ledger.reading import Accounts, UnknownRules
 from discreet.ledger.tables import READ_BY, VERSION, foreign, found_version, lines, unguarded
 
 CONNECT_SECONDS = 10  # a server that has not answered by then is taken to be down
@@ -98,7 +98,10 @@ def _another_database(connection: Connection, address: Address, asked: str) -> B
 def read_accounts(connection: Connection, address: Address, asked: str) -> Accounts:
     """Everything the ledger says, once every line of it is checked."""
     try:
-        return accounts_of(checked(lines(connection)))
+        return Accounts(checked(lines(connection)))
+    except UnknownRules as other:
+        found = f"line {other.number} of the ledger {address.shown} {other.why}, which this discreet does not know"
+        raise BadInput(asked, found, "Use the discreet that wrote it", line=other.number) from other
     except Broken as broken:
         raise BadInput(
             asked,

@@ -70,7 +70,8 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
     if new.digest is not None and any(one.digest == new.digest for one in earlier):
         return Disclosure(not_compared=tuple(sorted(others)))
     entries = [one for one in [*_distinct(earlier), new] if one.number not in others]
-    if _too_many(entries):
+    stored = all(one.table is not None for one in earlier)  # what was kept and cannot be looked at may give it away
+    if not stored or _too_many(entries):
         return Disclosure(not_compared=tuple(sorted(others)), examined=False)
     tables = matched(entries)
     given, examined = _Given(), True
@@ -121,9 +122,9 @@ def _add_all(given: _Given, stack: Stack) -> bool:
     given.add(stack, found.exact.tolist(), 0)
     for cell, modulus in found.residues:
         given.add(stack, [cell], modulus)
-    known = [number for number in stack.blocks if number in stack.values]
+    known = [number for number, block in stack.blocks.items() if len(stack.values.get(number, ())) == block.shape[0]]
     if not known:
-        return found.examined
+        return found.examined and not stack.values
     cells, all_fixed = _fixed([(stack.blocks[number], stack.values[number]) for number in known])
     given.add(stack, cells, FIXED)
     return found.examined and all_fixed
@@ -267,10 +268,9 @@ def _on_cells(one: Matched, pairs: list[tuple[int, int]], cells: int) -> csr_arr
     from scipy.sparse import csr_array
 
     table = one.table
-    sums = invariant_matrix(table.kept, table.columns, table.rows).matrix
     rows, columns = (np.array(side, dtype=np.int64) for side in zip(*pairs))
     lift = csr_array((np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(table.rows, cells))
-    return csr_array(sums @ lift)
+    return csr_array(table.matrix @ lift)
 
 
 def _by_name(kept: Iterable[Kept], keys: frozenset[str], cells: list[dict[str, str]]) -> csr_array | None:

@@ -8,12 +8,20 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.arrays import Integers
-from discreet.lattice.invariants import Kept, Keys, kept_json, kept_of
+from discreet.errors import BadInput
+from discreet.lattice.invariants import Kept, Keys, invariant_matrix, kept_json, kept_of
 from discreet.ledger.chain import compact
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST = 2**62  # a sum: what counts may add up to
 MOST_LETTERS = 20_000_000  # of a document, before it is packed: a million rows or so; reading more takes too long
 
 
@@ -30,6 +38,15 @@ class KeptTable:
     def keys(self) -> frozenset[str]:
         return frozenset(self.columns)
 
+    @cached_property
+    def matrix(self) -> csr_array:
+        """A row for every sum, a column for every row of the table."""
+        return invariant_matrix(self.kept, self.columns, self.rows).matrix
+
+    @property
+    def sums(self) -> int:
+        return int(self.matrix.shape[0])
+
 
 def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> KeptTable:
     """A table without keys is known by the places of its rows."""
@@ -39,23 +56,51 @@ def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> Kep
 
 def written_kept(table: KeptTable) -> tuple[str, str] | None:
     """Digest and packed text, or None where it is too long to be stored."""
+    return _packed(_plain(table))
+
+
+def _plain(table: KeptTable) -> dict[str, object]:
     kept = [kept_json(what) for what in table.kept]
-    return _packed({"count": table.count, "columns": dict(table.columns), "kept": kept, "rows": table.rows})
+    return {"count": table.count, "columns": dict(table.columns), "kept": kept, "rows": table.rows}
 
 
 def read_kept(packed: str, digest: str) -> KeptTable:
     value = _unpacked(packed, digest)
-    kept = tuple(kept_of(what) for what in value["kept"])
-    return KeptTable(value["count"], value["columns"], kept, value["rows"])
+    try:
+        kept = tuple(kept_of(what) for what in value["kept"])
+        found = KeptTable(value["count"], value["columns"], kept, value["rows"])
+        if compact(_plain(found)) != compact(value) or not _has_rows(found) or found.sums < 1:
+            raise ValueError("it is written in another way")
+    except (KeyError, TypeError, AttributeError, OverflowError, BadInput) as error:
+        raise ValueError(f"it holds no kept sums ({error})") from error
+    return found
+
+
+def _has_rows(table: KeptTable) -> bool:
+    """Whether every key column is a list of texts, one for each row."""
+    columns = table.columns.values()
+    return all(isinstance(one, list) and len(one) == table.rows and set(map(type, one)) <= {str} for one in columns)
 
 
 def written_sums(sums: Integers) -> tuple[str, str] | None:
     return _packed({"sums": sums.tolist()})
 
 
-def read_sums(packed: str, digest: str) -> list[int]:
-    values: list[int] = _unpacked(packed, digest)["sums"]
-    return values
+def read_sums(packed: str, digest: str) -> Integers:
+    found = _unpacked(packed, digest).get("sums")
+    if not isinstance(found, list) or any(type(one) is not int or abs(one) > MOST for one in found):
+        raise ValueError("it holds no sums")
+    return np.array(found, dtype=np.int64)
+
+
+def whole_sums(sums: object, table: KeptTable | None, asked: str) -> Integers:
+    """The sums that were published, if they are those of the kept table, as far as that is known."""
+    found = np.asarray(sums)
+    if found.dtype.kind != "i" or found.ndim != 1:
+        raise BadInput(asked, "the kept sums were not given as whole numbers", "Give what release.json holds")
+    if table is not None and len(found) != table.sums:
+        raise BadInput(asked, f"{len(found)} sums were given, and {table.sums} were kept", "Give those of the release")
+    return found
 
 
 def digest_of(value: object) -> str:
@@ -73,9 +118,13 @@ def _packed(value: Mapping[str, object]) -> tuple[str, str] | None:
 
 def _unpacked(packed: str, digest: str) -> dict[str, Any]:
     """What was packed, if it is still the same; a document that would unpack into far too much is none of ours."""
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(base64.b64decode(packed), MOST_LETTERS + 1)
-    if hashlib.sha256(text).hexdigest() != digest:
-        raise ValueError("it does not say what it said when it was written")
-    value: dict[str, Any] = json.loads(text)
+    try:
+        text = zlib.decompressobj().decompress(base64.b64decode(packed), MOST_LETTERS + 1)
+        if hashlib.sha256(text).hexdigest() != digest:
+            raise ValueError("it does not say what it said when it was written")
+        value = json.loads(text)
+    except (zlib.error, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(value, dict):
+        raise ValueError("it has no fields")
     return value

@@ -46,12 +46,14 @@ def open_book(ledger: Any, dataset: str | None, bits: Bits, **entry: Any) -> Led
     return open_ledger(ledger)
 
 
-def tell(book: Ledger | None, entry: LedgerEntry, digest: str, sums: Integers | None = None) -> None:
+def tell(
+    book: Ledger | None, entry: LedgerEntry, digest: str, sums: Integers | None = None, drawn: str | None = None
+) -> None:
     """What was published is out, whatever happens here: a ledger that cannot be told is a warning, not a failure."""
     why = NOT_OPEN
     if book is not None:
         try:
-            book.released(entry.dataset, entry.number, digest, sums)
+            book.released(entry.dataset, entry.number, digest, sums, drawn=drawn, token=entry.token)
             return
         except DiscreetError as error:
             why = str(error)

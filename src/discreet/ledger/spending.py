@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -99,6 +99,7 @@ class Spending:
     note: str = ""  # what it is for
     who: str = ""
     accept_disclosure: bool = False
+    token_digest: str = ""  # sha256 of what the release will show, so that no other can take its place
     kept: KeptTable | None = field(default=None, repr=False, metadata={"elsewhere": True})
 
     @property
@@ -106,13 +107,23 @@ class Spending:
         return one_person(self.loss) if self.unit is None else self.unit
 
 
-def check_words(spending: Spending, asked: str) -> None:
-    """Refuse what a page could not show in its place: the ledger keeps it for ever."""
+def check_spending(spending: object, asked: str) -> None:
+    """Refuse what could not be written, or what a page could not show in its place: the ledger keeps it for ever."""
+    from discreet.record.codec import decode, encode
+
+    if not isinstance(spending, Spending):
+        raise BadInput(asked, f"a {type(spending).__name__} was given", "Give a Spending")
     for name, words in (("note", spending.note), ("who", spending.who)):
         check_text(name, words, asked)
     if not isinstance(spending.accept_disclosure, bool):
         found = f"accept_disclosure is {spending.accept_disclosure!r}, which is neither true nor false"
         raise BadInput(asked, found, "Give True or False")
+    try:
+        decode(Spending, encode(spending))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadInput(asked, f"the spending cannot be written: {error}", "Give what its fields say") from error
+    if not isinstance(spending.kept, KeptTable | None):
+        raise BadInput(asked, f"kept was given as a {type(spending.kept).__name__}", "Give a KeptTable, or nothing")
 
 
 def check_text(name: str, words: object, asked: str) -> None:
@@ -144,6 +155,10 @@ def charge(budget: Amount, relation: Relation, spending: Spending) -> Amount:
     if isinstance(loss, Approximate) and budget.kind == "pure":
         raise _other_units(budget, loss, "the budget is pure (delta = 0), and the release has a delta")
     return amount_of(price(loss, unit, relation, apart=spending.apart))
+
+
+RULES = 1  # a change of `charge` gets the next number; what priced the lines of old ledgers stays beside it
+PRICING: Mapping[int, Callable[[Amount, Relation, Spending], Amount]] = {1: charge}
 
 
 def _other_units(budget: Amount, loss: Loss, found: str) -> BadInput:

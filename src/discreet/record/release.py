@@ -83,11 +83,15 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """Where the spending was recorded: the entry can be found by its number, and known by its hash."""
+    """Where the spending was recorded: the entry can be found by its number, and known by its hash.
+
+    The entry holds the digest of `token`, which nobody but the release that was charged could know before it was out.
+    """
 
     dataset: str
     number: int
     hash: str
+    token: str
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,14 @@ class Publication(Generic[Facts]):
 def mark_of(private: bool, table: str) -> str:
     """Of the digest of a table: that of seeded noise is another one, so that no flag alone makes a table private."""
     return hashlib.sha256(f"{'private' if private else 'seeded'} {table}".encode()).hexdigest()
+
+
+def drawn_of(publication: Publication[Any]) -> str:
+    """A digest of what was drawn: the same in whatever form the release is saved."""
+    found = hashlib.sha256(json.dumps(encode(publication.record.facts), sort_keys=True).encode())
+    for numbers in (publication.counts, publication.measured):
+        found.update(b"none" if numbers is None else numbers.astype("<i8").tobytes())
+    return found.hexdigest()
 
 
 def write_record(record: ReleaseRecord[Any]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import Followed, Posterior, follow, posterior
+from discreet.distribution.evidence.cells import reach_of
 from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
@@ -33,9 +34,9 @@ class Noisy:
         return self.cut or min(LARGEST_MAPPED, max(1, int(self.rows.max())))
 
     def fitted(self) -> Posterior:
-        lowest = int(self.rows.min()) if self.noise.decay is None else max(0, int(self.rows.min()))
-        kept = np.clip(self.rows, lowest, None if self.noise.decay is None else self.largest)
-        over = int(self.rows.max()) > self.largest
+        reach = reach_of(self.noise) if self.noise.decay is None else 0  # geometric noise says no more further out
+        kept = np.clip(self.rows, -reach, self.largest + reach)
+        lowest, over = int(kept.min()), int(self.rows.max()) > self.largest
         with one_thread():
             return posterior(
                 np.bincount(kept - lowest), lowest, self.noise, self.largest, cut=self.cut is not None or over,

@@ -158,7 +158,7 @@ class KeepDistribution(WaySpec):
             raise BadInput(f"{' and '.join(aims)} were asked for", "they say the same in two ways", "Give one of them")
         if self.signed and self.consistent:
             raise BadInput("signed and consistent were asked for", "nothing is mapped where noise is left as it is")
-        follows = self.consistent or not self.refined
+        follows = self.mechanism == "transport" and (self.consistent or not self.refined)
         if follows and self.weight != math.inf and aims and not self.signed:
             found = "the table then follows the measured distribution, whatever that costs the counts"
             raise BadInput(f"{aims[0]} was asked for with consistent or without refinement", found, f"Drop {aims[0]}")
@@ -168,7 +168,7 @@ class KeepDistribution(WaySpec):
         if self.max_count is None:
             raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Give a number")
         for word in ("favor", "lam", "signed"):
-            if getattr(self, word) not in (None, False):
+            if getattr(self, word) is not None and getattr(self, word) is not False:
                 raise BadInput(f"{word} was asked for with {name!r}", "it draws rows by a matrix", "Use 'transport'")
         if self.refine:
             found = "only mapped noise can be refined"
