@@ -48,7 +48,7 @@ def estimate(values: Floats) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A cell with the errors of every method in it, over the repeats that all of them have."""
+    """A cell with the errors of every method in it."""
 
     cell: Cell
     table: StudyTable
@@ -62,19 +62,24 @@ class Judged:
 
     def errors(self, method: Method) -> Floats:
         """A line for each repeat: count error, distribution error, their sum."""
-        shared = min(run.repeats for run in self.runs)
-        both = self.run(method).errors[:shared]
+        both = self.run(method).errors
         return np.column_stack([both, both.sum(axis=1)])
+
+    def paired(self, method: Method, other: Method, error: int) -> tuple[Floats, Floats]:
+        """One error of both methods in the repeats that both have."""
+        shared = min(self.run(method).repeats, self.run(other).repeats)
+        return self.errors(method)[:shared, error], self.errors(other)[:shared, error]
 
     def mean(self, method: Method, error: int) -> float:
         return float(self.errors(method)[:, error].mean())
 
     def excess(self, method: Method, other: Method, error: int, factor: float = 1.0) -> Estimate:
         """By how much the method's error exceeds `factor` times that of the other, repeat by repeat."""
-        return estimate(self.errors(method)[:, error] - factor * self.errors(other)[:, error])
+        one, two = self.paired(method, other, error)
+        return estimate(one - factor * two)
 
     def ratio(self, method: Method, other: Method, error: int) -> float:
-        above, below = self.mean(method, error), self.mean(other, error)
+        above, below = (float(values.mean()) for values in self.paired(method, other, error))
         return above / below if below else 1.0 if not above else math.inf
 
 
