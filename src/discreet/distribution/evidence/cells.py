@@ -18,7 +18,9 @@ MOST_CROWDS = 8  # such places, the most crowded first
 BESIDE = 4  # single counts on either side of the middle of one
 JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
 TINY = 1e-300  # so that no logarithm is infinite
-NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: a table of masses may end there
+NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: chances of rows may end there
+IMPOSSIBLE = 1e-60  # a tail that no table reaches; likelihoods of bad guesses are still compared up to it
+SUMMED = 1 << 16  # up to this reach sums over noise are made value by value, beyond it by as many steps
 
 
 def width_of(noise: NoiseLaw) -> float:
@@ -26,12 +28,16 @@ def width_of(noise: NoiseLaw) -> float:
     return max(1.0, math.sqrt(noise.spread / (1 if noise.decay is None else 2)))
 
 
-def reach_of(noise: NoiseLaw) -> int:
+def reach_of(noise: NoiseLaw, negligible: float = NEGLIGIBLE) -> int:
     """Beyond it the noise has next to no mass."""
-    reach = 16
-    while (tails := noise.tails(reach))[-1] > NEGLIGIBLE:
-        reach *= 2
-    return int(np.flatnonzero(tails > NEGLIGIBLE)[-1]) + 1
+    width, low, high = math.sqrt(noise.spread), 0, 1
+    while noise.log_mass(np.array([float(high)]))[0] + math.log1p(width) > math.log(negligible):
+        low, high = high, 2 * high
+    while high - low > max(1, low // SUMMED):
+        middle = (low + high) // 2
+        inside = noise.log_mass(np.array([float(middle)]))[0] + math.log1p(width) > math.log(negligible)
+        low, high = (middle, high) if inside else (low, middle)
+    return high
 
 
 def cell_edges(histogram: Floats, noise: NoiseLaw) -> Integers:
@@ -106,10 +112,31 @@ def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     if noise.decay is not None:
         beyond: Floats = np.exp(math.log(noise.decay) * (distance + 1)) / ((1 + noise.decay) * (1 - noise.decay))
         return positive + beyond
-    tails = noise.tails(reach_of(noise))
-    summed = np.append(np.cumsum(tails[::-1])[::-1], 0.0)  # summed[m] = sum over j >= m of P(X >= j)
-    beyond = summed[np.minimum(distance + 1, len(summed) - 1)]
+    reach = reach_of(noise, IMPOSSIBLE)
+    beyond = _exact_excess(distance, noise, reach) if reach <= SUMMED else _smooth_excess(distance, noise, reach)
     return positive + beyond
+
+
+def _exact_excess(distance: Integers, noise: NoiseLaw, reach: int) -> Floats:
+    """E max(0, X - distance): the sum over j > distance of P(X >= j)."""
+    summed = np.append(np.cumsum(noise.tails(reach)[::-1])[::-1], 0.0)
+    excess: Floats = summed[np.minimum(distance + 1, len(summed) - 1)]
+    return excess
+
+
+def _smooth_excess(distance: Integers, noise: NoiseLaw, reach: int) -> Floats:
+    """The same where the noise is so wide that its masses hardly change from one step to the next: by sums over steps,
+    and between them by the cubic with the right values and slopes."""
+    step = -(-reach // SUMMED)
+    mass = np.exp(noise.log_mass(step * np.arange(SUMMED + 2.0)))
+    above = step * (np.cumsum(mass[::-1])[::-1] - mass / 2)  # P(X > k) + P(X = k) / 2
+    excess = step * (np.cumsum(above[::-1])[::-1] - above / 2)
+    first = np.minimum(distance // step, SUMMED)
+    part = np.minimum(distance / step - first, 1.0)
+    value, last, slope, last_slope = excess[first], excess[first + 1], -step * above[first], -step * above[first + 1]
+    bend, rest = slope - (last - value), (last - value) - last_slope
+    cubic: Floats = (1 - part) * value + part * last + part * (1 - part) * ((1 - part) * bend + part * rest)
+    return np.maximum(cubic, 0.0)
 
 
 def spread_out(log_density: Floats, masses: Floats, cells: Integers, edges: Integers) -> Floats:
