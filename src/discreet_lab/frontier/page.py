@@ -26,6 +26,7 @@ from discreet_lab.frontier.verdicts import (
 COLUMNS: tuple[Method, ...] = ("balance", "counts", "distribution", *OTHERS)
 PICTURED_TABLES = ("homicides", "binomial", "schools", "precincts")  # skewed, a bell, wide with many rows, held out
 PICTURED: tuple[Method, ...] = ("balance", "distribution", "version 0.1", "paper", "oracle")
+COUNT_TICKS, DISTRIBUTION_TICKS = (0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5), (0.01, 0.03, 0.1, 0.3, 1, 3)
 LEAST_RATIO = 3e-3  # below which a line of the picture ends: nothing is left of the error
 NAMED = 12  # failing cells that are named in the list of verdicts; the others are counted
 
@@ -170,6 +171,8 @@ def picture(cells: Sequence[Judged], file: Path) -> None:
         for error in BOTH:
             _draw_ratios(axes[error][column], some, error)
         axes[1][column].set_xlabel("epsilon")
+    for error in BOTH:
+        _same_height(axes[error], COUNT_TICKS if error == COUNT else DISTRIBUTION_TICKS)
     axes[0][0].set_ylabel("error of a count,\nin parts of plain noise's")
     axes[1][0].set_ylabel("error of the distribution,\nin parts of plain noise's")
     handles, labels = axes[0][0].get_legend_handles_labels()
@@ -178,24 +181,32 @@ def picture(cells: Sequence[Judged], file: Path) -> None:
 
 
 def _draw_ratios(ax: Any, cells: Sequence[Judged], error: int) -> None:
-    from matplotlib.ticker import FuncFormatter, NullLocator
+    """A line for each method. An oracle that wants small errors of counts says nothing about the distribution."""
+    from matplotlib.ticker import NullLocator
 
     for method, (colour, dash, marker) in zip(PICTURED, plot.STYLES):
-        some = [one for one in cells if one.has(method, "plain")]
+        some = [one for one in cells if one.has(method, "plain") and (method != "oracle" or error == COUNT)]
         points = [(one.cell.budget, one.ratio(method, "plain", error)) for one in some]
         points = [point for point in points if point[1] > LEAST_RATIO]
         if points:
-            ax.plot(
-                *zip(*points), color=colour, linestyle=dash, marker=marker, markersize=4, linewidth=1.3, label=method
-            )
+            style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.3}
+            ax.plot(*zip(*points), label=method, **style)
     ax.axhline(1, color="#999999", linewidth=0.8)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks([one.cell.budget for one in cells], [one.cell.epsilon for one in cells])
     ax.xaxis.set_minor_locator(NullLocator())
-    ticks = (0.5, 0.7, 1, 1.5, 2) if error == COUNT else (0.01, 0.03, 0.1, 0.3, 1, 3)
-    low, high = ax.get_ylim()
-    ax.set_yticks([tick for tick in ticks if low <= tick <= high])
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_locator(NullLocator())
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _same_height(axes: Sequence[Any], ticks: tuple[float, ...]) -> None:
+    """One scale for a row of pictures."""
+    from matplotlib.ticker import NullLocator
+
+    limits = [ax.get_ylim() for ax in axes]
+    low, high = min(low for low, _ in limits), max(high for _, high in limits)
+    shown = [tick for tick in ticks if low <= tick <= high]
+    for ax in axes:
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.set_yticks(shown, [f"{tick:g}" for tick in shown])
+        ax.set_ylim(low, high)
