@@ -60,8 +60,9 @@ bench: setup
 	$(INSTALL) --editable ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
+# DATA: a folder with the real tables; without it the example and stand-ins take their place, and the page says so.
 study: setup
-	$(BIN)/python studies/run.py
+	$(BIN)/python studies/run.py --write $(if $(DATA),--data $(DATA))
 
 docs: setup
 	$(BIN)/python docs/build.py

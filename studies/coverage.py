@@ -6,20 +6,24 @@ exact variances; only the noise itself is hidden from it.
 
 from __future__ import annotations
 
+import argparse
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from rich.console import Console
+from rich.progress import track
 
 import discreet as dc
-from discreet.estimate.answers import Answer, Estimate
-from discreet.estimate.evidence import evidence_of
+from discreet.estimate import Answer, Estimate, estimate
 
 ROWS, MAX_COUNT = 1000, 30
+REPEATS, QUICK = 500, 50  # the standard error of a coverage near 95% is then a hundredth, or three
+LEAST_COVERAGE, MOST_WIDTH = 0.93, 1.3  # what is pointed at
 EPSILONS = ("0.1", "1", "3")
 THRESHOLD, GROUPS = 2, 10
 
@@ -49,25 +53,45 @@ def questions(truth: np.ndarray[Any, Any]) -> dict[str, tuple[float, Callable[[E
     }
 
 
-def one_setting(truth: np.ndarray[Any, Any], epsilon: str, repeats: int, **options: Any) -> dict[str, dict[str, float]]:
-    """Coverage and relative width of each question."""
+@dataclass(frozen=True)
+class Row:
+    """How often the interval for one question covers the truth, and its mean width in parts of the oracle's."""
+
+    shape: str
+    epsilon: str
+    question: str
+    coverage: float
+    width: float
+
+    @property
+    def fine(self) -> bool:
+        return self.coverage >= LEAST_COVERAGE and self.width <= MOST_WIDTH
+
+    def __str__(self) -> str:
+        return (
+            f"{self.shape:24s} epsilon {self.epsilon:4s} {self.question:14s} "
+            f"coverage {self.coverage:.3f}  width / oracle {self.width:.2f}{'' if self.fine else '  <--'}"
+        )
+
+
+def one_setting(shape: str, truth: np.ndarray[Any, Any], epsilon: str, repeats: int) -> Iterator[Row]:
+    """A row for each question."""
     keys = {"row": np.arange(ROWS), "group": np.arange(ROWS) // (ROWS // GROUPS)}
     table = dc.table(pa.table({**keys, "people": truth}), "people", keys=["row", "group"])
     distribution = np.bincount(truth, minlength=MAX_COUNT + 1) / ROWS
     covered: dict[str, list[bool]] = defaultdict(list)
     widths: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for seed in range(repeats):
-        evidence = evidence_of(dc.release(table, epsilon, max_count=MAX_COUNT, seed=seed, **options))
-        view, oracle = Estimate(evidence), Estimate(replace(evidence, published=distribution))
+        view = estimate(dc.release(table, epsilon, max_count=MAX_COUNT, seed=seed))
+        assert isinstance(view, Estimate)
+        oracle = Estimate(replace(view.evidence, published=distribution))
         for name, (answer, ask) in questions(truth).items():
             low, high = ask(view).interval
             best_low, best_high = ask(oracle).interval
             covered[name].append(low - 1e-9 <= answer <= high + 1e-9)
             widths[name].append((high - low, best_high - best_low))
-    return {
-        name: {"coverage": float(np.mean(hits)), "width": _relative(*np.mean(widths[name], axis=0))}
-        for name, hits in covered.items()
-    }
+    for name, hits in covered.items():
+        yield Row(shape, epsilon, name, float(np.mean(hits)), _relative(*np.mean(widths[name], axis=0)))
 
 
 def _relative(ours: float, oracle: float) -> float:
@@ -75,24 +99,19 @@ def _relative(ours: float, oracle: float) -> float:
     return 1.0 if ours == oracle == 0 else float(ours / max(oracle, 1e-12))
 
 
-def run(quick: bool = False) -> list[dict[str, Any]]:
-    from rich.console import Console
-    from rich.progress import track
-
-    results = []
+def run(repeats: int) -> Iterator[Row]:
     settings = list(product(shapes().items(), EPSILONS))
     for (shape, truth), epsilon in track(settings, "coverage", console=Console(stderr=True), transient=True):
-        found = one_setting(truth, epsilon, 100 if quick else 1000)
-        results += [{"shape": shape, "epsilon": epsilon, "question": name, **row} for name, row in found.items()]
-    return results
+        yield from one_setting(shape, truth, epsilon, repeats)
+
+
+def main(given: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    asked, _ = parser.parse_known_args(given)
+    for row in run(QUICK if asked.quick else REPEATS):
+        print(row)
 
 
 if __name__ == "__main__":
-    import sys
-
-    for row in run(quick="--quick" in sys.argv):
-        flag = "" if row["coverage"] >= 0.93 and row["width"] <= 1.3 else "  <--"
-        print(
-            f"{row['shape']:24s} epsilon {row['epsilon']:4s} {row['question']:14s} "
-            f"coverage {row['coverage']:.3f}  width / oracle {row['width']:.2f}{flag}"
-        )
+    main()

@@ -1,4 +1,7 @@
-"""All slow studies, one after the other: python studies/run.py [--data DIR] [--out DIR] [--repeats N]"""
+"""All slow studies, one after the other: python studies/run.py [--data DIR] [--repeats N] [--quick] [--write]
+
+What one study does not know is left for the others.
+"""
 
 from __future__ import annotations
 

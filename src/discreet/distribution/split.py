@@ -9,18 +9,23 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, exact
 from discreet.privacy import Pure, loss_of, pure_only
 
-SMALL_RANGE = 2.5  # epsilon times max_count: the noise is then nearly as wide as all counts
-SMALL_EPSILON = 0.5  # above it the noisy counts themselves tell the distribution
-ENOUGH_ROWS = 80  # rows times epsilon: fewer say too little in a measurement of their own
-SMALL_SHARE = Fraction(1, 20)  # there it changes the sum of both errors by -34% to +2%, elsewhere it only costs
+ENOUGH_ROWS = 40  # rows times epsilon: fewer say too little in a measurement of their own
+# up to which epsilon, and epsilon times max_count, the noise is so wide against all counts that noisy ones do not tell
+# their distribution; and the share that makes the sum of both errors least there. Elsewhere a share only costs
+SMALL_RANGES = (
+    (0.25, 0.5, Fraction(7, 20)),
+    (0.25, 2.5, Fraction(3, 20)),
+    (0.5, 2.5, Fraction(1, 20)),
+)
 SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
 
 
 def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction:
     """The share for stage one where neither error may exceed that of plain noise: nothing, except over small ranges."""
-    if max_count is None or epsilon > SMALL_EPSILON or rows * epsilon < ENOUGH_ROWS:
+    if max_count is None or rows * epsilon < ENOUGH_ROWS:
         return Fraction(0)
-    return SMALL_SHARE if epsilon * max_count <= SMALL_RANGE else Fraction(0)
+    fitting = (share for most, wide, share in SMALL_RANGES if epsilon <= most and epsilon * max_count <= wide)
+    return next(fitting, Fraction(0))
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:

@@ -57,16 +57,22 @@ def two_stage_of(
             target = refine(seen, second, measured, first, smoothing)
         else:
             target = median(np.diff(measured.astype(float), prepend=0.0, append=len(counts)), len(counts))
-        if onto == "rank":
-            ends = np.cumsum(integer_bins(target, len(noisy)))
-            return rank_map(noisy, ends, rng.random(len(noisy)))
-        source = blur(target, noise_kernel(second, max_count + 1)) if onto == "expected" else seen.astype(float)
-        if onto == "spread":
-            whole_rows = integer_bins(target, len(noisy)).astype(float)
-            return quantile_map(noisy, source, whole_rows, evenly(noisy, rng))
-        return quantile_map(noisy, source, target, rng.random(len(noisy)))
+        return mapped(noisy, target, second, onto, rng)
 
     return run
+
+
+def mapped(noisy: Integers, target: Floats, noise: NoiseLaw, onto: str, rng: np.random.Generator) -> Integers:
+    """Noisy values within the range of the target, mapped onto it in one of the ways of `two_stage`."""
+    if onto == "rank":
+        ends = np.cumsum(integer_bins(target, len(noisy)))
+        return rank_map(noisy, ends, rng.random(len(noisy)))
+    seen = np.bincount(noisy, minlength=len(target)).astype(float)
+    if onto == "spread":
+        whole_rows = integer_bins(target, len(noisy)).astype(float)
+        return quantile_map(noisy, seen, whole_rows, evenly(noisy, rng))
+    source = blur(target, noise_kernel(noise, len(target))) if onto == "expected" else seen
+    return quantile_map(noisy, source, target, rng.random(len(noisy)))
 
 
 def by_matrix(matrix: Floats) -> Pipeline:

@@ -1,0 +1,36 @@
+"""Every study starts and comes to its end, at a tiny size."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+STUDIES = Path(__file__).parents[2] / "studies"
+ROW = {"coverage": "coverage 1.000", "frontier": "balance against plain noise"}
+
+
+def test_every_study_is_known_here() -> None:
+    assert {path.stem for path in STUDIES.glob("*.py")} == {*ROW, "run"}
+
+
+def test_coverage(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    study = runpy.run_path(str(STUDIES / "coverage.py"))
+    monkeypatch.setitem(study["main"].__globals__, "QUICK", 2)
+    monkeypatch.setitem(study["main"].__globals__, "EPSILONS", ("1",))
+    study["main"](["--quick", "--data", "unknown to this one"])
+    assert len(capsys.readouterr().out.splitlines()) == 3 * len(study["questions"](np.array([0] * study["ROWS"])))
+
+
+def test_frontier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = runpy.run_path(str(STUDIES / "frontier.py"))
+    (tmp_path / "pictures").mkdir()
+    page = (STUDIES.parent / "docs" / "frontier.md").read_text(encoding="utf-8")
+    (tmp_path / "frontier.md").write_text(page, encoding="utf-8")
+    asked = ["--quick", "--shapes", "homicides", "eight-rows", "--epsilons", "1", "--workers", "1", "--write"]
+    study["main"]([*asked, "--out", str(tmp_path), "--runs", str(tmp_path / "new" / "runs.jsonl")])
+    assert ROW["frontier"] in capsys.readouterr().out
+    assert "2 tables, 0 of them held out; 4 cells" in (tmp_path / "frontier.md").read_text(encoding="utf-8")
+    assert (tmp_path / "pictures" / "frontier.svg").exists()
