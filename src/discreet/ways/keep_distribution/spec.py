@@ -20,6 +20,7 @@ BASES = ("geometric", "gaussian", "staircase")  # ours; a law that is registered
 PRIVATIZERS = ("cumulative", "cyclic-laplace", "hierarchical", "laplace", "privelet", "sorted")  # ours, too
 AUTO = "auto"
 CUMULATIVE = "cumulative"  # the privatizer whose measurements refinement understands
+LARGEST_CONSTRUCTED = 800  # counts: with weights of 40 digits a matrix just fits what a record may hold
 LARGEST_MAPPED = 1_000_000  # noisy counts beyond this are left as they are: no distribution is worth keeping so fine
 
 
@@ -112,6 +113,11 @@ class KeepDistribution(WaySpec):
         """What a constructed mechanism cannot do."""
         if self.max_count is None:
             raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Give a number or 'auto'")
+        if name != "unfixed" and self.top is not None and self.top > LARGEST_CONSTRUCTED:
+            found = f"it is a matrix, and larger ones than for counts up to {LARGEST_CONSTRUCTED} may not be verified"
+            raise BadInput(
+                f"the mechanism {name!r} was asked for", found, "Give a smaller max_count, or use 'transport'"
+            )
         if self.refine:
             found = "only mapped noise can be refined"
             raise BadInput(f"refinement was asked for with {name!r}", found, "Use 'transport'")
