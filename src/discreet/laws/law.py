@@ -151,7 +151,7 @@ def least_epsilon(law: NoiseLaw, delta: Fraction) -> Fraction:
     require_delta(delta)
     if law.delta(Epsilon(value=SMALLEST_EPSILON)) <= delta:
         return SMALLEST_EPSILON  # the delta would do without any epsilon
-    low, high = SMALLEST_EPSILON, Fraction(1)
+    low, high = Fraction(0), Fraction(1)
     while law.delta(Epsilon(value=high)) > delta:
         low, high = high, 2 * high
     while high - low > high / 10**6:

@@ -95,6 +95,7 @@ def _map(publication: Publication[KeptDistribution]) -> list[str]:
     top, ends = form.clamp[1], form.map.keys
     fits = (form.map.first, form.map.bits) == (0, MAP_BITS) and top < LARGEST_RANGE
     fits = fits and form.map.outputs.min() >= 0 and form.map.outputs.max() <= top
+    fits = fits and bool((np.diff(form.map.outputs) >= 0).all())  # a map of ours keeps the order of what it maps
     fits = fits and int(ends.max(initial=0)) <= (top + 1) << MAP_BITS
     return [] if fits else ["The map is none of the values there can be."]
 
