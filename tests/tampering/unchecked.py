@@ -4,7 +4,6 @@ from __future__ import annotations
 
 FIELDS = (
     "created",
-    "software",
     "private",
     "mark",
     "about",
@@ -12,7 +11,6 @@ FIELDS = (
     "rendered",
     "guarantee.epsilon",
     "guarantee.alpha",
-    "guarantee.delta",
     "guarantee.rho",
     "mechanism.name",
     "mechanism.weights",
