@@ -26,7 +26,7 @@ EDITED = [
     "geometric", "geometric, with words", "explicit-fair", "randomized-response", "signed-geometric",
     "discrete-gaussian, rho", "seeded",
 ]  # fmt: skip
-MAPPED = ["transport", "rank", "transport, bought", "transport, gaussian", "transport, two each"]
+MAPPED = ["transport", "rank", "transport, gaussian", "transport, two each"]
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:

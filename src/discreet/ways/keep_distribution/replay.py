@@ -13,7 +13,7 @@ from discreet.mechanism import NoiseThenMap, possible_outputs
 from discreet.public_map import LARGEST_RANGE, MAP_BITS, PublicMap, map_each, monotone_map, rank_rows
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text
-from discreet.ways.keep_distribution.follow import Noisy, Outcome, least_error, onto, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
@@ -111,7 +111,7 @@ def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
     return problems
 
 
-def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> Outcome:
+def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> LeastError:
     record = publication.record
     mechanism, published = record.facts.mechanism, record.facts.distribution
     assert mechanism.noise is not None
@@ -129,7 +129,7 @@ def _stage_one(published: DistributionFacts, rows: int, top: int | None) -> Floa
     return estimated(published.method, published.measurements, rows, bins)
 
 
-def _same_aim(aim: AimFacts, found: Outcome) -> bool:
+def _same_aim(aim: AimFacts, found: LeastError) -> bool:
     there, again = aim.lam, lam_text(found.followed.lam)
     if there is None or again is None:
         same = there is again
