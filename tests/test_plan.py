@@ -58,7 +58,7 @@ def test_a_plan_is_public_and_repeats() -> None:
 
 
 def test_rho_is_planned_with_gaussian_noise() -> None:
-    planned = plan(400, rho="1/2", max_count=10)
+    planned = plan(400, rho="1/2", max_count=10, favor="distribution")
     assert "rho = 0.05 on the distribution" in " ".join(planned.steps)
     assert planned.expected[0].count_error > 0
     with pytest.raises(BadInput, match="epsilon and rho were given together"):

@@ -111,7 +111,8 @@ def test_no_secret_reaches_the_folder(tmp_path: Path) -> None:
     frame = pa.table({"place": ["a", "b"], "n": [secret, 3], "diagnosis": ["hidden illness", "hidden cold"]})
     for i, mechanism in enumerate(("geometric", "explicit-fair", "transport", "rank")):
         table = dc.table(frame, "n", ["place"])
-        dc.release(table, 1, max_count=5, mechanism=mechanism).save(tmp_path / f"{i}")
+        cut = {"top_code": True} if mechanism in ("transport", "rank") else {}  # noise may well be zero
+        dc.release(table, 1, max_count=5, mechanism=mechanism, **cut).save(tmp_path / f"{i}")
         for path in (tmp_path / f"{i}").iterdir():
             content = path.read_text()
             assert str(secret) not in content and "hidden" not in content and "diagnosis" not in content, path

@@ -31,7 +31,7 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "keep-sums": {"epsilon": 1, "keep": ["margin:county", "total"]},
     "keep-sums-gaussian": {"rho": "1/2", "law": "gaussian", "keep": [dc.margin("county"), dc.margin("sex")]},
     "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": True, "per_unit": True},
-    "seeded": {"epsilon": 1, "max_count": 12, "seed": 1},
+    "seeded": {"epsilon": 1, "max_count": 12, "favor": "distribution", "seed": 1},
 }
 
 

@@ -27,7 +27,7 @@ CUBE = [(u, v, w) for u in "abc" for v in "def" for w in "ghi"]
 
 KINDS: dict[str, dict[str, Any]] = {
     **MADE["GOLDEN"],
-    "unmeasured": {"epsilon": 1, "max_count": 12, "measurements": False},
+    "unmeasured": {"epsilon": 1, "max_count": 12, "favor": "distribution", "measurements": False},
     "unmeasured-by-rank": {"epsilon": 1, "max_count": 12, "mechanism": "rank", "measurements": False},
     "not-refined": {"epsilon": 1, "max_count": 12, "refine": False},
     "unfixed": {"epsilon": 2, "max_count": 6, "mechanism": "unfixed"},

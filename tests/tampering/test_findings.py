@@ -16,15 +16,15 @@ import pytest
 
 from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import estimated
-from discreet.distribution.projections import integer_bins
 from discreet.io.folder import Contents, folder_of
-from discreet.laws import Gaussian, Staircase, law_json, law_parameters
+from discreet.laws import Gaussian, Geometric, Staircase, law_json, law_parameters
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import exact, text
 from discreet.privacy.values import Concentrated, Pure
-from discreet.public_map import map_onto
+from discreet.public_map import monotone_map, rank_rows
 from discreet.record.codec import encode
 from discreet.verify import _check_privacy, _check_replay, verify_contents
+from discreet.ways.keep_distribution.follow import Noisy, onto, shown
 from tests.tampering.folders import honest, made, table
 from tests.tampering.forge import sealed, with_files, with_its_report
 
@@ -62,10 +62,17 @@ def true_counts_behind_a_constant_map(odds: Fraction) -> Contents:
     answers = np.where(np.arange(TOP) < COMMON, 0, len(truth))
     document["mechanism"]["noise"]["odds"] = document["mechanism"]["parameters"]["odds"] = text(odds)
     shares = estimated("cumulative", answers, len(truth), TOP + 1)
-    document["distribution"].update(measurements=answers.tolist(), distribution=shares.tolist())
-    seen = np.bincount(truth, minlength=TOP + 1)
-    counts, constant = map_onto(truth, seen, integer_bins(shares, len(truth)), document["mechanism"]["map_seed"])
+    found = onto(Noisy(truth, Geometric(odds), None), shares)
+    bins, seen = found.histogram, np.bincount(truth)
+    counts = rank_rows(truth, bins, document["mechanism"]["map_seed"])
+    constant = monotone_map(seen.astype(float), bins.astype(float))
     assert constant.outputs.tolist() == [COMMON] and set(counts.tolist()) == {COMMON}
+    document["distribution"].update(
+        measurements=answers.tolist(), distribution=shares.tolist(), histogram=bins.tolist()
+    )  # fmt: skip
+    errors = dict(zip(("count_error", "distribution_error"), shown(found.followed)))
+    document["mechanism"]["aim"].update(errors)
+    document["mechanism"]["clamp"] = [0, int(truth.max())]
     document["mechanism"]["map"].update(keys=constant.keys.tolist(), outputs=constant.outputs.tolist())
     document["certificate"]["smallest_epsilon"] = "0"  # of what comes out of such a map
     new = {"table.csv": counts, "measurements.csv": truth}

@@ -137,10 +137,10 @@ LARGE = [
     }, "longer than 32 MiB"),
     ("row-by-row-own", {("mechanism", "weights"): [["1" * 4301, "0", "0"]] * 3}, "not a whole number"),
     ("keep-distribution", {
-        ("mechanism", "clamp"): [0, 1_000_001], ("schema", "max_count"): 1_000_001,
-        ("distribution", "distribution"): [0.5] * 1_000_002,
-    }, "counts up to 1,000,000 only"),
-    ("keep-distribution", {("distribution", "measurements"): [1] * 4_000_005}, "counts up to 1,000,000 only"),
+        ("mechanism", "clamp"): [0, 100_001], ("schema", "max_count"): 100_001,
+        ("distribution", "distribution"): [0.5] * 100_002,
+    }, "counts up to 100,000 only"),
+    ("keep-distribution", {("distribution", "measurements"): [1] * 400_005}, "counts up to 100,000 only"),
 ]  # fmt: skip
 
 

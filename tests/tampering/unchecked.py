@@ -9,6 +9,7 @@ FIELDS = (
     "about",
     "ledger",
     "rendered",
+    "schema.max_count",
     "guarantee.epsilon",
     "guarantee.alpha",
     "guarantee.rho",

@@ -16,6 +16,12 @@ from discreet.report.errors import Errors, errors_of
 from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.spec import SIGNED
 
+MAPPED_AS = {
+    "balance": Remark("mapped-balance"),
+    "counts": Remark("mapped-counts"),
+    "distribution": Remark("mapped-distribution"),
+    "lam": Remark("mapped-lam"),
+}
 DRAWN = 0.95  # of all rows: among few and scattered counts the map says nothing about one that was not there
 FEWEST_DRAWN = 12  # counts
 
@@ -81,4 +87,4 @@ def _steps(publication: Publication[KeptDistribution]) -> Iterator[Remark]:
     elif mechanism.name == "rank":
         yield Remark("mapped-by-rank")
     else:
-        yield Remark(f"mapped-{'plain' if mechanism.aim.lam is None else mechanism.aim.favor}")
+        yield Remark("mapped-plain") if mechanism.aim.lam is None else MAPPED_AS[mechanism.aim.favor]

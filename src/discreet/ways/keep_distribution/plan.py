@@ -16,6 +16,13 @@ from discreet.table import Schema
 from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
 from discreet.ways.keep_distribution.spec import CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
+MAPS = {
+    "balance": Remark("map-balance"),
+    "counts": Remark("map-counts"),
+    "distribution": Remark("map-distribution"),
+    "lam": Remark("map-lam"),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class DistributionPlan:
@@ -111,6 +118,6 @@ def _steps(plan: DistributionPlan) -> Iterator[Remark]:
         if spec.refined:
             yield Remark("refine")
         if not spec.signed:
-            yield Remark("map-by-rank" if spec.consistent else f"map-{spec.aim}")
+            yield Remark("map-by-rank") if spec.consistent else MAPS[spec.aim]
     if plan.contributions > 1:
         yield Remark.of("widened", contributions=plan.contributions)

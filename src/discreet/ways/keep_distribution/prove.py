@@ -32,7 +32,15 @@ from discreet.ways.keep_distribution.facts import (
     remarks,
     too_wide,
 )  # fmt: skip
-from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, FAVORS, MAPPED, SIGNED, WEIGHTS
+from discreet.ways.keep_distribution.spec import (
+    CONSTRUCTED,
+    CUMULATIVE,
+    FAVORS,
+    LARGEST_MAPPED,
+    MAPPED,
+    SIGNED,
+    WEIGHTS,
+)
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
 WRITTEN_WEIGHT = r"inf|\d+(\.\d+)?(e[+-]\d+)?"  # how a weight is written in a record
@@ -80,6 +88,8 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     fits = fits and [part.what for part in mechanism.parts] == [what for what in STEPS if what in mechanism.steps]
     problems = [] if fits else ["The mechanism is not what its name says."]
     top = record.schema.max_count
+    if top is not None and not 1 <= top <= LARGEST_MAPPED:
+        problems.append("The largest count of the schema is none that a distribution is kept up to.")
     if (mechanism.top_code and top is None) or (mechanism.constructed and not mechanism.top_code):
         problems.append("Whether larger counts were treated as max_count does not fit the mechanism.")
     if not _aim_fits(mechanism):

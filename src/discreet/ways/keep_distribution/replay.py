@@ -25,6 +25,8 @@ WEIGHTS_APART = 0.1  # of the logarithm of a weight to base 2: it is searched fo
 def replay(publication: Publication[KeptDistribution]) -> list[str]:
     facts = publication.record.facts
     problems = [*_range(publication), *_borders(publication)]
+    if facts.mechanism.name == SIGNED and publication.measured is not None:
+        problems.append("The release has a file of measurements, but its counts are all there is to measure.")
     if problems:
         return problems
     if facts.mechanism.constructed:
