@@ -121,7 +121,8 @@ def test_a_part_with_a_negative_rho_is_refused(monkeypatch: pytest.MonkeyPatch) 
     (unread,) = verify_contents(forged).problems
     assert "Rho = -3 was asked for: it must be greater than zero" in unread
     monkeypatch.setattr("discreet.privacy.values.positive", exact)
-    assert refused_by_the_proof(forged) == ["A share of the budget does not fit what was measured."]
+    proof = _check_privacy(folder_of(with_its_report(forged)))
+    assert proof == ["A share of the budget does not fit what was measured."]
 
 
 def test_a_part_of_no_known_name_is_refused() -> None:
