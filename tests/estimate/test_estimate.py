@@ -41,7 +41,10 @@ def released(seed: int = 1, epsilon: Any = 1, **options: Any) -> Release:
     people = table(pa.table({**keys, "people": truth()}), "people", keys=["row", "half"])
     if options.get("base") == "gaussian":
         epsilon, options = None, {**options, "rho": Fraction(epsilon) ** 2 / 2}
-    return release(people, epsilon, **{"max_count": TOP, "seed": seed, **options})
+    made = {"max_count": TOP, "seed": seed, **options}
+    if made.get("mechanism", "transport") in ("transport", "rank") and made["max_count"] is not None:
+        made = {"favor": None if made.get("consistent") else "distribution", "top_code": True, **made}
+    return release(people, epsilon, **made)
 
 
 def evidence(seen: Any, law: Any, size: int, prior: Any = None, **more: Any) -> Evidence:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.laws import Geometric, Staircase
 from discreet.laws.rows import PowerRow, WeightRow
-from discreet.public_map import public_words, spread_words
+from discreet.public_map import public_words
 from discreet.sample.bits import secure, seeded
 from discreet.sample.draw import bernoulli, draw, guide, invert
 from discreet.testing import assert_sampler_law, law_p_value
@@ -147,16 +147,6 @@ def test_public_words_are_uniform_and_repeatable() -> None:
     for shift in (0, 28, 56):
         assert law_p_value(((words >> np.uint64(shift)) & np.uint64(255)).astype(int), [1 / 256] * 256) > 1e-6
     assert int(public_words("seed", "map", 1000, 10).max()) < 1 << 10
-
-
-def test_spread_words_are_uniform_one_by_one_and_even_together() -> None:
-    values = np.repeat([5, 3, 9], [700, 299, 1])
-    words = np.array([spread_words(values, f"seed {i}", 20) for i in range(400)]).astype(float)
-    for row in (0, 699, 700, 999):
-        assert law_p_value((words[:, row] // 2**16).astype(int), [1 / 16] * 16) > 1e-6
-    for value in (5, 3):
-        ordered = np.sort(words[:, values == value], axis=1) / 2**20 * (values == value).sum()
-        assert (np.floor(ordered) == np.arange(ordered.shape[1])).mean() > 0.999  # one word in each equal part
 
 
 # The source itself.

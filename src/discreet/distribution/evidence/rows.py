@@ -164,6 +164,8 @@ class OtherRows:
 def _block(noise: NoiseLaw, reach: int, size: int) -> int:
     """An odd number of counts, small against the noise, that keeps the table of chances small."""
     deviation = math.sqrt(noise.spread)
+    if deviation <= 1:
+        return 1
     finest = min(FINEST, math.sqrt(LARGEST_TABLE * deviation * deviation / (2 * reach * size)))
     return 2 * int(deviation / finest / 2) + 1
 
