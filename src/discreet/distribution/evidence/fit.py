@@ -12,6 +12,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 
 ROUNDS = 2  # where stage one was measured: the covariance of its residuals is worked out again at the top
+LEAST_VARIANCE = 1e-6  # of what was measured nearly without noise: rounding must not make it negative
 MOST_STEPS = 80  # of Fisher scoring; a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further
 SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
@@ -76,7 +77,9 @@ class Seen:
         """With the covariance of what was measured as it is there: it changes little on the way, and costs most."""
         if self.measured is None:
             return self
-        root = np.linalg.cholesky(self.stage_one(*self.expectation(log_density))[1])
+        spread = self.stage_one(*self.expectation(log_density))[1]
+        floor = LEAST_VARIANCE * (1 + float(np.diag(spread).max()))
+        root = np.linalg.cholesky(spread + floor * np.eye(len(spread)))
         whiten, log_determinant = np.linalg.inv(root), 2 * float(np.log(np.diag(root)).sum())
         return replace(self, measured=replace(self.measured, whiten=whiten, log_determinant=log_determinant))
 
