@@ -65,7 +65,8 @@ def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPre
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
     upto = np.tri(len(edges) - 1)[cells]
-    return MeasuredPrefix(upto, prefix[last[cells]].astype(float), noise.spread) if len(cells) else None
+    variance = max(noise.spread, LEAST_SPREAD**2)
+    return MeasuredPrefix(upto, prefix[last[cells]].astype(float), variance) if len(cells) else None
 
 
 def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
