@@ -273,10 +273,10 @@ FORGED: list[tuple[str, Any, str]] = [
     ("row-by-row-gaussian", unclamped, "all there is to measure"),
     ("row-by-row", with_delta, "the noise is pure"),
     ("keep-distribution", lambda d: d["mechanism"].update(map=None), "not what its name says"),
-    ("keep-distribution-by-rank", lambda d: d["mechanism"].update(map=TO_THREE), "not what its name says"),
+    ("keep-distribution-by-rank", lambda d: d["mechanism"].update(map=TO_THREE), "does not lead to the published"),
     ("keep-distribution", lambda d: d["distribution"].update(method="sorted"), "only the measurements of 'cumulative'"),
     ("keep-distribution", lambda d: d["mechanism"].update(map_seed="whatever"), "not what its name says"),
-    ("keep-distribution", lambda d: d["mechanism"]["parts"].reverse(), "not what its name says"),
+    ("keep-distribution-by-rank", lambda d: d["mechanism"]["parts"].reverse(), "not what its name says"),
 ]  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def replay(publication: Publication[Steps]) -> list[str]:
 
 
 def evidence(publication: Publication[Steps], level: float) -> Estimate:
-    return Estimate(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise)), level)
+    return Estimate(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise), top=None), level)
 
 
 def errors(publication: Publication[Steps]) -> None:

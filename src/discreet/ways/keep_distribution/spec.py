@@ -132,7 +132,7 @@ class KeepDistribution(WaySpec):
             self._refuse_for_constructed(name)
 
     def _check_range(self) -> None:
-        if self.max_count == AUTO:
+        if isinstance(self.max_count, str) and self.max_count == AUTO:
             object.__setattr__(self, "max_count", None)
         if isinstance(self.max_count, str):
             raise BadInput(f"max_count = {self.max_count!r} was asked for", "it must be a whole number or 'auto'")
