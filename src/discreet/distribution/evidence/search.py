@@ -17,6 +17,7 @@ SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 1
 LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there seems to be one
 MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
 MOST_ALONE = 4  # that hold all counts between them; where there are more, spikes on a curve say it as well
+RARE = 5.0  # nats: one table in 150 has no more different counts than that; many are merely narrow
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
@@ -185,7 +186,7 @@ def _moved(seen: Seen, one: Fit) -> Iterator[Fit]:
 
 
 def _alone(seen: Seen, cells: Integers) -> Fit:
-    price = len(cells) * math.log(len(seen.widths))
+    price = RARE + len(cells) * math.log(len(seen.widths))
     return replace(fit(seen, cells, FREE * np.eye(len(cells)), np.zeros(len(cells)), ROUGHLY), price=price)
 
 

@@ -23,9 +23,10 @@ FARTHEST = 12.0  # of log2 lam from 0: beyond it nothing changes
 # Rows whose law is learnt from themselves seem better known than they are. Measured on tables of 20 to 300 rows of four
 # kinds, each drawn anew, the errors of counts are underestimated by this over the number of rows:
 TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy counts as they are
-# and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over N^(3/4):
-MARGINS = np.array([1.0, 4.0])
+# and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over them:
+MARGINS = np.array([5.0, 40.0])
 LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
+FEWEST_ROWS = 30  # fewer are published as they are: any table may differ much from what its like gain on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,9 @@ def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
 
 def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
     """Better in both by a margin, or the noisy counts as they are."""
-    allowed = expected_errors(post, plain) * (1 - np.minimum(MARGINS / post.total**0.75, LARGEST_MARGIN))
+    if post.total < FEWEST_ROWS:
+        return _followed(post, plain, None)
+    allowed = expected_errors(post, plain) * (1 - np.minimum(MARGINS / post.total, LARGEST_MARGIN))
     lam, upto = 1.0, _thresholds(post, 1.0, plain, last)
     worse = np.flatnonzero(expected_errors(post, upto) > allowed)
     if len(worse):
