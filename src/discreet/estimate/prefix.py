@@ -84,8 +84,9 @@ def _combined(unbiased: Floats, variance: Floats, beside: Floats, measured: Floa
     noise, m = law.spread, len(measured)
     band = np.zeros((2, m))
     band[0, 1:], band[1] = beside[: m - 1], variance[:m] + noise
-    gap = solveh_banded(band, measured - unbiased[:m])
     inverse = _inverse_diagonal(band[1], beside[: m - 1])
+    band = band[-m:]  # of one number there is a diagonal only
+    gap = solveh_banded(band, measured - unbiased[:m])
     estimate, weight, total = unbiased.copy(), np.zeros(len(unbiased)), variance.copy()
     estimate[:m], weight[:m], total[:m] = measured - noise * gap, 1 - noise * inverse, noise * (1 - noise * inverse)
     if m < len(unbiased):

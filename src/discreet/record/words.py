@@ -162,14 +162,14 @@ PAGE = {
     "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say), and so are no "
     "secret either: {fixed}.",
     "distribution": "The distribution of counts",
-    "distribution-caption": "How many rows have each count. This picture was itself made private and costs nothing "
-    "more.",
+    "distribution-caption": "How many rows have each count; the far tail is left out. This picture was itself made "
+    "private and costs nothing more.",
     "error": "How far off a count is",
     "error-typical": "On average a published count is off by about",
     "error-typical-cut": "On average a published count is off from the true one, or from the largest count where the "
     "true one is larger, by about",
-    "error-caption": "Expected error of a published count, for each true count. It follows from the published "
-    "mechanism, not from the data.",
+    "error-caption": "Expected error of a published count, by its true value, as far as rows are not few and far "
+    "between. It follows from what is published.",
     "use": "How to use the numbers",
     "verify": "How to verify",
     "verify-how": "Anyone can re-check this folder without the original data: the command below proves the guarantee "

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from discreet.report.errors import Errors
 
 INK, FILL = "#1b3a4b", "#7fb7be"
+SHOWN = 0.98  # of all rows: beyond, nothing can be seen
 MOST_BARS = 200  # beyond, an outline: thousands of bars take minutes to draw and cannot be told apart
 MOST_POINTS = 1000  # of the outline: neighbouring counts are averaged
 
 
 def distribution_svg(distribution: NDArray[np.float64] | None) -> str | None:
-    """Share of rows by count; the long flat tail is cut where it no longer shows."""
+    """Share of rows by count; the long flat tail is left out."""
     if distribution is None:
         return None
     figure, axes = _figure()
-    shown = max(12, int(np.searchsorted(np.cumsum(distribution), 0.998)) + 2)
+    shown = max(12, int(np.searchsorted(np.cumsum(distribution), SHOWN)) + 2)
     shares = 100 * distribution[:shown]
     if len(shares) <= MOST_BARS:
         axes.bar(np.arange(len(shares)), shares, color=FILL, edgecolor=INK, linewidth=0.6)

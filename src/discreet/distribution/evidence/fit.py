@@ -5,12 +5,13 @@ A prior is a basis: the log-density of the cells is the basis times independent 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 
+ROUNDS = 2  # where stage one was measured: the covariance of its residuals is worked out again at the top
 MOST_STEPS = 80  # of Fisher scoring; a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further
 SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
@@ -27,6 +28,8 @@ class Measured:
     upto: Floats  # 1 for a cell that is counted, 0 for another
     prefix: Floats
     variance: float
+    whiten: Floats = field(default_factory=lambda: np.empty((0, 0)))  # makes residuals independent, while a fit climbs
+    log_determinant: float = 0.0  # of the covariance of the residuals
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +72,20 @@ class Seen:
         spread = slopes @ upto.T + self.measured.variance * np.eye(len(upto))
         return self.measured.prefix - upto @ expected, spread, slopes
 
+    def held(self, log_density: Floats) -> Seen:
+        """With the covariance of what was measured as it is there: it changes little on the way, and costs most."""
+        if self.measured is None:
+            return self
+        root = np.linalg.cholesky(self.stage_one(*self.expectation(log_density))[1])
+        whiten, log_determinant = np.linalg.inv(root), 2 * float(np.log(np.diag(root)).sum())
+        return replace(self, measured=replace(self.measured, whiten=whiten, log_determinant=log_determinant))
+
     def log_likelihood(self, log_density: Floats) -> float:
-        parts = self.expectation(log_density)
-        value = float(self.rows @ np.log(parts[1]))
+        _, noisy, expected = self.expectation(log_density)
+        value = float(self.rows @ np.log(noisy))
         if self.measured is not None:
-            residual, spread, _ = self.stage_one(*parts)
-            value -= 0.5 * float(residual @ np.linalg.solve(spread, residual) + np.linalg.slogdet(spread)[1])
+            residual = self.measured.whiten @ (self.measured.prefix - self.measured.upto @ expected)
+            value -= 0.5 * (float(residual @ residual) + self.measured.log_determinant)
         return value
 
     def score(self, log_density: Floats, basis: Floats) -> tuple[Floats, Floats]:
@@ -82,10 +93,9 @@ class Seen:
         shares, noisy, expected = self.expectation(log_density)
         root, gradient = self._root(shares, noisy, basis), expected - self.total * shares
         if self.measured is not None:
-            residual, spread, slopes = self.stage_one(shares, noisy, expected)
-            solved = np.linalg.solve(np.linalg.cholesky(spread), np.column_stack([residual, slopes @ basis]))
-            back = np.linalg.solve(spread, residual)
-            root, gradient = np.column_stack([root, solved[:, 1:].T]), gradient + slopes.T @ back
+            slopes = self.measured.whiten @ (self.measured.upto @ self.covariance(shares, noisy, expected))
+            residual = self.measured.whiten @ (self.measured.prefix - self.measured.upto @ expected)
+            root, gradient = np.column_stack([root, (slopes @ basis).T]), gradient + slopes.T @ residual
         return gradient, root
 
     def curvature(self, log_density: Floats, basis: Floats) -> Floats:
@@ -128,13 +138,24 @@ def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
 
 def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN) -> Fit:
     """Fisher scoring from some weights of the basis, until no more is to be gained; counts are in those cells."""
-    seen = seen.within(cells)
+    inside = seen.within(cells)
+    for _ in range(1 if seen.measured is None else ROUNDS):
+        held = inside.held(basis @ weights)
+        weights = _climbed(held, basis, weights, enough)
+    density = basis @ weights
+    gradient, root = held.score(density, basis)
+    precision = root @ root.T + np.eye(basis.shape[1])
+    explained = held.log_likelihood(density) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])
+    return Fit(explained, density, basis, weights, precision, gradient, root, cells)
+
+
+def _climbed(seen: Seen, basis: Floats, weights: Floats, enough: float) -> Floats:
     density, one = basis @ weights, np.eye(basis.shape[1])
     current = seen.log_likelihood(density) - 0.5 * float(weights @ weights)
     for _ in range(MOST_STEPS):
         gradient, root = seen.score(density, basis)
-        precision, slope = root @ root.T + one, basis.T @ gradient - weights
-        move = _solve(precision, slope)
+        slope = basis.T @ gradient - weights
+        move = _solve(root @ root.T + one, slope)
         if float(slope @ move) < enough:
             break
         if float(slope @ move) < NEAR:
@@ -150,8 +171,7 @@ def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: flo
         else:
             break
         weights, density, current = tried, at, value
-    explained = current - 0.5 * float(np.linalg.slogdet(precision)[1])
-    return Fit(explained, density, basis, weights, precision, gradient, root, cells)
+    return weights
 
 
 def _newton(seen: Seen, density: Floats, basis: Floats, slope: Floats, otherwise: Floats) -> Floats:
