@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import time
@@ -117,14 +118,14 @@ def _short(number: float) -> float:
 
 @cache
 def code_version() -> str:
-    """Of all that decides what is released."""
+    """Of all that decides what is released; comments and the breaking of lines do not."""
     digest = hashlib.sha256()
     for package, names in ((discreet, DECIDING), (discreet_lab, DECIDING_LAB)):
         folder = Path(str(package.__file__)).parent
         for name in names:
             path = folder / name
             for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
-                digest.update(file.read_bytes())
+                digest.update(ast.dump(ast.parse(file.read_text(encoding="utf-8"))).encode())
     return digest.hexdigest()[:12]
 
 
