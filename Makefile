@@ -40,7 +40,7 @@ check: setup
 	$(BIN)/vulture
 
 test: check
-	$(BIN)/pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/pytest -n auto

@@ -17,8 +17,8 @@ from discreet.plan import plan
 def test_steps_name_their_price_and_prices_add_up() -> None:
     planned = plan(3136, 1, max_count="auto", split="1/5", consistent=True)
     text = " ".join(planned.steps)
-    assert "epsilon = 0.05 on a largest count" in text and "epsilon = 0.19 on the distribution" in text
-    assert "epsilon = 0.76 on noise" in text and "by rank" in text
+    assert "epsilon = 0.2 on the distribution" in text
+    assert "epsilon = 0.8 on noise" in text and "by rank" in text
     assert planned.epsilon == "1"
 
 
@@ -95,6 +95,9 @@ def test_plan_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     assert {"steps", "epsilon", "expected"} <= set(value) and value["epsilon"] == "1"
     assert {"shape", "count_error", "distribution_error"} <= set(value["expected"][0])
     assert run(monkeypatch, "plan", table, "--count", "n", "--epsilon", "1", "--max-count", "20") == 0
+    assert "1. Leave counts without an upper limit." in capsys.readouterr().out
+    words = ("--count", "n", "--epsilon", "1", "--max-count", "20", "--top-code")
+    assert run(monkeypatch, "plan", table, *words) == 0
     assert "1. Treat counts above 20 as 20." in capsys.readouterr().out
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
-from discreet.distribution.evidence.fit import Measured, Seen, fit
+from discreet.distribution.evidence.fit import MeasuredPrefix, Seen, fit
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
 from discreet.distribution.evidence.search import ROUGHNESS, explanations
@@ -151,7 +151,7 @@ def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None
     seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
     if measured:
         upto, prefix = np.tri(12)[[2, 6, 9]], np.array([40.0, 150, 290])
-        seen = Seen(seen.rows, seen.blur, seen.widths, Measured(upto, prefix, 25.0))
+        seen = Seen(seen.rows, seen.blur, seen.widths, MeasuredPrefix(upto, prefix, 25.0))
     basis = prior_of(np.arange(13), 1.5, False).smooth(0, 3.0)
     found = fit(seen, np.arange(12), basis, np.zeros(basis.shape[1]))
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.build.explicit import explicit
 from discreet.errors import BadInput
-from discreet.laws import Gaussian, Geometric, Staircase, draw_noise
+from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase, draw_noise, least_epsilon
 from discreet.laws.gaussian import least_variance
-from discreet.numbers import Epsilon
+from discreet.numbers import SMALLEST_EPSILON, Epsilon
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import rho_for
 from discreet.sample.bits import secure
@@ -196,6 +196,17 @@ def test_wide_laws_know_their_spread_without_summing() -> None:
     assert Geometric(1 + Fraction(1, 10**9)).spread == pytest.approx(2e18, rel=1e-6)
     assert Gaussian(Fraction(10**20)).spread == 1e20
     assert Gaussian(Fraction(10**20)).log_mass(np.array([0.0]))[0] == pytest.approx(-np.log(2 * np.pi * 1e20) / 2)
+
+
+@pytest.mark.parametrize(
+    "law", [Gaussian(Fraction(20)), Geometric(Fraction(2)), Staircase(Fraction(2), Fraction(1, 3))]
+)
+def test_a_delta_that_would_do_alone_needs_no_epsilon(law: NoiseLaw) -> None:
+    """The search for the smallest epsilon halves it for ever, unless it ends at the smallest that may be asked for."""
+    alone = law.delta(Epsilon(value=SMALLEST_EPSILON))
+    for delta in (alone, (1 + alone) / 2):
+        assert least_epsilon(law, delta) == SMALLEST_EPSILON
+    assert least_epsilon(law, alone * Fraction(9, 10)) > SMALLEST_EPSILON
 
 
 def test_rational_probabilities_are_refused_where_there_are_none() -> None:

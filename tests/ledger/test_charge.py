@@ -129,3 +129,32 @@ def test_the_distribution_is_charged_too(sqlite_url: str) -> None:
         with pytest.raises(dc.BadInput):
             dc.private_distribution(TABLE, "1/4", ledger=book, dataset="data", **wrong)  # type: ignore[arg-type]
     assert book.status("data").releases == 1
+
+
+@pytest.mark.parametrize("name", ["uniform", "randomized-response", "exponential"])
+def test_a_matrix_that_no_record_holds_is_refused_before_it_is_paid_for(
+    name: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own verify would not read it: 2,000 counts of `exponential` take a gigabyte."""
+    from discreet import mechanism
+
+    book = ledger(sqlite_url)
+    book.create("d", epsilon=9)
+    table = dc.table(pa.table({"k": list("abc"), "n": [3, 1, 4]}), "n", ["k"])
+    monkeypatch.setattr(mechanism, "LARGEST_WRITTEN", 5_000)
+    with pytest.raises(dc.BadInput, match=rf"'{name}' was asked for: written exactly, .*smaller max_count"):
+        dc.release(table, epsilon=1, mechanism=name, max_count=60, ledger=book, dataset="d")
+    assert book.status("d").releases == 0
+    dc.release(table, epsilon=1, mechanism=name, max_count=3, ledger=book, dataset="d")
+
+
+@pytest.mark.parametrize("name", ["heuristic-max", "heuristic-best", "fixed-point-interior", "column-generation"])
+def test_a_constructed_matrix_that_no_record_may_hold_is_refused_before_it_is_paid_for(
+    name: str, sqlite_url: str
+) -> None:
+    """What it weighs is known once it is built, after the charge: 2,000 counts were published, and did not verify."""
+    book = ledger(sqlite_url)
+    book.create("d", epsilon=9)
+    with pytest.raises(dc.BadInput, match=f"'{name}' was asked for: it is a matrix"):
+        dc.release(TABLE, epsilon=1, mechanism=name, max_count=801, ledger=book, dataset="d")
+    assert book.status("d").releases == 0

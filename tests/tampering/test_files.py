@@ -69,6 +69,22 @@ SHAPES: dict[str, Callable[[Rows], Rows]] = {
 }
 
 
+SPELLINGS = {  # the same number for most readers, and room for one that should not be there
+    "zeros": lambda word: f"00{word}" if word[0] != "-" else f"-00{word[1:]}", "minus nothing": lambda word: "-0",
+    "a point": lambda word: f"{word}.0", "a blank": lambda word: f" {word}", "a sign": lambda word: f"+{word}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("name", ["table.csv", "measurements.csv"])
+def test_nothing_is_hidden_in_how_a_count_is_written(name: str, spelling: str) -> None:
+    folder = honest("row-by-row")
+    files = others(folder)
+    content = rewritten(files[name], at(1, -1, SPELLINGS[spelling]))
+    problems = verify_contents(with_files(folder.contents, {**files, name: content})).problems
+    assert any("written in the usual way" in problem for problem in problems), problems
+
+
 @pytest.mark.parametrize("kind", CSV_KINDS)
 def test_a_table_of_another_shape_is_refused(kind: str) -> None:
     folder, files = honest(kind), others(honest(kind))

@@ -117,6 +117,8 @@ HUGE = [
     ("row-by-row", {("schema", "contributions"): 10**4000}),
     ("row-by-row", {("schema", "rows"): 10**18}),
     ("keep-sums", {("schema", "contributions"): 10**4000}),
+    ("row-by-row-gaussian", {("guarantee", "delta"): "0.166795"}),
+    ("row-by-row-gaussian", {("guarantee", "delta"): "0.999"}),
     ("keep-sums", {("mechanism", "parameters", "odds"): "9" * 4000}),
     ("keep-sums", {("invariants", "kept"): ["total"] * 20_000}),
     ("keep-sums", {("invariants", "kept"): ["margin:" + ",".join(["county", "sex"] * 5000)]}),

@@ -44,6 +44,7 @@ LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with 
 LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
 LARGEST_TABLE = 1 << 30  # bytes: some thirty million rows
 LONGEST_ROW = 1 << 16  # bytes on average: no key is a book
+WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 MOST_FILES = 100  # names that are looked at: a release has five or so
 
 
@@ -305,13 +306,18 @@ def _keys(frame: Any, record: ReleaseRecord[Any], marked: bool) -> Any:
 
 
 def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:
+    """The counts, if they are written as a release writes them: zeros before a number could say what it hides."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     name = record.schema.count
     if name not in frame.column_names:
         raise Damaged(name, "there is no such column in the table")
+    column = frame.column(name)
+    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py():
+        raise Damaged(name, "a value in it is not a whole number, written in the usual way")
     try:
-        values: Integers = frame.column(name).cast(pa.int64()).to_numpy()
+        values: Integers = column.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid as error:
         raise Damaged(name, "a value in it is not a whole number") from error
     return values

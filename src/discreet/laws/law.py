@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
-from discreet.numbers import Epsilon, Interval, exact, log_bounds, text
+from discreet.numbers import SMALLEST_EPSILON, Epsilon, Interval, exact, log_bounds, text
 from discreet.privacy import Grade, Loss, Pure
 from discreet.privacy.convert import require_delta
 from discreet.sample.bits import Bits
@@ -149,6 +149,8 @@ def constant_odds(law: NoiseLaw) -> Fraction | None:
 def least_epsilon(law: NoiseLaw, delta: Fraction) -> Fraction:
     """The smallest epsilon, to one part in a million and rounded up, at which the noise is (epsilon, delta)-private."""
     require_delta(delta)
+    if law.delta(Epsilon(value=SMALLEST_EPSILON)) <= delta:
+        return SMALLEST_EPSILON  # the delta would do without any epsilon
     low, high = Fraction(0), Fraction(1)
     while law.delta(Epsilon(value=high)) > delta:
         low, high = high, 2 * high

@@ -105,12 +105,12 @@ class Ledger:
     def recorder(self, dataset: str) -> Callable[[Spending], LedgerEntry]:
         """What a release calls before it draws. The ledger and the data set are looked up now, to fail early."""
         from discreet.record.release import LedgerEntry
-        from discreet.sample.bits import secure
+        from discreet.sample.bits import unguessable
 
         self.status(dataset)
 
         def record(spending: Spending) -> LedgerEntry:
-            token = secure().bytes(16).hex()
+            token = unguessable()
             (entry,) = self.spend_all(dataset, [replace(spending, token_digest=digest_of_token(token))])
             return LedgerEntry(dataset, entry.number, entry.hash, token)
 

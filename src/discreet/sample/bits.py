@@ -65,3 +65,10 @@ def simulated(rng: np.random.Generator) -> Bits:
 
 def source(seed: int | None = None) -> Bits:
     return secure() if seed is None else seeded(whole(seed, "the seed", 0))
+
+
+def unguessable() -> str:
+    """A word that nobody can guess, to know something again by. No noise is made of it."""
+    from ssl import RAND_bytes
+
+    return RAND_bytes(16).hex()

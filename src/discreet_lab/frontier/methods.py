@@ -37,7 +37,7 @@ SELECTOR = "sandwich"  # the one that the authors of the paper recommend
 
 
 @dataclass(frozen=True)
-class Errors:
+class BothErrors:
     """Of one release: mean absolute error of a count, Wasserstein-1 of their distribution; and what the record says
     of the first."""
 
@@ -48,7 +48,7 @@ class Errors:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class StudySetting:
     """A table to be released: its counts (none above max_count, where that is known), and the budget."""
 
     name: str
@@ -65,16 +65,16 @@ class Setting:
     def ordered(self) -> Integers:
         return np.sort(self.counts)
 
-    def errors(self, method: Method, released: Integers, promised: float | None = None) -> Errors:
+    def errors(self, method: Method, released: Integers, promised: float | None = None) -> BothErrors:
         count = float(np.abs(released - self.counts).mean())
-        return Errors(method, count, float(np.abs(np.sort(released) - self.ordered).mean()), promised)
+        return BothErrors(method, count, float(np.abs(np.sort(released) - self.ordered).mean()), promised)
 
     def seed(self, repeat: int) -> int:
         """The same at every budget, with max_count and without."""
         return zlib.crc32(f"{self.name} {repeat}".encode())
 
 
-def released(setting: Setting, group: tuple[Method, ...], repeat: int) -> tuple[Errors, ...]:
+def released(setting: StudySetting, group: tuple[Method, ...], repeat: int) -> tuple[BothErrors, ...]:
     """The errors of a group of methods, in one repeat."""
     if group == FITTED:
         return fitted(setting, repeat)
@@ -83,7 +83,7 @@ def released(setting: Setting, group: tuple[Method, ...], repeat: int) -> tuple[
     return others(setting, repeat)
 
 
-def favoured(setting: Setting, favor: Method, repeat: int) -> Errors:
+def favoured(setting: StudySetting, favor: Method, repeat: int) -> BothErrors:
     """As a release is made: planned, drawn and published."""
     made = setting.plan(favor=favor)
     out = publish(made, draw(made, setting.counts, seeded(setting.seed(repeat))))
@@ -91,7 +91,7 @@ def favoured(setting: Setting, favor: Method, repeat: int) -> Errors:
     return setting.errors(favor, out.counts, out.facts.mechanism.aim.count_error)
 
 
-def fitted(setting: Setting, repeat: int) -> tuple[Errors, ...]:
+def fitted(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     """balance and counts: the same plan, draw and fit, so each is done once. A test compares with `favoured`."""
     made = setting.plan()
     assert made.noise is not None
@@ -101,7 +101,7 @@ def fitted(setting: Setting, repeat: int) -> tuple[Errors, ...]:
     noisy = Noisy(drawn.rows, made.noise, spec.cut, *told)
     post = noisy.fitted()
 
-    def errors(method: Method, lam: float | None) -> Errors:
+    def errors(method: Method, lam: float | None) -> BothErrors:
         found = follow(post, noisy.plain, lam, spec.top)
         bins = np.diff(found.upto, prepend=0)
         counts = rank_rows(drawn.rows, bins, drawn.public_seed, beyond=spec.cut is None)
@@ -110,7 +110,7 @@ def fitted(setting: Setting, repeat: int) -> tuple[Errors, ...]:
     return errors("balance", None), errors("counts", 0.0)
 
 
-def others(setting: Setting, repeat: int) -> tuple[Errors, ...]:
+def others(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     """What the default is measured by; where all budget goes to the rows, on the very noise that the default has."""
     made = setting.plan(favor="counts", split=0)
     drawn, seed, top = draw(made, setting.counts, seeded(setting.seed(repeat))), setting.seed(repeat), setting.max_count

@@ -16,7 +16,7 @@ import numpy as np
 import discreet
 import discreet_lab
 from discreet.arrays import Floats
-from discreet_lab.frontier.methods import GROUPS, Errors, Method, Setting, released
+from discreet_lab.frontier.methods import GROUPS, BothErrors, Method, StudySetting, released
 from discreet_lab.frontier.tables import StudyTable
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -26,7 +26,7 @@ DECIDING_LAB = ("baselines", "frontier/methods.py", "frontier/tables.py")
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
+class StudyCell:
     """A table, a budget, and whether max_count is known."""
 
     table: str
@@ -45,7 +45,7 @@ class Cell:
 class Run:
     """The errors of one method in one cell, repeat by repeat from the `first` on."""
 
-    cell: Cell
+    cell: StudyCell
     method: Method
     first: int
     count: tuple[float, ...]
@@ -65,37 +65,41 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class StudyJob:
     """Repeats of a group of methods in a cell."""
 
-    cell: Cell
-    setting: Setting
+    cell: StudyCell
+    setting: StudySetting
     group: tuple[Method, ...]
     repeats: range
 
 
-def cells_of(tables: Iterable[StudyTable], epsilons: Sequence[str] = EPSILONS) -> Iterator[tuple[Cell, Setting]]:
+def cells_of(
+    tables: Iterable[StudyTable], epsilons: Sequence[str] = EPSILONS
+) -> Iterator[tuple[StudyCell, StudySetting]]:
     for table in tables:
         for known in (False, True):
             for epsilon in epsilons:
-                cell, top = Cell(table.name, epsilon, known), table.max_count if known else None
-                yield cell, Setting(table.name, table.as_released(known), top, epsilon)
+                cell, top = StudyCell(table.name, epsilon, known), table.max_count if known else None
+                yield cell, StudySetting(table.name, table.as_released(known), top, epsilon)
 
 
 def jobs_of(
-    cells: Iterable[tuple[Cell, Setting]],
+    cells: Iterable[tuple[StudyCell, StudySetting]],
     repeats: int,
     done: Sequence[Run],
     groups: Sequence[tuple[Method, ...]] = GROUPS,
-) -> list[Job]:
+) -> list[StudyJob]:
     """What is still to be made."""
     made = {(run.cell, run.method): run.repeats for run in done}
     asked = [(cell, setting, group) for cell, setting in cells for group in groups]
-    jobs = [Job(cell, setting, group, range(made.get((cell, group[0]), 0), repeats)) for cell, setting, group in asked]
+    jobs = [
+        StudyJob(cell, setting, group, range(made.get((cell, group[0]), 0), repeats)) for cell, setting, group in asked
+    ]
     return [job for job in jobs if len(job.repeats)]
 
 
-def run_job(job: Job) -> tuple[Run, ...]:
+def run_job(job: StudyJob) -> tuple[Run, ...]:
     """Every method of the group, with all its repeats."""
     began = time.perf_counter()
     made = [released(job.setting, job.group, repeat) for repeat in job.repeats]
@@ -103,7 +107,7 @@ def run_job(job: Job) -> tuple[Run, ...]:
     return tuple(_run(job, column, seconds) for column in zip(*made))
 
 
-def _run(job: Job, column: tuple[Errors, ...], seconds: float) -> Run:
+def _run(job: StudyJob, column: tuple[BothErrors, ...], seconds: float) -> Run:
     promised = tuple(_short(one.promised) for one in column if one.promised is not None)
     count, distribution = ([_short(getattr(one, name)) for one in column] for name in ("count", "distribution"))
     return Run(
@@ -136,7 +140,7 @@ def append(runs: Iterable[Run], file: Path) -> None:
 
 def remembered(file: Path, any_code: bool = False) -> list[Run]:
     """What was made by this very code (or by any), the parts of each run joined; broken lines are left out."""
-    joined: dict[tuple[Cell, Method], Run] = {}
+    joined: dict[tuple[StudyCell, Method], Run] = {}
     for run in _lines(file):
         if run.code != code_version() and not any_code:
             continue
@@ -162,6 +166,6 @@ def _lines(file: Path) -> Iterator[Run]:
             entry = json.loads(line)
             for name in ("count", "distribution", "promised"):
                 entry[name] = tuple(entry[name])
-            yield Run(**entry | {"cell": Cell(**entry["cell"])})
+            yield Run(**entry | {"cell": StudyCell(**entry["cell"])})
         except (ValueError, KeyError, TypeError):  # a line that a stopped study left half written
             continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet_lab.frontier.methods import Method
-from discreet_lab.frontier.runs import Cell, Run
+from discreet_lab.frontier.runs import Run, StudyCell
 from discreet_lab.frontier.tables import StudyTable
 
 STANDARD_ERRORS = 2  # beyond which a difference is not put down to chance
@@ -26,7 +26,7 @@ NAMES = ("count error", "distribution error", "sum of both")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanRatio:
     """A mean over repeats, and its standard error."""
 
     mean: float
@@ -41,16 +41,16 @@ class Estimate:
         return self.mean < -STANDARD_ERRORS * self.error
 
 
-def estimate(values: Floats) -> Estimate:
+def estimate(values: Floats) -> MeanRatio:
     spread = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    return Estimate(float(values.mean()), spread)
+    return MeanRatio(float(values.mean()), spread)
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
     """A cell with the errors of every method in it."""
 
-    cell: Cell
+    cell: StudyCell
     table: StudyTable
     runs: tuple[Run, ...]
 
@@ -73,7 +73,7 @@ class Judged:
     def mean(self, method: Method, error: int) -> float:
         return float(self.errors(method)[:, error].mean())
 
-    def excess(self, method: Method, other: Method, error: int, factor: float = 1.0) -> Estimate:
+    def excess(self, method: Method, other: Method, error: int, factor: float = 1.0) -> MeanRatio:
         """By how much the method's error exceeds `factor` times that of the other, repeat by repeat."""
         one, two = self.paired(method, other, error)
         return estimate(one - factor * two)
@@ -87,7 +87,7 @@ class Judged:
 class Finding:
     """A cell that is not as it should be."""
 
-    cell: Cell
+    cell: StudyCell
     what: str
     ratio: float  # of the error to what it is compared with
     sure: bool  # beyond two standard errors
@@ -117,7 +117,7 @@ class Verdict:
 
 def judged(runs: Sequence[Run], tables: Iterable[StudyTable]) -> list[Judged]:
     """The cells of these tables that have been run, in the order of the tables."""
-    by_cell: dict[Cell, list[Run]] = {}
+    by_cell: dict[StudyCell, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)
     named = {table.name: table for table in tables}

@@ -10,14 +10,23 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.laws import Geometric
-from discreet_lab.frontier.methods import FITTED, GROUPS, NEED_MAX_COUNT, Setting, favoured, fitted, medians, released
+from discreet_lab.frontier.methods import (
+    FITTED,
+    GROUPS,
+    NEED_MAX_COUNT,
+    StudySetting,
+    favoured,
+    fitted,
+    medians,
+    released,
+)
 from discreet_lab.frontier.tables import some_tables, study_tables
 
 SMALL = np.array([0, 0, 0, 1, 1, 2, 2, 2, 5, 9] * 12)
 
 
-def small(max_count: int | None, epsilon: str = "0.5") -> Setting:
-    return Setting("small", SMALL, max_count, epsilon)
+def small(max_count: int | None, epsilon: str = "0.5") -> StudySetting:
+    return StudySetting("small", SMALL, max_count, epsilon)
 
 
 def test_there_are_many_tables_and_some_are_held_out() -> None:
@@ -50,7 +59,7 @@ def test_real_tables_are_read_where_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("max_count", [None, 9, 2])
 def test_a_shared_fit_releases_what_the_product_does(max_count: int | None) -> None:
     """Once with a first measurement (a small range), else without."""
-    setting = Setting("small", SMALL if max_count is None else np.minimum(SMALL, max_count), max_count, "1")
+    setting = StudySetting("small", SMALL if max_count is None else np.minimum(SMALL, max_count), max_count, "1")
     for together in fitted(setting, 0):
         alone = favoured(setting, together.method, 0)
         assert (together.count, together.distribution) == (alone.count, alone.distribution)

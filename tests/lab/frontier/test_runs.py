@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet_lab.frontier.methods import FITTED, OTHERS, Setting
-from discreet_lab.frontier.runs import Cell, append, cells_of, code_version, jobs_of, remembered, run_job
+from discreet_lab.frontier.methods import FITTED, OTHERS, StudySetting
+from discreet_lab.frontier.runs import StudyCell, append, cells_of, code_version, jobs_of, remembered, run_job
 from discreet_lab.frontier.tables import some_tables
 
-CELL = Cell("small", "1", False)
-SETTING = Setting("small", np.array([0, 1, 2, 3] * 10), None, "1")
+CELL = StudyCell("small", "1", False)
+SETTING = StudySetting("small", np.array([0, 1, 2, 3] * 10), None, "1")
 
 
 def test_a_stopped_study_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from discreet.laws import Geometric
 from discreet.sample.bits import seeded
 from discreet.ways.keep_distribution.draw import draw
 from discreet.ways.keep_distribution.follow import Noisy, least_error
-from discreet_lab.frontier.methods import FITTED, OTHERS, Setting
+from discreet_lab.frontier.methods import FITTED, OTHERS, StudySetting
 from discreet_lab.frontier.runs import cells_of, jobs_of, run_job
 from discreet_lab.frontier.tables import StudyTable, study_tables
 from discreet_lab.frontier.verdicts import BOTH, NEAR_ORACLE, PROMISE, Judged, judged, near_oracle, not_above
@@ -61,7 +61,7 @@ class Promise:
 
 def promise_of(table: StudyTable, epsilon: str, repeats: int, scale: float = 1.0) -> Promise:
     """Of the default; `scale`: the fit is told that the noise is so many times as wide as it is."""
-    setting, errors, promised = Setting(table.name, table.counts, None, epsilon), [], []
+    setting, errors, promised = StudySetting(table.name, table.counts, None, epsilon), [], []
     made = setting.plan()
     assert made.noise is not None
     told = made.noise if scale == 1 else Geometric(math.exp(float(epsilon) / scale))

@@ -9,7 +9,7 @@ import pytest
 
 from discreet_lab.frontier.methods import Method
 from discreet_lab.frontier.page import between, picture, verdict_words, written
-from discreet_lab.frontier.runs import Cell, Run
+from discreet_lab.frontier.runs import Run, StudyCell
 from discreet_lab.frontier.tables import StudyTable
 from discreet_lab.frontier.verdicts import (
     BOTH,
@@ -35,7 +35,7 @@ def table(name: str, apart: bool = False) -> StudyTable:
     return StudyTable(name, np.zeros(2000, dtype=np.int64), 5, "made up", apart)
 
 
-def run(cell: Cell, method: Method, count: float, distribution: float, noise: float = 0.0) -> Run:
+def run(cell: StudyCell, method: Method, count: float, distribution: float, noise: float = 0.0) -> Run:
     """Ten repeats about these errors; the record promises the first."""
     wiggle = noise * np.array([1, -1] * 5)
     columns = (tuple((error + wiggle).tolist()) for error in (count, distribution))
@@ -44,7 +44,7 @@ def run(cell: Cell, method: Method, count: float, distribution: float, noise: fl
 
 def cells(**changed: tuple[float, float]) -> list[Judged]:
     """Four cells as they should be, but for the methods that are changed in the last of them."""
-    names = [Cell(name, "0.5", known) for known in (False, True) for name in ("a", "b")]
+    names = [StudyCell(name, "0.5", known) for known in (False, True) for name in ("a", "b")]
     runs = []
     for cell in names:
         errors = METHODS | (changed if cell == names[-1] else {})
@@ -82,7 +82,7 @@ def test_what_is_wrong_in_one_cell_is_found_there(method: Method, errors: tuple[
 
 
 def test_a_difference_within_two_standard_errors_is_chance() -> None:
-    cell = Cell("a", "0.5", False)
+    cell = StudyCell("a", "0.5", False)
     plain = run(cell, "plain", 1.0, 0.5)
     for noise, sure in ((0.05, True), (0.2, False)):
         (one,) = judged([plain, run(cell, "balance", 1.05, 0.4, noise)], [table("a")])
@@ -103,7 +103,7 @@ def test_a_share_of_the_cells_is_enough_or_not() -> None:
 
 @pytest.mark.parametrize("promised, holds", [(0.88, False), (0.91, True), (1.09, True), (1.12, False)])
 def test_a_promise_is_kept_or_broken(promised: float, holds: bool) -> None:
-    made = run(Cell("a", "1", True), "balance", 1.0, 0.3, 0.01)
+    made = run(StudyCell("a", "1", True), "balance", 1.0, 0.3, 0.01)
     kept = Run(made.cell, "balance", 0, made.count, made.distribution, (promised,) * 10, 0.1, "code")
     assert promise(judged([kept], [table("a")]), "balance").holds == holds
 
@@ -111,7 +111,7 @@ def test_a_promise_is_kept_or_broken(promised: float, holds: bool) -> None:
 def test_small_tables_and_large_budgets_are_not_held_to_the_oracle() -> None:
     few = StudyTable("a", np.zeros(999, dtype=np.int64), 5, "made up")
     for made, epsilon, asked in ((few, "1", 0), (table("a"), "2", 0), (table("a"), "1", 1)):
-        cell = Cell("a", epsilon, False)
+        cell = StudyCell("a", epsilon, False)
         runs = [run(cell, "counts", 2, 1), run(cell, "oracle", 1, 1)]
         assert near_oracle(judged(runs, [made]), "counts", "oracle").cells == asked
     assert verdict_words(Verdict("", 0)) == "no cell to judge by"
@@ -123,7 +123,7 @@ def test_the_page_gets_what_was_found_and_a_picture(tmp_path: Path) -> None:
     assert written(page, cells(), [table("a"), table("b", apart=True)]) == page
     with pytest.raises(ValueError, match="no marks"):
         between("a page", "verdicts", [])
-    named = [Run(Cell("homicides", "0.5", True), *_rest(one)) for one in cells()[2].runs]
+    named = [Run(StudyCell("homicides", "0.5", True), *_rest(one)) for one in cells()[2].runs]
     picture(judged(named, [table("homicides")]), tmp_path / "frontier.svg")
     assert (tmp_path / "frontier.svg").stat().st_size > 1000
 

@@ -22,7 +22,7 @@ LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than noth
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredPrefix:
     """Noisy numbers of rows in some cells, and the variance of their noise."""
 
     upto: Floats  # 1 for a cell that is counted, 0 for another
@@ -39,7 +39,7 @@ class Seen:
     rows: Floats
     blur: Floats
     widths: Floats
-    measured: Measured | None = None
+    measured: MeasuredPrefix | None = None
 
     @property
     def total(self) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import blur, cell_edges, seen_edges, spread_out, width_of
-from discreet.distribution.evidence.fit import Fit, Measured, Seen
+from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
@@ -60,12 +60,12 @@ def posterior(
     return _of_these_rows(each, shares, mean, variance, edges, measured is None)
 
 
-def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> Measured | None:
+def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPrefix | None:
     """The measured prefixes that end with a cell."""
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
     upto = np.tri(len(edges) - 1)[cells]
-    return Measured(upto, prefix[last[cells]].astype(float), noise.spread) if len(cells) else None
+    return MeasuredPrefix(upto, prefix[last[cells]].astype(float), noise.spread) if len(cells) else None
 
 
 def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:

@@ -48,6 +48,11 @@ class PartFacts:
     loss: Loss = field(metadata={"flat": True})
 
 
+def too_wide(noise: NoiseLaw) -> bool:
+    """Whether noise drowns every count whose distribution could be kept: it is then left as it is."""
+    return noise.spread > LARGEST_MAPPED**2
+
+
 def lam_text(lam: float | None) -> str | None:
     """How a weight is written; None: none was used."""
     return None if lam is None else f"{lam:.6g}"

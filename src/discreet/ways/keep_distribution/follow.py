@@ -14,7 +14,7 @@ from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
 from discreet.threads import one_thread
-from discreet.ways.keep_distribution.facts import DECIMALS
+from discreet.ways.keep_distribution.facts import DECIMALS, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
 
@@ -50,7 +50,7 @@ class Noisy:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class LeastError:
     """The distribution of counts, and how many rows to publish as at most 0, 1, ..."""
 
     distribution: Floats
@@ -61,19 +61,31 @@ class Outcome:
         return np.diff(self.followed.upto, prepend=0)
 
 
-def least_error(noisy: Noisy, lam: float | None, top: int | None) -> Outcome:
+def least_error(noisy: Noisy, lam: float | None, top: int | None) -> LeastError:
     """The rows that err least, by the posterior of every row."""
+    if too_wide(noisy.noise):
+        return as_they_are(noisy)
     post = noisy.fitted()
-    return Outcome(np.round(post.distribution, DECIMALS), follow(post, noisy.plain, lam, top))
+    return LeastError(np.round(post.distribution, DECIMALS), follow(post, noisy.plain, lam, top))
 
 
-def onto(noisy: Noisy, target: Floats) -> Outcome:
+def as_they_are(noisy: Noisy) -> LeastError:
+    """Noise that drowns every count says nothing: nothing but its own width is to be expected."""
+    plain, width = noisy.plain, math.sqrt(noisy.noise.spread)
+    mean = width * (math.sqrt(2 / math.pi) if noisy.noise.decay is None else math.sqrt(1 / 2))
+    shares = np.diff(plain, prepend=0) / len(noisy.rows)
+    return LeastError(np.round(shares, DECIMALS), Followed(plain, None, mean, mean))
+
+
+def onto(noisy: Noisy, target: Floats) -> LeastError:
     """Onto a distribution that was measured: as many rows for each count as it says; beyond its end as they are."""
+    if too_wide(noisy.noise):
+        return as_they_are(noisy)
     post, plain = noisy.fitted(), noisy.plain
     ends, last = np.cumsum(integer_bins(target, len(noisy.rows))), min(len(target) - 1, len(plain) - 1)
     upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))
     errors = (float(error) for error in expected_errors(post, upto))
-    return Outcome(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))
+    return LeastError(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))
 
 
 def shown(followed: Followed) -> tuple[float, float]:

@@ -30,8 +30,9 @@ from discreet.ways.keep_distribution.facts import (
     neighbours,
     per_unit,
     remarks,
+    too_wide,
 )  # fmt: skip
-from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, MAPPED, SIGNED, WEIGHTS
+from discreet.ways.keep_distribution.spec import CONSTRUCTED, CUMULATIVE, FAVORS, MAPPED, SIGNED, WEIGHTS
 
 CLOSE = 1e-6  # of a sum of shares to one: floats
 WRITTEN_WEIGHT = r"inf|\d+(\.\d+)?(e[+-]\d+)?"  # how a weight is written in a record
@@ -113,6 +114,8 @@ def _aim_fits(mechanism: MappedMechanism) -> bool:
         return aim is None and mechanism.name not in MAPPED
     if not all(math.isfinite(error) and error >= 0 for error in (aim.count_error, aim.distribution_error)):
         return False
+    if mechanism.noise is not None and too_wide(mechanism.noise):
+        return aim.lam is None and aim.favor in (*FAVORS, "lam")
     follows = mechanism.name == "rank" or not mechanism.refined
     if follows and aim.lam != lam_text(math.inf):
         return False

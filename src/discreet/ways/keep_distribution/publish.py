@@ -23,7 +23,7 @@ from discreet.ways.keep_distribution.facts import (
     lam_text,
     remarks,
 )  # fmt: skip
-from discreet.ways.keep_distribution.follow import Noisy, Outcome, least_error, onto, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import SIGNED
 
@@ -65,7 +65,7 @@ def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptD
     return counts, KeptDistribution(described, _distribution(measured, plan, shares, bins))
 
 
-def outcome(plan: DistributionPlan, measured: Measured) -> Outcome:
+def outcome(plan: DistributionPlan, measured: Measured) -> LeastError:
     """The distribution, and how many rows are to have each count."""
     assert plan.noise is not None
     first, spec = measured.stage_one, plan.spec

@@ -10,10 +10,10 @@ from discreet.arrays import Floats, Integers
 from discreet.distribution.borders import Adaptive, fits
 from discreet.distribution.privatizer import estimated
 from discreet.mechanism import NoiseThenMap, possible_outputs
-from discreet.public_map import PublicMap, map_each, monotone_map, rank_rows
+from discreet.public_map import LARGEST_RANGE, MAP_BITS, PublicMap, map_each, monotone_map, rank_rows
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text
-from discreet.ways.keep_distribution.follow import Noisy, Outcome, least_error, onto, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
@@ -111,7 +111,7 @@ def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
     return problems
 
 
-def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> Outcome:
+def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> LeastError:
     record = publication.record
     mechanism, published = record.facts.mechanism, record.facts.distribution
     assert mechanism.noise is not None
@@ -129,7 +129,7 @@ def _stage_one(published: DistributionFacts, rows: int, top: int | None) -> Floa
     return estimated(published.method, published.measurements, rows, bins)
 
 
-def _same_aim(aim: AimFacts, found: Outcome) -> bool:
+def _same_aim(aim: AimFacts, found: LeastError) -> bool:
     there, again = aim.lam, lam_text(found.followed.lam)
     if there is None or again is None:
         same = there is again
@@ -148,7 +148,7 @@ def _map(publication: Publication[KeptDistribution]) -> list[str]:
     if not np.array_equal(form.map.outputs, np.flatnonzero(bins)):
         return ["The map does not lead to the published histogram."]
     if rows is None:
-        return []
+        return _map_of_range(form)
     seen = np.bincount(np.clip(rows, *form.clamp), minlength=len(bins))
     again = monotone_map(seen.astype(float), bins.astype(float))
     return [] if same_map(form.map, again) else ["The map is not the one between the published histograms."]
@@ -177,9 +177,21 @@ def _constructed_map(facts: KeptDistribution) -> list[str]:
     """A mechanism constructed for the published distribution leaves it as it is."""
     form, shares = facts.mechanism.form, facts.distribution.distribution
     if isinstance(form, NoiseThenMap):
-        return []
+        return _map_of_range(form)
     moved = np.abs(shares @ form.matrix() - shares).max()
     return [] if moved <= TOLERANCE else ["The mechanism does not keep the published distribution."]
+
+
+def _map_of_range(form: NoiseThenMap) -> list[str]:
+    """A map of the values there can be, which keeps their order."""
+    if form.map is None or form.clamp is None:
+        return []
+    top, ends = form.clamp[1], form.map.keys
+    fits = (form.map.first, form.map.bits) == (0, MAP_BITS) and top < LARGEST_RANGE
+    fits = fits and form.map.outputs.min() >= 0 and form.map.outputs.max() <= top
+    fits = fits and bool((np.diff(form.map.outputs) >= 0).all())
+    fits = fits and int(ends.max(initial=0)) <= (top + 1) << MAP_BITS
+    return [] if fits else ["The map is none of the values there can be."]
 
 
 def _constructed_table(publication: Publication[KeptDistribution]) -> list[str]:

@@ -25,6 +25,7 @@ LARGEST_MAPPED = 100_000  # noisy counts beyond this are left as they are: no di
 SIGNED = "signed"  # the name of what leaves noisy values as they are
 FAVORS = ("balance", "counts", "distribution")
 WEIGHTS = {"counts": 0.0, "distribution": math.inf}  # of the distribution's error; `balance` weighs by what it sees
+LARGEST_CONSTRUCTED = 800  # counts: with weights of 40 digits a matrix just fits what a record may hold
 
 
 def bases() -> tuple[str, ...]:
@@ -170,6 +171,11 @@ class KeepDistribution(WaySpec):
         for word in ("favor", "lam", "signed"):
             if getattr(self, word) is not None and getattr(self, word) is not False:
                 raise BadInput(f"{word} was asked for with {name!r}", "it draws rows by a matrix", "Use 'transport'")
+        if name != "unfixed" and self.top is not None and self.top > LARGEST_CONSTRUCTED:
+            found = f"it is a matrix, and larger ones than for counts up to {LARGEST_CONSTRUCTED} may not be verified"
+            raise BadInput(
+                f"the mechanism {name!r} was asked for", found, "Give a smaller max_count, or use 'transport'"
+            )
         if self.refine:
             found = "only mapped noise can be refined"
             raise BadInput(f"refinement was asked for with {name!r}", found, "Use 'transport'")

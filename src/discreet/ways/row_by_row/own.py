@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.certify.rows import exact_rows
 from discreet.errors import BadInput
-from discreet.mechanism import LARGEST_WRITTEN, LONGEST_WEIGHT, Exponents, Mechanism, NoiseThenMap, Weights
+from discreet.mechanism import LARGEST_WRITTEN, LONGEST_WEIGHT, Exponents, Form, Mechanism, NoiseThenMap, Weights
 from discreet.ways.row_by_row.facts import OWN
 
 
@@ -33,13 +33,17 @@ def own_mechanism(given: Any) -> Mechanism:
             "A table needs as many outputs as inputs, two at least",
         )
     assert isinstance(form, (Weights, Exponents))
-    if isinstance(form, Weights) and not form.can_be_written:
-        raise BadInput(
-            "a mechanism of your own was given",
-            f"written exactly, its {rows} rows take more than {LARGEST_WRITTEN >> 20} MiB or {LONGEST_WEIGHT:,} digits",
-            "Give whole weights with one common row sum, or fewer counts",
-        )
+    refuse_unwritable(
+        form, "a mechanism of your own was given", "Give whole weights with one common row sum, or fewer counts"
+    )
     return Mechanism(OWN, form)
+
+
+def refuse_unwritable(form: Form, asked: str, do: str) -> None:
+    """What a record cannot hold is refused before it is paid for: `verify` would not read it."""
+    if isinstance(form, Weights) and not form.can_be_written:
+        limit = f"{LARGEST_WRITTEN >> 20} MiB or {LONGEST_WEIGHT:,} digits"
+        raise BadInput(asked, f"written exactly, its {len(form.rows)} rows take more than {limit}", do)
 
 
 def weights_of(matrix: Any) -> Weights:

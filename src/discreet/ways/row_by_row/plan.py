@@ -53,9 +53,12 @@ def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
 def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
     if spec.mechanism in MATRICES:
         from discreet.build.explicit import explicit
+        from discreet.ways.row_by_row.own import refuse_unwritable
 
         each = unit_loss(pure_only(loss, f"the mechanism {spec.mechanism!r}"), people)
-        return explicit(spec.mechanism, spec.max_count, each.epsilon)
+        made = explicit(spec.mechanism, spec.max_count, each.epsilon)
+        refuse_unwritable(made.form, f"the mechanism {spec.mechanism!r} was asked for", "Give a smaller max_count")
+        return made
     signed = spec.mechanism == SIGNED
     noise = law_named("geometric" if signed else spec.mechanism).calibrated(loss, people)
     if signed:
