@@ -16,7 +16,7 @@ import numpy as np
 import discreet
 import discreet_lab
 from discreet.arrays import Floats
-from discreet_lab.frontier.methods import GROUPS, BothErrors, Method, StudySetting, released
+from discreet_lab.frontier.methods import GROUPS, MEASURED, BothErrors, Method, StudySetting, released
 from discreet_lab.frontier.tables import StudyTable
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -94,9 +94,15 @@ def jobs_of(
     made = {(run.cell, run.method): run.repeats for run in done}
     asked = [(cell, setting, group) for cell, setting in cells for group in groups]
     jobs = [
-        StudyJob(cell, setting, group, range(made.get((cell, group[0]), 0), repeats)) for cell, setting, group in asked
+        StudyJob(cell, setting, group, range(made.get((cell, group[0]), 0), times(group, repeats)))
+        for cell, setting, group in asked
     ]
     return [job for job in jobs if len(job.repeats)]
+
+
+def times(group: tuple[Method, ...], repeats: int) -> int:
+    """A release with a first measurement takes most of the time, and is compared with what is further from it."""
+    return (repeats + 1) // 2 if group == MEASURED else repeats
 
 
 def run_job(job: StudyJob) -> tuple[Run, ...]:
