@@ -18,7 +18,7 @@ from discreet_lab.frontier.runs import EPSILONS, append, cells_of, jobs_of, reme
 from discreet_lab.frontier.tables import some_tables
 from discreet_lab.frontier.verdicts import judged, verdicts
 
-REPEATS, QUICK = 20, 2
+REPEATS, QUICK = 20, 4
 
 
 def main(given: list[str] | None = None) -> None:
@@ -48,7 +48,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--shapes", nargs="*", default=[], help="only these tables")
     parser.add_argument("--epsilons", nargs="*", default=EPSILONS, help="only these budgets")
     parser.add_argument("--write", action="store_true", help="write frontier.md and its picture anew")
-    parser.add_argument("--quick", action="store_true", help="two repeats: whether it works, not what comes out")
+    parser.add_argument("--quick", action="store_true", help="four repeats: whether it works, not what comes out")
     return parser
 
 

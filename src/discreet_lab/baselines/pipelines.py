@@ -29,7 +29,7 @@ def two_stage(
     onto: str = "spread",
     smoothing: float = SMOOTHING,
 ) -> Pipeline:
-    """The default release: cumulative privatizer, geometric noise, refinement, and a monotone map.
+    """The default release of version 0.1: cumulative privatizer, geometric noise, refinement, and a monotone map.
 
     `onto`: `spread` maps from the noisy histogram as observed to the estimate, rows of one noisy value evenly; `rank`
     gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row independently; `expected` does

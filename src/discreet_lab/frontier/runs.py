@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import time
@@ -15,7 +16,7 @@ import numpy as np
 import discreet
 import discreet_lab
 from discreet.arrays import Floats
-from discreet_lab.frontier.methods import GROUPS, BothErrors, Method, StudySetting, released
+from discreet_lab.frontier.methods import GROUPS, MEASURED, BothErrors, Method, StudySetting, released
 from discreet_lab.frontier.tables import StudyTable
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -93,9 +94,15 @@ def jobs_of(
     made = {(run.cell, run.method): run.repeats for run in done}
     asked = [(cell, setting, group) for cell, setting in cells for group in groups]
     jobs = [
-        StudyJob(cell, setting, group, range(made.get((cell, group[0]), 0), repeats)) for cell, setting, group in asked
+        StudyJob(cell, setting, group, range(made.get((cell, group[0]), 0), times(group, repeats)))
+        for cell, setting, group in asked
     ]
     return [job for job in jobs if len(job.repeats)]
+
+
+def times(group: tuple[Method, ...], repeats: int) -> int:
+    """A release with a first measurement takes most of the time, and is compared with what is further from it."""
+    return (repeats + 1) // 2 if group == MEASURED else repeats
 
 
 def run_job(job: StudyJob) -> tuple[Run, ...]:
@@ -121,14 +128,14 @@ def _short(number: float) -> float:
 
 @cache
 def code_version() -> str:
-    """Of all that decides what is released."""
+    """Of all that decides what is released; comments and the breaking of lines do not."""
     digest = hashlib.sha256()
     for package, names in ((discreet, DECIDING), (discreet_lab, DECIDING_LAB)):
         folder = Path(str(package.__file__)).parent
         for name in names:
             path = folder / name
             for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
-                digest.update(file.read_bytes())
+                digest.update(ast.dump(ast.parse(file.read_text(encoding="utf-8"))).encode())
     return digest.hexdigest()[:12]
 
 

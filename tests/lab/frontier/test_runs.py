@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet_lab.frontier.methods import FITTED, OTHERS, StudySetting
+from discreet_lab.frontier.methods import FITTED, MEASURED, OTHERS, StudySetting
 from discreet_lab.frontier.runs import StudyCell, append, cells_of, code_version, jobs_of, remembered, run_job
 from discreet_lab.frontier.tables import some_tables
 
@@ -59,3 +59,8 @@ def test_cells_are_tables_by_budgets_by_what_is_known() -> None:
     ]  # fmt: skip
     tops = {setting.counts.max() for _, setting in cells}
     assert tops == {table.counts.max(), table.max_count}
+
+
+def test_what_takes_longest_is_repeated_half_as_often() -> None:
+    jobs = jobs_of([(CELL, SETTING)], 7, [])
+    assert {job.group: len(job.repeats) for job in jobs} == {FITTED: 7, MEASURED: 4, OTHERS: 7}
