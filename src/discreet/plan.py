@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
@@ -18,7 +18,9 @@ from discreet.ways import Way, WaySpec, way_named
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
 MOST_ROWS = 300_000  # more rows only make the distribution better: its error is then an upper bound
-WORK = 100_000  # rows simulated for each shape, so that a plan takes a second or so
+WORK = 100_000  # rows simulated for each shape, at most: a plan should take seconds
+FEWEST, MOST = 3, 20  # releases simulated for each shape
+SURE_ENOUGH = 0.05  # of an error: its standard error, where simulating more would tell nobody anything
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -118,6 +120,7 @@ def _expected(
     way: Way[Any, Any, Any, Any], schema: Schema, loss: Loss, spec: WaySpec, prior: Any
 ) -> Iterator[Expected]:
     """The release itself, simulated on made-up tables."""
+    from discreet.evaluate.pool import outcomes
     from discreet.evaluate.shapes import SHAPES, rows_of
 
     given = getattr(spec, "max_count", None)
@@ -130,20 +133,26 @@ def _expected(
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
     rows = schema.rows if spec.name == "keep-sums" else min(schema.rows, MOST_ROWS)
     planned = way.plan(replace(schema, rows=rows), loss, spec)
-    repeats = int(np.clip(WORK // rows, 2, 20))
-    for name, shape in shapes.items():
-        errors = _simulated(way, planned, rows_of(shape, rows), repeats)
+    simulated = outcomes(lambda shape: _simulated(way, planned, rows_of(shapes[shape], rows)), list(shapes), "planning", 1)
+    for name, errors in simulated:
         yield Expected(name, top, *(float(f"{error:.3g}") for error in errors))
 
 
-def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers, repeats: int) -> tuple[float, float]:
+def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers) -> Floats:
     """Mean error of a count, and Wasserstein-1 between the distributions: the mean error of the sorted counts."""
     from discreet.sample.bits import seeded
 
-    true, errors = np.sort(counts), []
+    true, errors = np.sort(counts), np.empty((0, 2))
     shuffled = np.random.default_rng(SEED).permutation(counts)
-    for repeat in range(repeats):
-        released = way.publish(planned, way.draw(planned, shuffled, seeded(SEED + repeat))).counts
-        errors.append((np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()))
-    count_error, distribution_error = np.mean(errors, axis=0)
-    return float(count_error), float(distribution_error)
+    most = int(np.clip(WORK // len(counts), FEWEST, MOST))
+    while len(errors) < FEWEST or (len(errors) < most and not _sure(errors)):
+        released = way.publish(planned, way.draw(planned, shuffled, seeded(SEED + len(errors)))).counts
+        both = np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()
+        errors = np.vstack([errors, both])
+    return errors.mean(axis=0)
+
+
+def _sure(errors: Floats) -> bool:
+    """The sum of both errors is known well enough."""
+    sums = errors.sum(axis=1)
+    return bool(sums.std(ddof=1) <= SURE_ENOUGH * np.sqrt(len(sums)) * sums.mean())

@@ -24,13 +24,28 @@ LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than noth
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPrefix:
-    """Noisy numbers of rows in some cells, and the variance of their noise."""
+    """Noisy numbers of rows in the first so many cells, and the variance of their noise."""
 
-    upto: Floats  # 1 for a cell that is counted, 0 for another
+    cells: Integers
     prefix: Floats
     variance: float
     whiten: Floats = field(default_factory=lambda: np.empty((0, 0)))  # makes residuals independent, while a fit climbs
     log_determinant: float = 0.0  # of the covariance of the residuals
+
+    def sums(self, values: Floats) -> Floats:
+        """Over the cells of each prefix."""
+        upto = np.zeros((len(values) + 1, *values.shape[1:]))
+        np.cumsum(values, axis=0, out=upto[1:])
+        return np.asarray(upto[self.cells], dtype=float)
+
+    def residual(self, expected: Floats) -> Floats:
+        """How far what was measured is from what is expected, made independent."""
+        return np.asarray(self.whiten @ (self.prefix - self.sums(expected)), dtype=float)
+
+    def spread_over(self, values: Floats, size: int) -> Floats:
+        """The sum, for each of so many cells, of what the prefixes that count it have: the other way about."""
+        found = np.bincount(self.cells, weights=values, minlength=size + 1)
+        return np.asarray(np.cumsum(found[::-1])[::-1][1:], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +65,7 @@ class Seen:
         """If no count were outside these cells."""
         if len(cells) == len(self.widths):
             return self
-        measured = self.measured and replace(self.measured, upto=self.measured.upto[:, cells])
+        measured = self.measured and replace(self.measured, cells=np.searchsorted(cells, self.measured.cells))
         return replace(self, blur=self.blur[cells], widths=self.widths[cells], measured=measured)
 
     def expectation(self, log_density: Floats) -> tuple[Floats, Floats, Floats]:
@@ -62,32 +77,45 @@ class Seen:
 
     def covariance(self, shares: Floats, noisy: Floats, expected: Floats) -> Floats:
         """Of the numbers of rows in the cells, given what was seen and the law."""
-        part = shares[:, None] * self.blur * (np.sqrt(self.rows) / noisy)
+        part = self._part(shares, noisy)
         return np.diag(expected) - part @ part.T
+
+    def _part(self, shares: Floats, noisy: Floats) -> Floats:
+        return np.asarray(shares[:, None] * self.blur * (np.sqrt(self.rows) / noisy), dtype=float)
+
+    def _changed(self, shares: Floats, noisy: Floats, expected: Floats, columns: Floats) -> Floats:
+        """The covariance times some columns."""
+        if columns.shape[1] > len(shares):
+            return self.covariance(shares, noisy, expected) @ columns
+        part = self._part(shares, noisy)
+        return expected[:, None] * columns - part @ (part.T @ columns)
 
     def stage_one(self, shares: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats, Floats]:
         """The residual of what was measured, its covariance, and the derivative of its mean."""
         assert self.measured is not None
-        upto = self.measured.upto
-        slopes = upto @ self.covariance(shares, noisy, expected)
-        spread = slopes @ upto.T + self.measured.variance * np.eye(len(upto))
-        return self.measured.prefix - upto @ expected, spread, slopes
+        sums = self.measured.sums
+        slopes = sums(self.covariance(shares, noisy, expected))
+        spread = sums(slopes.T) + self.measured.variance * np.eye(len(slopes))
+        return self.measured.prefix - sums(expected), spread, slopes
 
     def held(self, log_density: Floats) -> Seen:
         """With the covariance of what was measured as it is there: it changes little on the way, and costs most."""
+        from scipy.linalg.lapack import dtrtri
+
         if self.measured is None:
             return self
         spread = self.stage_one(*self.expectation(log_density))[1]
         floor = LEAST_VARIANCE * (1 + float(np.diag(spread).max()))
         root = np.linalg.cholesky(spread + floor * np.eye(len(spread)))
-        whiten, log_determinant = np.linalg.inv(root), 2 * float(np.log(np.diag(root)).sum())
+        whiten: Floats = dtrtri(root, lower=1)[0]
+        log_determinant = 2 * float(np.log(np.diag(root)).sum())
         return replace(self, measured=replace(self.measured, whiten=whiten, log_determinant=log_determinant))
 
     def log_likelihood(self, log_density: Floats) -> float:
         _, noisy, expected = self.expectation(log_density)
         value = float(self.rows @ np.log(noisy))
         if self.measured is not None:
-            residual = self.measured.whiten @ (self.measured.prefix - self.measured.upto @ expected)
+            residual = self.measured.residual(expected)
             value -= 0.5 * (float(residual @ residual) + self.measured.log_determinant)
         return value
 
@@ -96,9 +124,11 @@ class Seen:
         shares, noisy, expected = self.expectation(log_density)
         root, gradient = self._root(shares, noisy, basis), expected - self.total * shares
         if self.measured is not None:
-            slopes = self.measured.whiten @ (self.measured.upto @ self.covariance(shares, noisy, expected))
-            residual = self.measured.whiten @ (self.measured.prefix - self.measured.upto @ expected)
-            root, gradient = np.column_stack([root, (slopes @ basis).T]), gradient + slopes.T @ residual
+            residual = self.measured.residual(expected)
+            pull = self.measured.spread_over(self.measured.whiten.T @ residual, len(shares))
+            changed = self._changed(shares, noisy, expected, np.column_stack([basis, pull]))
+            root = np.column_stack([root, (self.measured.whiten @ self.measured.sums(changed[:, :-1])).T])
+            gradient = gradient + changed[:, -1]
         return gradient, root
 
     def curvature(self, log_density: Floats, basis: Floats) -> Floats:

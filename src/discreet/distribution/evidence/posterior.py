@@ -64,9 +64,8 @@ def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPre
     """The measured prefixes that end with a cell."""
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
-    upto = np.tri(len(edges) - 1)[cells]
     variance = max(noise.spread, LEAST_SPREAD**2)
-    return MeasuredPrefix(upto, prefix[last[cells]].astype(float), variance) if len(cells) else None
+    return MeasuredPrefix(cells + 1, prefix[last[cells]].astype(float), variance) if len(cells) else None
 
 
 def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
