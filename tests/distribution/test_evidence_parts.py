@@ -144,14 +144,42 @@ def seen_of(shares: np.ndarray, noise: NoiseLaw, rows: int, seed: int) -> Seen:
     return Seen(histogram, blur(edges, edges, noise), np.ones(len(shares)))
 
 
+def measured_too(seen: Seen) -> Seen:
+    prefix = MeasuredPrefix(np.array([3, 7, 10]), np.array([40.0, 150, 290]), 25.0)
+    return Seen(seen.rows, seen.blur, seen.widths, prefix)
+
+
+@pytest.mark.parametrize("cells", [np.arange(12), np.array([1, 2, 3, 6, 8, 9, 11])])
+@pytest.mark.parametrize("columns", [2, 20])
+def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
+    """As with the matrix of the prefixes, of which column c says whether cell c is counted."""
+    seen = measured_too(seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)).within(cells)
+    upto = np.tri(12)[[2, 6, 9]][:, cells]
+    rng = np.random.default_rng(4)
+    density, basis = rng.normal(size=len(cells)), rng.normal(size=(len(cells), columns))
+    law, noisy, expected = seen.expectation(density)
+    covariance = seen.covariance(law, noisy, expected)
+    residual, spread, slopes = seen.stage_one(law, noisy, expected)
+    np.testing.assert_allclose(residual, [40, 150, 290] - upto @ expected)
+    np.testing.assert_allclose(spread, upto @ covariance @ upto.T + 25 * np.eye(3))
+    np.testing.assert_allclose(slopes, upto @ covariance, atol=1e-9)
+    held = seen.held(density)
+    assert held.measured is not None
+    np.testing.assert_allclose(held.measured.whiten @ spread @ held.measured.whiten.T, np.eye(3), atol=1e-3)
+    gradient, root = held.score(density, basis)
+    whitened = held.measured.whiten @ upto @ covariance
+    pull = whitened.T @ held.measured.whiten @ residual
+    np.testing.assert_allclose(gradient, expected - 400 * law + pull, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(root[:, -3:], (whitened @ basis).T, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("measured", [False, True])
 def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None:
     from scipy.optimize import minimize
 
     seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
     if measured:
-        upto, prefix = np.tri(12)[[2, 6, 9]], np.array([40.0, 150, 290])
-        seen = Seen(seen.rows, seen.blur, seen.widths, MeasuredPrefix(upto, prefix, 25.0))
+        seen = measured_too(seen)
     basis = prior_of(np.arange(13), 1.5, False).smooth(0, 3.0)
     found = fit(seen, np.arange(12), basis, np.zeros(basis.shape[1]))
 
