@@ -97,14 +97,19 @@ class NoiseThenMap:
     """Exact integer noise, then clamping, then a public map. Privacy rests on the noise alone."""
 
     noise: NoiseLaw
-    clamp: tuple[int, int] | None = None
+    clamp: tuple[int, int | None] | None = None  # None: at neither end; (0, None): not at the upper one
     map: PublicMap | None = None
 
     @property
+    def range(self) -> tuple[int, int] | None:
+        """All that can come out, where it is clamped at both ends."""
+        return None if self.clamp is None or self.clamp[1] is None else (self.clamp[0], self.clamp[1])
+
+    @property
     def shape(self) -> tuple[int, int]:
-        if self.clamp is None:
+        if self.range is None:
             raise BadInput("the matrix of an unbounded mechanism was asked for", "it has none", "Give a max_count")
-        size = self.clamp[1] - self.clamp[0] + 1
+        size = self.range[1] - self.range[0] + 1
         return size, size
 
     def noise_matrix(self) -> Floats:
@@ -145,7 +150,7 @@ class Mechanism:
 
     @property
     def max_count(self) -> int | None:
-        if isinstance(self.form, NoiseThenMap) and self.form.clamp is None:
+        if isinstance(self.form, NoiseThenMap) and self.form.range is None:
             return None
         return self.form.shape[0] - 1
 

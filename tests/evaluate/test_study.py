@@ -140,7 +140,7 @@ def test_results_are_stamped_as_private_side(table, tmp_path):
         ({"methods": ["geometrik"]}, "Did you mean 'geometric'"),
         ({"methods": []}, "none was named"),
         ({"methods": ["l1"]}, "nothing to keep is named"),
-        ({"methods": ["geometric"], "max_count": None}, "needs a max_count"),
+        ({"methods": ["uniform"], "max_count": None}, "needs a max_count"),
         ({"epsilons": []}, "no epsilon was given"),
         ({"repeats": 1}, "at least 2"),
         ({"level": 1.5}, "between 0 and 1"),

@@ -264,7 +264,7 @@ def _certify_powers(form: Exponents, epsilon: Epsilon) -> Certificate:
 
 def _small_rows(form: NoiseThenMap) -> ExactRows | None:
     """The rows after clamping and mapping, where they have an exact form of moderate size."""
-    if not form.noise.rational or form.clamp is None or form.shape[0] > SMALL:
+    if not form.noise.rational or form.range is None or form.shape[0] > SMALL:
         return None
     return _rows_of(exact_weights(form))
 

@@ -95,6 +95,8 @@ def rows_evidence(
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
     measured = publication.measured
     noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
+    if isinstance(form, NoiseThenMap) and not noisy and form.range is None:
+        form = NoiseThenMap(form.noise, (0, int(publication.counts.max()) + 1))  # as far as anything was seen
     return Evidence(
         seen=publication.counts if measured is None else measured,
         law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,

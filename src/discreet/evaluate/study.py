@@ -28,6 +28,8 @@ from discreet.privacy import Approximate, Pure, loss_of, pure_only
 from discreet.table import Table
 from discreet.ways.keep_distribution.spec import MAPPED
 
+UNBOUNDED = (*MAPPED, "geometric", "signed-geometric")  # these do without a largest count
+
 WARNING = (
     "Private side: these figures come from the true counts. Choosing a method by looking at them leaks something that "
     "no epsilon accounts for; choose on public or reference data of the same shape."
@@ -242,7 +244,7 @@ def _one_release(
         options = {"law": job.method, "keep": setting.keep, "delta": _delta(job, setting)}
     elif job.method != "signed-geometric":
         options["max_count"] = setting.max_count
-        if job.method in MAPPED:
+        if job.method in MAPPED and setting.max_count is not None:
             options["top_code"] = True  # as every other method with a largest count: errors are then comparable
     start = time.perf_counter()
     out = release(table, job.epsilon, seed=_seed(setting.seed, repeat), **options).counts
@@ -334,7 +336,7 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
             raise BadInput(
                 f"the law {name!r} was to be evaluated", "nothing to keep is named", "Give keep (--keep total)"
             )
-        if name not in LAWS and name != "signed-geometric" and setting.max_count is None:
+        if name not in (*LAWS, *UNBOUNDED) and setting.max_count is None:
             raise BadInput(f"{name} was to be evaluated", "it needs a max_count", "Give max_count (--max-count M)")
     if setting.delta and not any(_takes_delta(name) for name in names):
         pure_only(Approximate(1, setting.delta), " and ".join(names))

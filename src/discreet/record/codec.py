@@ -321,7 +321,7 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
         return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))
     if kind != "noise-then-map":
         raise Damaged(".form", f"there is no form {kind!r}")
-    clamp = decode(tuple[int, int] | None, value["clamp"], ".clamp")
+    clamp = decode(tuple[int, int | None] | None, value["clamp"], ".clamp")
     return NoiseThenMap(law_of_json(value["noise"]), clamp, decode(PublicMap | None, value["map"], ".map"))
 
 

@@ -46,7 +46,7 @@ FORM_SCHEMA = {
             "type": "object",
             "properties": {
                 "noise": LAW_SCHEMA,
-                "clamp": {"type": ["array", "null"], "items": {"type": "integer"}},
+                "clamp": {"type": ["array", "null"], "items": {"type": ["integer", "null"]}},
                 "map": {"type": ["object", "null"]},
             },
             "required": ["form", "noise", "clamp", "map"],

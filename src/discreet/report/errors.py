@@ -25,7 +25,7 @@ class Errors:
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     """By true count where there is a largest one; averaged over the published distribution where there is one."""
     form, top = mechanism.form, mechanism.max_count
-    if isinstance(form, NoiseThenMap) and (top is None or form.clamp != (0, top) or top + 1 > LARGEST_MATRIX):
+    if isinstance(form, NoiseThenMap) and (top is None or form.range != (0, top) or top + 1 > LARGEST_MATRIX):
         return _noise_alone(form.noise)
     assert top is not None
     counts = np.arange(top + 1.0)

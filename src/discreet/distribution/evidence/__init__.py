@@ -4,6 +4,6 @@ Everything here is post-processing of noisy values: deterministic, and without a
 """
 
 from discreet.distribution.evidence.posterior import Posterior, posterior
-from discreet.distribution.evidence.thresholds import Followed, follow
+from discreet.distribution.evidence.thresholds import Followed, follow, unchanged
 
-__all__ = ["Followed", "Posterior", "follow", "posterior"]
+__all__ = ["Followed", "Posterior", "follow", "posterior", "unchanged"]

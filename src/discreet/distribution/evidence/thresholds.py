@@ -51,6 +51,11 @@ def follow(post: Posterior, plain: Integers, lam: float | None, top: int | None 
     return _neither_worse(post, plain, last)
 
 
+def unchanged(post: Posterior, plain: Integers) -> Followed:
+    """The noisy counts as they are, cut to the range, and the errors to expect of them."""
+    return _followed(post, plain, None)
+
+
 def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
     counts, distribution = (float(error) for error in expected_errors(post, upto))
     return Followed(upto, lam, counts * (1 + (PLAIN_TOO_SURE if lam is None else TOO_SURE) / post.total), distribution)
@@ -59,7 +64,7 @@ def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
 def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
     """Better in both by a margin, or the noisy counts as they are."""
     if post.total < FEWEST_ROWS:
-        return _followed(post, plain, None)
+        return unchanged(post, plain)
     allowed = expected_errors(post, plain) * (1 - np.minimum(MARGINS / post.total, LARGEST_MARGIN))
     lam, upto = 1.0, _thresholds(post, 1.0, plain, last)
     worse = np.flatnonzero(expected_errors(post, upto) > allowed)
@@ -67,7 +72,7 @@ def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
         lam, upto = _drawn_back(post, plain, last, int(worse[0]), float(allowed[worse[0]]))
     if (expected_errors(post, upto) <= allowed).all():
         return _followed(post, upto, lam)
-    return _followed(post, plain, None)
+    return unchanged(post, plain)
 
 
 def _drawn_back(post: Posterior, plain: Integers, last: int, which: int, allowed: float) -> tuple[float, Integers]:

@@ -96,7 +96,7 @@ class MappedMechanism:
 
     @property
     def clamp(self) -> tuple[int, int] | None:
-        return self.form.clamp if isinstance(self.form, NoiseThenMap) else None
+        return self.form.range if isinstance(self.form, NoiseThenMap) else None
 
 
 @dataclass(frozen=True, eq=False)

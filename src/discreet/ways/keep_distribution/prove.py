@@ -115,7 +115,7 @@ def _form_fits(facts: KeptDistribution) -> bool:
         return False
     if mechanism.name == SIGNED:
         return form.clamp is None and form.map is None and bins is None
-    return form.clamp is not None and form.map is not None and bins is not None and bool((bins >= 0).all())
+    return form.range is not None and form.map is not None and bins is not None and bool((bins >= 0).all())
 
 
 def _aim_fits(mechanism: MappedMechanism) -> bool:

@@ -145,13 +145,13 @@ def _map(publication: Publication[KeptDistribution]) -> list[str]:
     """The published map is the one from the noisy values as seen onto the numbers of rows."""
     facts, rows = publication.record.facts, publication.measured
     form, bins = facts.mechanism.form, facts.distribution.histogram
-    if bins is None or not isinstance(form, NoiseThenMap) or form.map is None or form.clamp is None:
+    if bins is None or not isinstance(form, NoiseThenMap) or form.map is None or form.range is None:
         return []
     if not np.array_equal(form.map.outputs, np.flatnonzero(bins)):
         return ["The map does not lead to the published histogram."]
     if rows is None:
         return _map_of_range(form)
-    seen = np.bincount(np.clip(rows, *form.clamp), minlength=len(bins))
+    seen = np.bincount(np.clip(rows, *form.range), minlength=len(bins))
     again = monotone_map(seen.astype(float), bins.astype(float))
     return [] if same_map(form.map, again) else ["The map is not the one between the published histograms."]
 
@@ -186,9 +186,9 @@ def _constructed_map(facts: KeptDistribution) -> list[str]:
 
 def _map_of_range(form: NoiseThenMap) -> list[str]:
     """A map of the values there can be, which keeps their order."""
-    if form.map is None or form.clamp is None:
+    if form.map is None or form.range is None:
         return []
-    top, ends = form.clamp[1], form.map.keys
+    top, ends = form.range[1], form.map.keys
     fits = (form.map.first, form.map.bits) == (0, MAP_BITS) and top < LARGEST_RANGE
     fits = fits and form.map.outputs.min() >= 0 and form.map.outputs.max() <= top
     fits = fits and bool((np.diff(form.map.outputs) >= 0).all())

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
-from discreet.mechanism import Mechanism
+from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, errors_of
+from discreet.ways.keep_distribution.facts import too_wide
 from discreet.ways.row_by_row.facts import RowFacts
 
 
@@ -17,8 +22,19 @@ def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
 
 
 def errors(publication: Publication[RowFacts]) -> Errors | None:
-    mechanism = publication.record.facts.mechanism
-    return errors_of(Mechanism(mechanism.name, mechanism.form))
+    """By true count; and on average, for the counts that the release itself lets one expect."""
+    mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
+    form, found = mechanism.form, errors_of(Mechanism(mechanism.name, mechanism.form))
+    if not isinstance(form, NoiseThenMap):
+        shares = rows_evidence(publication, form, top=top).prior
+        return replace(found, typical=float(np.average(found.absolute, weights=shares)))
+    if form.clamp is None or too_wide(form.noise):
+        return found
+    from discreet.distribution.evidence import unchanged
+    from discreet.ways.keep_distribution.follow import Noisy
+
+    noisy = Noisy(publication.counts if publication.measured is None else publication.measured, form.noise, top)
+    return replace(found, typical=unchanged(noisy.fitted(), noisy.plain).count_error)
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:

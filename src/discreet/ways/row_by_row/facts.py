@@ -75,9 +75,11 @@ def grade_of(price: Loss | None, loss: Loss) -> Grade:
     return "enclosed" if isinstance(price, Concentrated) and isinstance(loss, Approximate) else "exact"
 
 
-def remarks(max_count: int | None) -> tuple[Remark, ...]:
+def remarks(form: Form) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    return (ROWS_ARE_PUBLIC, *(top_coded(max_count) or (Remark("counts-may-be-negative"),)))
+    if isinstance(form, NoiseThenMap) and form.clamp is None:
+        return ROWS_ARE_PUBLIC, Remark("counts-may-be-negative")
+    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count)
 
 
 def proved_form(form: Form) -> Form:

@@ -46,7 +46,7 @@ def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
-    promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(top))
+    promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(mechanism.form))
     return RowPlan(spec, mechanism, top, promise, proof)
 
 
@@ -63,10 +63,12 @@ def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
     noise = law_named("geometric" if signed else spec.mechanism).calibrated(loss, people)
     if signed:
         return Mechanism(SIGNED, NoiseThenMap(noise))
-    if spec.max_count is None and spec.mechanism != "discrete-gaussian":
+    if spec.max_count is not None or spec.mechanism == "geometric":
+        return Mechanism(spec.mechanism, NoiseThenMap(noise, (0, spec.max_count)))
+    if spec.mechanism != "discrete-gaussian":
         found = "it needs a max_count"
-        raise BadInput(f"the mechanism {spec.mechanism!r} was asked for", found, "Or use signed-geometric")
-    return Mechanism(spec.mechanism, NoiseThenMap(noise, None if spec.max_count is None else (0, spec.max_count)))
+        raise BadInput(f"the mechanism {spec.mechanism!r} was asked for", found, "Give max_count, or use geometric")
+    return Mechanism(spec.mechanism, NoiseThenMap(noise))
 
 
 def _own(loss: Loss, spec: RowByRow, people: int) -> Mechanism:

@@ -48,7 +48,7 @@ def _promise(record: ReleaseRecord[RowFacts], price: Loss | None) -> list[str]:
         problems.append("The guarantee is about other neighbours than the schema's contributions and the noise say.")
     if promise.grade != should:
         problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {should!r}.")
-    if promise.remarks != remarks(record.schema.max_count):
+    if promise.remarks != remarks(record.facts.mechanism.form):
         problems.append("The guarantee's remarks are not those that belong to such a release.")
     return problems
 
@@ -57,6 +57,7 @@ def _name(mechanism: RowMechanism, loss: Loss, people: int) -> list[str]:
     form = mechanism.form
     if isinstance(form, NoiseThenMap):
         fits = form.map is None and (form.clamp is None or form.clamp[0] == 0)
+        fits = fits and (form.clamp is None or form.range is not None or form.noise.name == "geometric")
         if mechanism.name == SIGNED:
             fits = fits and form.noise.name == "geometric" and form.clamp is None
         else:

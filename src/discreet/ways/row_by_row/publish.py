@@ -13,8 +13,8 @@ from discreet.ways.row_by_row.plan import RowPlan
 
 def publish(plan: RowPlan, measured: Integers) -> Published[RowFacts]:
     form = plan.mechanism.form
-    clamped = isinstance(form, NoiseThenMap) and form.clamp is not None
-    counts = np.clip(measured, 0, plan.max_count) if clamped else measured
+    clamp = form.clamp if isinstance(form, NoiseThenMap) else None
+    counts = measured if clamp is None else np.clip(measured, *clamp)
     facts = RowFacts(RowMechanism(plan.mechanism.name, form_parameters(form), form))
-    signed = measured if clamped else None
+    signed = None if clamp is None else measured
     return Published(counts, signed, plan.guarantee, facts, plan.max_count, plan.certificate)
