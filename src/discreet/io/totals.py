@@ -38,9 +38,10 @@ FORMS = (  # blocks of letters in another form: half and full width, mathematica
     r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
     r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
 )
+SPACED = r"^[^\pL\pN]*\pL([^\pL\pN]+\pL)+[^\pL\pN]*$"  # 'I n s g e s a m t', for emphasis
 BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
+    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
     + "|".join(sorted({max(word.split("-"), key=len) for word in (*WORDS, *LEADING.split("|"))}))
 )
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
@@ -64,7 +65,9 @@ def means_total(values: Any) -> Any:
     unhidden = pc.replace_substring_regex(usual, r"\p{Cf}", "")  # soft hyphens and such
     seen = pc.replace_substring_regex(unhidden, r"\p{Cc}", " ")
     bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
-    word = pc.utf8_trim(pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", "-"), "-")
+    apart = pc.match_substring_regex(bare, SPACED)
+    whole = pc.if_else(apart, pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", ""), bare)
+    word = pc.utf8_trim(pc.replace_substring_regex(whole, r"[^\pL\pM\pN]+", "-"), "-")
     known = pc.match_substring_regex(word, SAID)
     signs = pc.is_in(bare, value_set=pa.array(["", *SIGNS], values.type))
     return pc.or_(pc.or_(known, signs), pc.match_substring_regex(word, PHRASES))
