@@ -19,6 +19,7 @@ from discreet.lattice.invariants import Invariants
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+NESTED = -1  # the group of all sums that are nested or disjoint
 MOST_COLUMNS = 1500  # distinct columns of one group of touching sums, when it has no shape we know
 
 
@@ -130,32 +131,42 @@ class Structure:
 
 
 def structure_of(invariants: Invariants) -> Structure:
-    """Classes, and the connected groups of needed sums over them."""
+    """Classes, and the groups of needed sums that touch. All nested and disjoint sums are one group: whichever touch,
+    each of their classes keeps its own sum."""
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
 
-    matrix = csr_array(invariants.matrix[invariants.needed])
-    classes, distinct = _classes(matrix)
+    classes, distinct = _classes(csr_array(invariants.matrix[invariants.needed]))
     heights = np.asarray(distinct.sum(axis=0)).ravel()
-    untouched = [cells for cells, height in zip(classes, heights) if height == 0]
-    rows, columns = distinct.shape
-    links = csr_array(distinct.T @ distinct) if columns < rows else None
-    if links is not None:
-        _, of_class = connected_components(links, directed=False)
-    else:
-        _, of_row = connected_components(csr_array(distinct @ distinct.T), directed=False)
-        first = distinct.tocsc()
-        of_class = np.array([of_row[first.indices[first.indptr[c]]] if heights[c] else -1 for c in range(columns)])
-    parts = []
+    untouched = [classes[c] for c in np.flatnonzero(heights == 0)]
+    group = _groups(distinct)
     held = np.flatnonzero(heights > 0)
-    order = held[np.argsort(of_class[held], kind="stable")]
-    for members in np.split(order, np.flatnonzero(np.diff(of_class[order])) + 1) if len(order) else []:
-        inside = csr_array(distinct[:, members])
+    order = held[np.argsort(group[held], kind="stable")]
+    columns, parts = distinct.tocsc()[:, order], []
+    ends = np.flatnonzero(np.diff(group[order])) + 1
+    for first, last in zip([0, *ends], [*ends, len(order)]) if len(order) else []:
+        inside = columns[:, first:last].tocsr()
         inside = csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
-        parts.append(Part(tuple(classes[c] for c in members), inside, _laminar(inside)))
+        parts.append(Part(tuple(classes[c] for c in order[first:last]), inside, bool(group[order[first]] == NESTED)))
     return Structure(
         invariants.cells, np.sort(np.concatenate(untouched)) if untouched else np.zeros(0, np.int64), tuple(parts)
     )
+
+
+def _groups(distinct: csr_array) -> Integers:
+    """Of each class, the group of sums it is in: those that overlap without being nested, each with all it touches."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    (rows, columns), pairs = distinct.shape, distinct.tocoo()
+    ends = pairs.row, rows + pairs.col
+    graph = csr_array((np.ones(len(pairs.row), dtype=np.int8), ends), shape=(rows + columns, rows + columns))
+    number, joined = connected_components(graph, directed=False)
+    sizes, common = np.diff(distinct.indptr), (distinct @ distinct.T).tocoo()
+    crossing = common.data != np.minimum(sizes[common.row], sizes[common.col])
+    tangled = np.zeros(number, dtype=bool)
+    tangled[joined[:rows][common.row[crossing]]] = True
+    of_class = joined[rows:]
+    return np.where(tangled[of_class], of_class, NESTED)
 
 
 def _classes(matrix: csr_array) -> tuple[list[Integers], csr_array]:
@@ -183,13 +194,6 @@ def _check_equal(columns: Any, alike: Integers) -> None:
         same = np.array_equal(columns.indices, columns.indices[np.arange(len(columns.indices)) + shift])
     if not same:
         raise ArithmeticError("two different columns have the same 64-bit hash")
-
-
-def _laminar(matrix: csr_array) -> bool:
-    """Whether any two of the sets are nested or disjoint."""
-    sizes = np.diff(matrix.indptr)
-    common = (matrix @ matrix.T).tocoo()
-    return bool(np.all(common.data == np.minimum(sizes[common.row], sizes[common.col])))
 
 
 def _grid(matrix: csr_array) -> Grid | None:
