@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Union
 
@@ -100,6 +100,14 @@ def text(number: Fraction) -> str:
 def decimal_above(number: Fraction, digits: int = 12) -> str:
     """A decimal not below `number`."""
     return text(Fraction(math.ceil(number * 10**digits), 10**digits))
+
+
+def digits_above(number: Fraction, digits: int) -> str:
+    """A number not below `number` of so many digits, however small: 2.2e-27."""
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).divide(
+        Decimal(number.numerator), Decimal(number.denominator)
+    )
+    return f"{rounded:f}" if rounded.adjusted() >= -6 else f"{rounded:e}"
 
 
 def enclose(compute: Callable[[], arb], bits: int) -> Interval:

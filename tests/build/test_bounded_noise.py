@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
-from discreet.build.bounded_noise import bounded_noise, crossovers, exact_delta, single_bounds, single_delta
+from discreet.build.bounded_noise import (
+    bounded_noise,
+    crossovers,
+    exact_delta,
+    formula_holds,
+    least_delta,
+    least_exact,
+    least_single,
+    single_bounds,
+    single_delta,
+)
 from discreet.certify import certify
 from discreet.errors import BadInput
 from discreet.laws import Gaussian
 
 
-def least_single(odds, truth, support):
+def least_single_program(odds, truth, support):
     """The plain program over symmetric noise p(1..D) and delta."""
     rows, bounds = [], []
     for error in range(-support, support + 2):
@@ -101,12 +111,76 @@ def test_what_any_bounded_noise_promises(epsilon, truth, support):
         assert len(pmf) == 2 * support + 1
         assert sum(pmf) == 1 and min(pmf) >= 0 and pmf[support] == truth
         assert sum((k - support) * p for k, p in enumerate(pmf)) == 0
-    assert float(noise.delta_single) == pytest.approx(least_single(float(odds), float(truth), support), abs=1e-8)
+    assert float(noise.delta_single) == pytest.approx(
+        least_single_program(float(odds), float(truth), support), abs=1e-8
+    )
     assert float(noise.delta_exact) == pytest.approx(hockey_stick(noise.pmf, float(odds)), abs=1e-12)
     assert noise.lower_bound <= noise.delta_optimal <= noise.delta_exact + Fraction(1, 10**9)
     assert noise.delta_exact <= noise.delta_paper or noise.delta_paper == 1
     if noise.closed_form:
         assert noise.delta_single == max(single_bounds(odds, truth, support))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    odds=st.fractions(Fraction(21, 20), Fraction(30), max_denominator=20),
+    truth=st.fractions(Fraction(1, 1000), Fraction(99, 100), max_denominator=1000),
+    support=st.integers(1, 12),
+)
+def test_the_least_delta_is_that_of_the_noise_that_has_it(odds, truth, support):
+    half = least_exact(odds, truth, support)
+    assert len(half) == support + 1 and half[0] == truth and min(half) >= 0 and 2 * sum(half[1:]) + truth == 1
+    assert exact_delta((*half[:0:-1], *half), odds) == least_delta(odds, truth, support)
+    other = least_single(odds, truth, support) if not formula_holds(odds, truth, support) else half
+    assert other[0] == truth and min(other) >= 0 and 2 * sum(other[1:]) + truth == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    odds=st.fractions(Fraction(11, 10), Fraction(12), max_denominator=10),
+    truth=st.fractions(Fraction(1, 200), Fraction(19, 20), max_denominator=200),
+    support=st.integers(1, 9),
+)
+def test_no_noise_has_a_smaller_delta(odds, truth, support):
+    """A program over all noise, the asymmetric too: p(-D..D), then excesses both ways, then the larger sum."""
+    size, cells = 2 * support + 1, 2 * support + 2
+    costs = np.zeros(size + 2 * cells + 1)
+    costs[-1] = 1
+    rows = []
+    for way in (0, 1):
+        for k in range(cells):
+            row = np.zeros(len(costs))
+            here, there = (k, k - 1) if way == 0 else (k - 1, k)
+            if 0 <= here < size:
+                row[here] += 1
+            if 0 <= there < size:
+                row[there] -= float(odds)
+            row[size + way * cells + k] = -1
+            rows.append(row)
+        row = np.zeros(len(costs))
+        row[size + way * cells : size + (way + 1) * cells], row[-1] = 1, -1
+        rows.append(row)
+    fixed = np.zeros((2, len(costs)))
+    fixed[0, :size], fixed[1, support] = 1, 1
+    least = linprog(costs, rows, np.zeros(len(rows)), fixed, [1, float(truth)], bounds=(0, None)).fun
+    assert float(least_delta(odds, truth, support)) <= least + 1e-7, "the program is right to about that"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "truth", "support", "least"),
+    [("2.2", "0.8", 16, 4.1e-16), ("1.1", "0.5", 8, 7.553e-5), ("1.1", "0.05", 8, 2.949e-4)],
+)
+def test_small_deltas_are_no_rounding_errors(epsilon, truth, support, least):
+    noise = bounded_noise(epsilon, truth=truth, support=support)
+    assert float(noise.delta_optimal) == pytest.approx(least, rel=0.02)
+    assert noise.lower_bound <= noise.delta_optimal <= noise.lower_bound * (1 + Fraction(1, 10**6))
+
+
+def test_noise_of_absurd_epsilon_and_wide_noise_have_their_delta():
+    assert 0 < bounded_noise(30, truth="1/2", support=3).delta_optimal < Fraction(1, 10**26)
+    assert 0 < bounded_noise("1.1", truth="1/2", support=200).delta_optimal < Fraction(1, 10**95)
+    shown = bounded_noise(5, truth="1/2", support=13).as_json()["delta_optimal"]
+    assert shown.endswith("e-27") and Fraction(shown) >= bounded_noise(5, truth="1/2", support=13).delta_optimal
 
 
 def test_the_condition_the_paper_forgets():

@@ -10,20 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
-import numpy as np
-
-from discreet.build.duals import proven_bound
-from discreet.build.formulation import Exact, Formulation, LinearRow
-from discreet.errors import BadInput, SolverFailed
+from discreet.errors import BadInput
 from discreet.laws import Gaussian
-from discreet.numbers import Epsilon, Number, decimal_above, probability, text, whole
+from discreet.numbers import Epsilon, Number, digits_above, probability, text, whole
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 
-BITS = 60  # of a probability: far finer than the solver's tolerance
-DIGITS = 15  # decimals of a delta that is printed: about what a float holds
-LARGEST_SUPPORT = 200  # takes a second or two to solve
+DIGITS = 15  # of a delta that is printed: about what a float holds
+LARGEST_SUPPORT = 500  # exact probabilities of so many errors, each with many digits, take a second or two
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class BoundedNoise:
 
     `pmf` has the least delta for single outputs, `delta_single`, from which the paper concludes `delta_paper`;
     `delta_exact` is what it really has. `pmf_optimal` has the least exact delta, `delta_optimal`. `closed_form` is
-    False where the paper's formula does not hold and a program took its place.
+    False where the paper's formula does not hold: there the truth is rarer than its neighbours.
     """
 
     epsilon: Epsilon
@@ -66,7 +62,7 @@ class BoundedNoise:
             "epsilon": str(self.epsilon),
             "truth": text(self.truth),
             "support": self.support,
-            **{name: decimal_above(getattr(self, name), DIGITS) for name in deltas},
+            **{name: digits_above(getattr(self, name), DIGITS) for name in deltas},
             "closed_form": self.closed_form,
             "pmf": [float(mass) for mass in self.pmf],
             "pmf_optimal": [float(mass) for mass in self.pmf_optimal],
@@ -87,12 +83,11 @@ def bounded_noise(
     chance = probability(truth, "truth", open_ends=True)
     reach = whole(support, "support", 1)
     if reach > LARGEST_SUPPORT:
-        raise BadInput(f"support = {reach} was asked for", f"the largest that is solved for is {LARGEST_SUPPORT}")
+        raise BadInput(f"support = {reach} was asked for", f"the largest that is worked out is {LARGEST_SUPPORT}")
     odds = allowed.odds()
     closed = formula_holds(odds, chance, reach)
-    half = closed_form(odds, chance, reach) if closed else _least_single(odds, chance, reach)
-    best, bound = _least_exact(odds, allowed.bounds(160)[1], chance, reach)
-    pmf, optimal = _both_sides(half), _both_sides(best)
+    pmf = _both_sides(closed_form(odds, chance, reach) if closed else least_single(odds, chance, reach))
+    optimal, above = _both_sides(least_exact(odds, chance, reach)), allowed.bounds()[1]
     return BoundedNoise(
         epsilon=allowed,
         truth=chance,
@@ -102,36 +97,31 @@ def bounded_noise(
         delta_single=single_delta(pmf, odds),
         delta_exact=exact_delta(pmf, odds),
         delta_optimal=exact_delta(optimal, odds),
-        lower_bound=max(Fraction(0), bound),
+        lower_bound=least_delta(above, chance, reach),  # it falls with the odds, which are below these
         closed_form=closed,
     )
 
 
 def single_bounds(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
     """The paper's lower bounds delta_1, .., delta_(D+1) on the delta of single outputs; the largest is attained."""
-    powers = [odds**j for j in range(support + 1)]
+    powers = _powers(odds, support)
     ratio, scale = 2 * truth / (1 - truth), 2 / (1 - truth)
-    bounds = []
-    for k in range(1, support + 1):
-        top = ratio * sum(powers[:k]) - powers[k]
-        bounds.append(top / (scale * sum((j + 1) * powers[j] for j in range(k))))
-    bounds.append(1 / (scale * sum((support - j) * powers[j] for j in range(support))))
-    return bounds
+    series, weighted = _series(powers), list(accumulate((j + 1) * power for j, power in enumerate(powers)))
+    bounds = [(ratio * series[k] - powers[k]) / (scale * weighted[k - 1]) for k in range(1, support + 1)]
+    return [*bounds, 1 / (scale * sum(series[: support + 1]))]
 
 
 def crossovers(odds: Fraction, support: int) -> list[Fraction]:
     """C_1 > .. > C_D: the k-th bound is the largest where C_k < 2 truth / (1 - truth) <= C_(k-1)."""
-    powers = [odds**j for j in range(support + 1)]
-    return [
-        sum(powers[: k + 1]) / sum(((k - j) * powers[j] for j in range(k)), Fraction(0)) for k in range(1, support + 1)
-    ]
+    series = _series(_powers(odds, support))
+    sums = list(accumulate(series))
+    return [series[k + 1] / sums[k] for k in range(1, support + 1)]
 
 
 def formula_holds(odds: Fraction, truth: Fraction, support: int) -> bool:
     """Whether p(1) <= odds p(0) + delta, which the paper's derivation leaves out."""
-    powers = [odds**j for j in range(support)]
-    needed = Fraction(sum(powers[: support - 1])) / sum((support - j) * powers[j] for j in range(support))
-    return 2 * truth / (1 - truth) >= needed
+    series = _series(_powers(odds, support))
+    return 2 * truth / (1 - truth) >= series[support - 1] / sum(series[: support + 1])
 
 
 def closed_form(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
@@ -169,60 +159,69 @@ def _excesses(pmf: Sequence[Fraction], odds: Fraction) -> list[list[Fraction]]:
     return [[max(Fraction(0), a - odds * b) for a, b in pair] for pair in (zip(here, there), zip(there, here))]
 
 
+def _powers(odds: Fraction, last: int) -> list[Fraction]:
+    return list(accumulate([odds] * last, Fraction.__mul__, initial=Fraction(1)))
+
+
+def _series(powers: Sequence[Fraction]) -> list[Fraction]:
+    """The sums of the first 0, 1, 2, .. powers."""
+    return list(accumulate(powers, initial=Fraction(0)))
+
+
 def _both_sides(half: Sequence[Fraction]) -> tuple[Fraction, ...]:
     return (*reversed(half[1:]), *half)
 
 
-def _least_single(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
-    """The least delta for single outputs, by a program: delta bounds each excess."""
-    return _solve(_noise_program(odds, truth, support, single=True), truth, support)[0]
+def least_single(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+    """The probabilities of the errors 0, 1, .., D of least delta for single outputs, where the truth is rare.
+
+    From the truth up p may rise to odds p + delta a step, and from zero beyond D down likewise. Below a crest it is the
+    one, above it the other; delta is what makes them sum up to what the truth leaves.
+    """
+    powers = _powers(odds, support)
+    series = _series(powers)
+    sums = list(accumulate(series))
+    for crest in range(support + 1):
+        # rising: p(j) = odds^j truth + series[j] delta; falling: p(j) = series[D+1-j] delta
+        delta = ((1 - truth) / 2 - truth * odds * series[crest]) / (sums[crest] + sums[support - crest])
+        before = powers[crest] * truth + series[crest] * delta, series[support + 1 - crest] * delta
+        after = powers[crest] * odds * truth + series[crest + 1] * delta, series[support - crest] * delta
+        if (crest == 0 or before[0] <= before[1]) and after[1] <= after[0]:
+            rising = [powers[j] * truth + series[j] * delta for j in range(crest + 1)]
+            return rising + [series[support + 1 - j] * delta for j in range(crest + 1, support + 1)]
+    raise ArithmeticError("every rise has a crest")
 
 
-def _least_exact(odds: Fraction, true_odds: Fraction, truth: Fraction, support: int) -> tuple[list[Fraction], Fraction]:
-    """The least sum of excesses, by a program, and a proven lower bound at the true e^epsilon."""
-    half, duals = _solve(_noise_program(odds, truth, support, single=False), truth, support)
-    return half, proven_bound(_noise_program(true_odds, truth, support, single=False), duals)
+def least_exact(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+    """The probabilities of the errors 0, 1, .., D of least exact delta: from the far end they rise by the odds, so that
+    only their last one is paid for; where the truth is rare they first rise from it, too."""
+    powers = _powers(odds, support)
+    first, last = _ends(odds, truth, support, powers)
+    falling = [last * powers[support - j] for j in range(1, support + 1)]
+    if falling[0] <= first:
+        return [truth, *falling]
+    return [truth, *(min(first * power, fall) for power, fall in zip(powers, falling))]
 
 
-def _noise_program(odds: Fraction, truth: Fraction, support: int, single: bool) -> Formulation:
-    """Variables: the probabilities of the errors 1..D, then the excesses, or the one delta that bounds them all."""
-    rows = [LinearRow(tuple(range(support)), (2,) * support, True, 1 - truth)]
-    excesses = 0
-    for error in range(-support, support + 2):
-        here, there = abs(error), abs(error - 1)
-        if here > support:
-            continue
-        column = support if single else support + excesses
-        excesses += 1
-        terms: dict[int, Exact] = {column: -1}
-        bound: Exact = 0
-        for distance, coefficient in ((here, Fraction(1)), (there, -odds)):
-            if distance == 0:
-                bound -= coefficient * truth
-            elif distance <= support:
-                terms[distance - 1] = terms.get(distance - 1, 0) + coefficient
-        rows.append(LinearRow(tuple(terms), tuple(terms.values()), False, bound))
-    extra = 1 if single else excesses
-    return Formulation(
-        variable=np.empty((0, 0), dtype=np.int64),
-        fixed={},
-        costs=[0] * support + [1] * extra,
-        constant=0,
-        upper=[1] * (support + extra),
-        lower=[0] * (support + extra),
-        rows=rows,
-    )
+def least_delta(odds: Fraction, truth: Fraction, support: int) -> Fraction:
+    """What that noise costs: its last probability, and what its first one differs by from what the truth allows."""
+    first, last = _ends(odds, truth, support, powers := _powers(odds, support))
+    first = min(first, last * powers[support - 1])
+    return last + max(first - odds * truth, truth - odds * first, Fraction(0))
 
 
-def _solve(formulation: Formulation, truth: Fraction, support: int) -> tuple[list[Fraction], np.ndarray]:
-    """The probabilities as exact numbers that sum to one, and the multipliers."""
-    from discreet.program import solve
-
-    answer = solve(formulation.program(scale=1000.0))
-    if not answer.optimal:
-        raise SolverFailed(
-            "bounded noise was to be optimised", f"HiGHS says '{answer.status}', though such noise exists"
-        )
-    raw = [Fraction(max(0, round(value / 1000 * 2**BITS)), 2**BITS) for value in answer.values[:support].tolist()]
-    share = (1 - truth) / (2 * sum(raw, Fraction(0)))
-    return [truth, *(mass * share for mass in raw)], answer.duals
+def _ends(odds: Fraction, truth: Fraction, support: int, powers: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+    """The most that p(1) may be, and p(D): without a rise; with one that costs nothing; with the one that must be."""
+    half, first = (1 - truth) / 2, odds * truth
+    last = half * (odds - 1) / (powers[support] - 1)
+    if last * powers[support - 1] <= first:
+        return first, last
+    for rising in range(1, support // 2 + 1):
+        last = (half * (odds - 1) - first * (powers[rising] - 1)) / (powers[support - rising] - 1)
+        before = first * powers[rising - 1] <= last * powers[support - rising]
+        if before and last * powers[support - rising - 1] <= first * powers[rising]:
+            return first, last
+    middle = support // 2
+    tips = powers[middle] if support % 2 == 0 else (powers[middle] + powers[middle + 1]) / 2
+    both = half * (odds - 1) / (2 * (tips - 1))
+    return both, both

@@ -19,7 +19,7 @@ def run(
     from discreet.build.bounded_noise import bounded_noise
 
     noise = bounded_noise(epsilon, truth=truth, support=support, alpha=alpha)
-    formula = "the paper's formula" if noise.closed_form else "a program, since the paper's formula does not hold here"
+    formula = "the paper's formula" if noise.closed_form else "a formula of ours, since the paper's does not hold here"
     pairs = zip(range(-noise.support, noise.support + 1), noise.pmf, noise.pmf_optimal)
     lines = [
         f"Noise of least delta for single outputs (by {formula}):",

@@ -94,6 +94,18 @@ class Part:
         """Whether class sums can change at all; if not, every class keeps its own sum."""
         return bool(self.steps.any())
 
+    @property
+    def dimensions(self) -> int:
+        """Of the lattice of changes: what the sizes of its classes leave, and the class sums that can change."""
+        within = int(self.sizes.sum()) - len(self.classes)
+        if self.laminar:
+            return within
+        if self.grid is not None:
+            down, across = (int(side) for side in self.grid.place.shape)
+            return within + (down - 1) * (across - 1)
+        kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
+        return within + len(kernel)
+
     @cached_property
     def determined(self) -> Integers:
         """Cells that the kept sums pin down."""
@@ -124,6 +136,10 @@ class Structure:
     def residues(self) -> tuple[tuple[int, int], ...]:
         """Cells whose remainder is published, with its modulus."""
         return tuple(sorted(found for part in self.parts for found in part.residues))
+
+    @cached_property
+    def dimensions(self) -> int:
+        return len(self.untouched) + sum(part.dimensions for part in self.parts)
 
     @property
     def nothing_free(self) -> bool:

@@ -199,7 +199,7 @@ def figure_3(setting: RunSetting) -> Result:
         claims("1.1", "2.2"),
         Control("epsilon 0.8 and 1.9", claims("0.8", "1.9")),
         f"For small truth the formula breaks down: at 0.05 it promises {float(promised):.1e}, and its noise has "
-        f"{float(formula):.3f}. There we solve a program instead: exact delta {float(rare.delta_optimal):.1e}.",
+        f"{float(formula):.3f}. There another formula holds: least exact delta {float(rare.delta_optimal):.1e}.",
         draw=draw,
     )
 
