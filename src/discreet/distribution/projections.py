@@ -67,7 +67,7 @@ def integer_bins(distribution: Floats, rows: int) -> Integers:
 
 def _from_prefix(prefix: Floats, rows: float) -> Floats:
     bins = np.diff(np.clip(prefix, 0, rows), prepend=0.0, append=rows)
-    return np.maximum(bins, 0) / rows
+    return np.maximum(bins, 0) / max(rows, 1.0)
 
 
 def _scaled(values: Floats) -> Floats:
