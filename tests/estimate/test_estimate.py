@@ -220,7 +220,6 @@ MANY = {
     "geometric": {"mechanism": "geometric"},
     "signed": {"mechanism": "signed-geometric", "max_count": None},
     "explicit-fair": {"mechanism": "explicit-fair"},
-    "mapped only": {"measurements": False},
 }
 
 

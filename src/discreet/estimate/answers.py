@@ -13,6 +13,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.errors import BadInput, choose, did_you_mean
 from discreet.estimate.evidence import Evidence
+from discreet.estimate.intervals import half_width
 from discreet.numbers import exact, probability, whole
 from discreet.ways import way_named
 
@@ -73,6 +74,10 @@ class Estimate:
     def total(self) -> Answer:
         """The sum of the true counts."""
         rows, steps = self.evidence.rows, self.evidence.size - 1
+        if self.evidence.only_sums or len(self.evidence.beyond):
+            assert self.evidence.law is not None
+            width = half_width(self.level, None, 0.0, rows * self.evidence.law.spread)
+            return _between(float(self.evidence.seen.sum()), width, 0.0, np.inf, self.level)
         estimate = rows * steps - float(self._prefix.estimate[-1])
         most = np.inf if self.evidence.top is None else float(rows * steps)
         return _between(estimate, self._prefix.half_width(-1, self.level), 0.0, most, self.level)
@@ -84,6 +89,9 @@ class Estimate:
         width = self._prefix.half_widths(self.level, np.abs(prefix - wanted))
         ends = (np.maximum.accumulate(prefix + sign * width) for sign in (1, 0, -1))
         low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        if len(self.evidence.beyond) and high >= self.evidence.size - 1:
+            found = f"it may be above {self.evidence.size - 1:,}, and larger counts are too few to have a distribution"
+            raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
         return Answer(middle, (low, high), self.level)
 
     def by(self, column: str) -> dict[Any, Answer]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 
+LARGEST_COUNT = 100_000  # that distributions are looked for up to; larger noisy values are looked at one by one
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Published values and their laws: `law` of the noise added to a true count, or else `transition` T[true, seen]."""
@@ -41,7 +44,20 @@ class Evidence:
             return len(self.transition)
         if self.top is not None:
             return self.top + 1
-        return max(2, int(self.seen.max()) + 2)
+        return min(LARGEST_COUNT + 1, max(2, int(self.seen.max()) + 2))
+
+    @cached_property
+    def beyond(self) -> Integers:
+        """By how much noisy values exceed the range, where nothing was cut: few rows, each far from others."""
+        if self.law is None or self.top is not None:
+            return np.zeros(0, dtype=np.int64)
+        return self.seen[self.seen > self.size - 1] - (self.size - 1)
+
+    @property
+    def only_sums(self) -> bool:
+        """Whether the range is too wide for any answer but sums of noisy values."""
+        wide = self.law is not None and self.law.decay is None and self.size > LARGEST_MATRIX
+        return wide and self.top is None
 
     @property
     def wholly_measured(self) -> bool:
@@ -76,8 +92,10 @@ class Evidence:
         if self.published is not None:
             padded = np.zeros(max(self.size, len(self.published)))
             padded[: len(self.published)] = self.published
-            shares: Floats = padded[: self.size] / padded[: self.size].sum()
-            return shares
+            shares: Floats = padded[: self.size]
+            if shares.any():
+                shares /= shares.sum()
+                return shares
         from discreet.estimate.deconvolve import most_likely
 
         return most_likely(self)

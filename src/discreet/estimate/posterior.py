@@ -9,6 +9,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.evidence import Evidence
+from discreet.estimate.intervals import sum_half_width
 
 CHUNK = 1 << 24  # cells of the table of posteriors held at once
 
@@ -29,17 +30,27 @@ def row_estimates(evidence: Evidence, level: float) -> RowEstimates:
     values, inverse = np.unique(evidence.seen, return_inverse=True)
     tail = (1 - level) / 2
     found = np.empty((len(values), 4))
-    chunk = max(1, CHUNK // evidence.size)
-    for start in range(0, len(values), chunk):
-        table = posteriors(evidence, values[start : start + chunk])
+    chunk, inside = max(1, CHUNK // evidence.size), len(values)
+    if len(evidence.beyond):
+        inside = int(np.searchsorted(values, evidence.size))
+        found[inside:] = _alone(evidence, values[inside:], level)
+    for start in range(0, inside, chunk):
+        table = posteriors(evidence, values[start : min(start + chunk, inside)])
         running = np.cumsum(table, axis=1)
+        place = slice(start, start + len(table))
         for k, share in enumerate((0.5, tail, 1 - tail)):
-            found[start : start + chunk, k + 1] = (running < share - 1e-12).sum(axis=1)
-        found[start : start + chunk, 0] = table @ np.arange(evidence.size)
-    found[:, 1:] = np.minimum(found[:, 1:], evidence.size - 1)
+            found[place, k + 1] = np.minimum((running < share - 1e-12).sum(axis=1), evidence.size - 1)
+        found[place, 0] = table @ np.arange(evidence.size)
     mean, median, low, high = found[inverse.reshape(-1)].T
     median, low, high = (part.astype(np.int64) for part in (median, low, high))
     return RowEstimates(mean, median, low, high, level)
+
+
+def _alone(evidence: Evidence, values: Integers, level: float) -> Floats:
+    """Of rows so far from all others that nothing is known but their own noisy values."""
+    assert evidence.law is not None
+    width = sum_half_width(level, evidence.law, 1)
+    return np.column_stack([values, values, values - width, values + width]).astype(float)
 
 
 def posteriors(evidence: Evidence, values: Integers) -> Floats:

@@ -62,7 +62,7 @@ def _geometric(evidence: Evidence, ratio: float) -> Prefix:
     seen, rows = evidence.histogram, evidence.rows
     reach = np.full(evidence.size, ratio / (1 - ratio) ** 2)
     reach[0] = ratio / (1 - ratio)
-    if evidence.top is not None:
+    if evidence.top is not None or len(evidence.beyond):
         reach[-1] = reach[0]
     unbiased = np.cumsum(seen)[:-1] + reach[:-1] * seen[:-1] - reach[1:] * seen[1:]
     expected = geometric_blur(rows * evidence.prior, ratio)

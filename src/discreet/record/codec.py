@@ -178,7 +178,11 @@ def _one_of(kinds: tuple[Any, ...], value: Json, where: str) -> Any:
     if value is None and type(None) in kinds:
         return None
     others = [kind for kind in kinds if kind is not type(None)]
-    if set(others) == set(get_args(Number)):
+    if set(get_args(Number)) <= set(others):
+        words = [word for kind in others if get_origin(kind) is Literal for word in get_args(kind)]
+        spoken = "inf" if isinstance(value, Decimal) and value == Decimal("inf") else value
+        if spoken in words:
+            return spoken
         return _fraction(value, where) if isinstance(value, str) else _number(value, where)
     problems = []
     for kind in others:

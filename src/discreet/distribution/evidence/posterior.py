@@ -115,4 +115,5 @@ def _of_these_rows(
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
     spread = np.interp(counts, ends, variance) + (each.own if unmeasured else 0.0)
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
+    rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end
     return Posterior(shares, rising, np.maximum(np.sqrt(spread), LEAST_SPREAD), each, round(total))

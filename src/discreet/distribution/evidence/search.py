@@ -19,6 +19,7 @@ MOST_LONE = 16  # spikes; where there are more, a spike at every count says it b
 MOST_ALONE = 4  # that hold all counts between them; where there are more, spikes on a curve say it as well
 RARE = 5.0  # nats: one table in 150 has no more different counts than that; many are merely narrow
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
+MINOR = 5.0  # nats below the best: a weight of one in 150, so that a rough fit will do
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
@@ -44,7 +45,8 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool) -> list
     found += _ended(seen, _simplest(found), cut)
     found += _few(seen, _best(found).evidence)
     highest = _best(found).evidence
-    return [_polished(seen, one) for one in found if one.evidence > highest - WORTHLESS]
+    worth = [one for one in found if one.evidence > highest - WORTHLESS]
+    return [_polished(seen, one) if one.evidence > highest - MINOR else one for one in worth]
 
 
 def _best(fits: list[Fit]) -> Fit:

@@ -14,7 +14,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, errors_of
 from discreet.ways.keep_distribution.facts import KeptDistribution
-from discreet.ways.keep_distribution.spec import SIGNED
+from discreet.ways.keep_distribution.spec import MAPPED, SIGNED
 
 MAPPED_AS = {
     "balance": Remark("mapped-balance"),
@@ -30,7 +30,7 @@ def evidence(publication: Publication[KeptDistribution], level: float) -> Estima
     """Answers about rows and their distribution."""
     facts = publication.record.facts
     published, unmeasured = facts.distribution, publication.measured is None
-    if unmeasured and (facts.mechanism.name == "rank" or _ranked_beyond(facts)):
+    if unmeasured and facts.mechanism.name in MAPPED:
         raise BadInput(
             "an estimate was asked for",
             "rows were mapped by their ranks and the measurements were not published",
@@ -46,12 +46,6 @@ def evidence(publication: Publication[KeptDistribution], level: float) -> Estima
         published=published.distribution,
     )
     return Estimate(found, level)
-
-
-def _ranked_beyond(facts: KeptDistribution) -> bool:
-    """Ranks of noise that tells the more the further out it is are no function of the clamped value."""
-    noise = facts.mechanism.noise
-    return facts.mechanism.name == "transport" and noise is not None and noise.decay is None
 
 
 def errors(publication: Publication[KeptDistribution]) -> Errors | None:

@@ -80,7 +80,7 @@ def as_they_are(noisy: Noisy) -> LeastError:
 def onto(noisy: Noisy, target: Floats) -> LeastError:
     """Onto a distribution that was measured: as many rows for each count as it says; beyond its end as they are."""
     if too_wide(noisy.noise):
-        return as_they_are(noisy)
+        return LeastError(np.round(target, DECIMALS), as_they_are(noisy).followed)
     post, plain = noisy.fitted(), noisy.plain
     ends, last = np.cumsum(integer_bins(target, len(noisy.rows))), min(len(target) - 1, len(plain) - 1)
     upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))

@@ -17,7 +17,7 @@ from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_erro
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
-ROWS_APART = 1e-4  # of all rows, and one more: so far may a number of rows be from the one that is found again
+ROWS_APART = 1e-4  # of all rows, and one more: by so much in all may counts differ from those that are found again
 ERRORS_APART = 0.01  # of an expected error: it is written with three digits
 WEIGHTS_APART = 0.1  # of the logarithm of a weight to base 2: it is searched for in steps of half that
 
@@ -105,8 +105,9 @@ def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
     found = _found(publication, rows, aim)
     problems = [] if consistent or _close(published.distribution, found.distribution) else [NOT_THE_DISTRIBUTION]
     if bins is not None:
-        far = np.abs(np.cumsum(bins) - found.followed.upto).max()
-        if far > 1 + ROWS_APART * len(rows):
+        exact = found.followed.lam is None  # the noisy counts as they are: nothing was fitted
+        moved = np.abs(np.cumsum(bins) - found.followed.upto).sum()
+        if moved > (0 if exact else 1 + ROWS_APART * len(rows)):
             problems.append("The published histogram does not follow from the measurements.")
     if aim is not None and not _same_aim(aim, found):
         problems.append("The weight of the distribution, or an expected error, is not the one that is found again.")

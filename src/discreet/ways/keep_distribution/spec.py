@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, exact, whole
@@ -45,12 +45,14 @@ def count_or_word(word: str) -> int | str:
     return int(word) if word.lstrip("-").isdigit() else word
 
 
-def weight_of(word: object) -> float:
+def weight_of(word: object) -> float | Literal["inf"]:
     """A weight: a number that is not negative, or infinity."""
+    if str(word).strip().lower() in ("inf", "infinity", "+inf"):
+        return "inf"
     try:
-        number = math.inf if word in ("inf", "infinity", math.inf) else float(exact(word, "lam"))  # type: ignore[arg-type]
+        number = float(exact(word, "lam"))  # type: ignore[arg-type]
     except OverflowError:
-        number = math.inf
+        return "inf"
     if number < 0:
         raise BadInput(f"lam = {word} was asked for", "a weight is not negative", "Give 0, a positive number or 'inf'")
     return number
@@ -75,7 +77,7 @@ class KeepDistribution(WaySpec):
         values=lambda: FAVORS,
         usual="balance",
     )
-    lam: Number | None = option(
+    lam: Number | Literal["inf"] | None = option(
         None, "in place of favor: the weight of the distribution's error against that of the counts, or 'inf'"
     )
     signed: bool = option(False, "leave the noisy values as they are, negative ones too", kind=bool, flag="--signed")
@@ -156,13 +158,26 @@ class KeepDistribution(WaySpec):
             object.__setattr__(self, "lam", weight_of(self.lam))
         aims = [name for name in ("favor", "lam", "signed") if getattr(self, name)] + ["lam"] * (self.lam == 0)
         if len(aims) > 1:
-            raise BadInput(f"{' and '.join(aims)} were asked for", "they say the same in two ways", "Give one of them")
-        if self.signed and self.consistent:
-            raise BadInput("signed and consistent were asked for", "nothing is mapped where noise is left as it is")
+            raise BadInput(
+                f"{' and '.join(aims)} were asked for", "each says what becomes of the counts", "Give one of them"
+            )
+        self._refuse_for_signed()
         follows = self.mechanism == "transport" and (self.consistent or not self.refined)
         if follows and self.weight != math.inf and aims and not self.signed:
             found = "the table then follows the measured distribution, whatever that costs the counts"
             raise BadInput(f"{aims[0]} was asked for with consistent or without refinement", found, f"Drop {aims[0]}")
+
+    def _refuse_for_signed(self) -> None:
+        """What makes no sense where noise is left as it is."""
+        others = {
+            "consistent": bool(self.consistent),
+            "refine = False": self.refine is False,
+            f"the privatizer {self.privatizer!r}": self.privatizer != CUMULATIVE,
+        }
+        for word, asked in others.items():
+            if self.signed and asked:
+                found = "nothing is mapped where noise is left as it is"
+                raise BadInput(f"signed and {word} were asked for", found, f"Drop signed, or {word}")
 
     def _refuse_for_constructed(self, name: str) -> None:
         """What a constructed mechanism cannot do."""

@@ -44,6 +44,8 @@ class RowByRow(WaySpec):
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str) and not self.file:
             choose(self.mechanism, names(), "mechanism")
+        if str(self.max_count) == AUTO and self.mechanism in ("geometric", SIGNED):
+            object.__setattr__(self, "max_count", None)
         if str(self.max_count) == AUTO:
             raise BadInput(
                 f"the mechanism {self.shown!r} was asked for with max_count 'auto'",
