@@ -133,7 +133,9 @@ def _expected(
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
     rows = schema.rows if spec.name == "keep-sums" else min(schema.rows, MOST_ROWS)
     planned = way.plan(replace(schema, rows=rows), loss, spec)
-    simulated = outcomes(lambda shape: _simulated(way, planned, rows_of(shapes[shape], rows)), list(shapes), "planning", 1)
+    simulated = outcomes(
+        lambda shape: _simulated(way, planned, rows_of(shapes[shape], rows)), list(shapes), "planning", 1
+    )
     for name, errors in simulated:
         yield Expected(name, top, *(float(f"{error:.3g}") for error in errors))
 
@@ -149,7 +151,8 @@ def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers) -> 
         released = way.publish(planned, way.draw(planned, shuffled, seeded(SEED + len(errors)))).counts
         both = np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()
         errors = np.vstack([errors, both])
-    return errors.mean(axis=0)
+    mean: Floats = errors.mean(axis=0)
+    return mean
 
 
 def _sure(errors: Floats) -> bool:
