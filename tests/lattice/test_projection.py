@@ -170,7 +170,7 @@ def test_the_promise_is_that_of_the_signed_release(kind: str) -> None:
     assert signed.mechanism.parameters == projected.mechanism.parameters
     one, other = signed.guarantee, projected.guarantee
     assert (one.loss, one.unit, one.grade) == (other.loss, other.unit, other.grade)
-    assert [r.code for r in other.remarks][-1] == "projected" and one.remarks[:-1] == other.remarks[:-1]
+    assert [r.code for r in other.remarks][-1] == "no-negative-counts" and one.remarks[:-1] == other.remarks[:-1]
     assert projected.mechanism.bound is None and projected.mechanism.nonnegative_by == "project"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.errors import Infeasible
 from discreet.lattice.basis import shortest
-from discreet.lattice.conditioning import bound_for
+from discreet.lattice.conditioning import Bound, bound_for
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
@@ -16,6 +16,11 @@ from discreet.lattice.structure import Part, Structure
 from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
+CONDITIONED: dict[Bound, Remark] = {
+    "stepwise": Remark("conditioned-stepwise"),
+    "shifted": Remark("conditioned-shifted"),
+    "doubled": Remark("conditioned-doubled"),
+}
 FREE_ROW = Change("free-row")
 MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
 REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
@@ -85,14 +90,9 @@ def remarks(
     said = [*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure)]
     if _destroyed(terms):
         said.append(Remark("neighbourhood-destroyed"))
-    return (*said, Remark(_sign(terms, projected)))
-
-
-def _sign(terms: Terms, projected: bool) -> str:
-    """What became of negative counts."""
-    if terms.restricted:
-        return f"conditioned-{terms.bound}"
-    return "projected" if projected else "counts-may-be-negative"
+    if terms.bound is not None:
+        return (*said, CONDITIONED[terms.bound])
+    return (*said, Remark("no-negative-counts" if projected else "counts-may-be-negative"))
 
 
 def _scaling(law: LatticeLaw, terms: Terms, structure: Structure) -> Iterator[Remark]:
