@@ -35,7 +35,7 @@ ADULT = {"education": 16, "marital": 7, "occupation": 15, "race": 5, "sex": 2, "
 
 
 @dataclass(frozen=True, eq=False)
-class KeptTable:
+class SumsTable:
     """Counts with their keys, and the sums that are kept: nested or disjoint ones."""
 
     name: str
@@ -53,41 +53,41 @@ class KeptTable:
         return plan(self.schema, Pure(epsilon), KeepSums(keep=self.keep, **how))  # type: ignore[arg-type]
 
 
-def tables(data: Path | None) -> tuple[KeptTable, ...]:
+def tables(data: Path | None) -> tuple[SumsTable, ...]:
     """Real ones where the folder has them, otherwise stand-ins that say so."""
     return _precincts(data), _murders(data), _adult(data), _sids(data)
 
 
-def _precincts(data: Path | None) -> KeptTable:
+def _precincts(data: Path | None) -> SumsTable:
     about, keep = "people by precinct of Vermont and group, 2010", ("margin:county",)
     file = None if data is None else data / "us_vtd_race_2010_long.csv.gz"
     if file is None or not file.is_file():
         counts = np.floor(np.random.default_rng(1).lognormal(2.0, 2.1, 2240)).astype(np.int64)
         cells = np.arange(2240)
         keys = {"county": [str(cell // 160) for cell in cells], "cell": [str(cell) for cell in cells]}
-        return KeptTable("precincts", f"{about}; {STAND_IN}", keys, counts, keep)
+        return SumsTable("precincts", f"{about}; {STAND_IN}", keys, counts, keep)
     with gzip.open(file, "rt", encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["geo"].startswith("VT-")]
     keys = {"county": [row["geo"].split("-")[1] for row in rows], "precinct": [row["geo"] for row in rows],
             "group": [row["group"] for row in rows]}  # fmt: skip
-    return KeptTable("precincts", about, keys, np.array([int(row["count"]) for row in rows]), keep)
+    return SumsTable("precincts", about, keys, np.array([int(row["count"]) for row in rows]), keep)
 
 
-def _murders(data: Path | None) -> KeptTable:
+def _murders(data: Path | None) -> SumsTable:
     about, keep = "murders by US county, 2012", ("margin:state",)
     file = None if data is None else data / "us_county_murders_2012.csv"
     if file is None or not file.is_file():
         rng = np.random.default_rng(2)
         counts = np.where(rng.random(3120) < 0.5, 0, np.minimum(rng.pareto(1.15, 3120) + 1, 500)).astype(np.int64)
         keys = {"state": [str(i // 60) for i in range(3120)], "county": [str(i) for i in range(3120)]}
-        return KeptTable("murders", f"{about}; {STAND_IN}", keys, counts, keep)
+        return SumsTable("murders", f"{about}; {STAND_IN}", keys, counts, keep)
     with open(file, encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     keys = {"state": [row["fips"][:2] for row in rows], "county": [row["fips"] for row in rows]}
-    return KeptTable("murders", about, keys, np.array([int(row["murder"]) for row in rows]), keep)
+    return SumsTable("murders", about, keys, np.array([int(row["murder"]) for row in rows]), keep)
 
 
-def _adult(data: Path | None) -> KeptTable:
+def _adult(data: Path | None) -> SumsTable:
     about, keep = "adults by six attributes, 33,600 cells", ("margin:education,sex",)
     places = np.indices(tuple(ADULT.values())).reshape(len(ADULT), -1)
     counts = np.zeros(places.shape[1], dtype=np.int64)
@@ -102,30 +102,30 @@ def _adult(data: Path | None) -> KeptTable:
                 at = np.ravel_multi_index(tuple(int(row[name]) for name in ADULT), tuple(ADULT.values()))
                 counts[at] = int(row["people"])
     keys = {name: [str(value) for value in axis.tolist()] for name, axis in zip(ADULT, places)}
-    return KeptTable("adult", about, keys, counts, keep)
+    return SumsTable("adult", about, keys, counts, keep)
 
 
-def _sids(data: Path | None) -> KeptTable:
+def _sids(data: Path | None) -> SumsTable:
     about, keep = "sudden infant deaths by county of North Carolina, 1974 to 1978", ("total",)
     file = None if data is None else data / "nc_sids_counties.csv"
     if file is None or not file.is_file():
         drawn = np.random.default_rng(4).negative_binomial(0.9, 0.12, 100)
-        return KeptTable("sids", f"{about}; {STAND_IN}", {"county": [str(i) for i in range(100)]}, drawn, keep)
+        return SumsTable("sids", f"{about}; {STAND_IN}", {"county": [str(i) for i in range(100)]}, drawn, keep)
     with open(file, encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     keys = {"county": [row["county"] for row in rows]}
-    return KeptTable("sids", about, keys, np.array([int(row["sids74"]) for row in rows]), keep)
+    return SumsTable("sids", about, keys, np.array([int(row["sids74"]) for row in rows]), keep)
 
 
 Release = Callable[[Bits], Integers]
 
 
-def _of_the_way(table: KeptTable, epsilon: str, nonnegative: str | None) -> Release:
+def _of_the_way(table: SumsTable, epsilon: str, nonnegative: str | None) -> Release:
     planned = table.planned(epsilon, nonnegative)
     return lambda bits: publish(planned, draw(planned, table.counts, bits)).counts
 
 
-def _old(table: KeptTable, epsilon: str) -> Release:
+def _old(table: SumsTable, epsilon: str) -> Release:
     """Conditioned, at the odds that the older bound (gamma = 1) allows."""
     planned = table.planned(epsilon, "condition")
     law = L1(Epsilon(value=Fraction(epsilon)).times(Fraction(1, 4)).odds())
@@ -134,7 +134,7 @@ def _old(table: KeptTable, epsilon: str) -> Release:
     return lambda bits: publish(older, draw(older, table.counts, bits)).counts
 
 
-def _repaired(table: KeptTable, epsilon: str) -> Release:
+def _repaired(table: SumsTable, epsilon: str) -> Release:
     """Independent noise of the same odds in every cell, then repaired to have the sums, as a census does it."""
     structure = table.planned(epsilon, None).lattice.structure
     blocks = [cells for part in structure.parts for cells in part.classes]
@@ -150,7 +150,7 @@ def _repaired(table: KeptTable, epsilon: str) -> Release:
     return release
 
 
-METHODS: dict[str, Callable[[KeptTable, str], Release]] = {
+METHODS: dict[str, Callable[[SumsTable, str], Release]] = {
     "signed": lambda table, epsilon: _of_the_way(table, epsilon, None),
     "projected": lambda table, epsilon: _of_the_way(table, epsilon, "project"),
     "conditioned": lambda table, epsilon: _of_the_way(table, epsilon, "condition"),
@@ -173,7 +173,7 @@ class Found:
     seconds: float
 
 
-def studied(table: KeptTable, epsilon: str, method: str, repeats: int) -> Found:
+def studied(table: SumsTable, epsilon: str, method: str, repeats: int) -> Found:
     release, off, zeros, seconds = METHODS[method](table, epsilon), [], [], []
     for seed in range(repeats):
         start = time.perf_counter()
@@ -188,7 +188,7 @@ def studied(table: KeptTable, epsilon: str, method: str, repeats: int) -> Found:
     )  # fmt: skip
 
 
-def lines_of(found: Sequence[Found], tables: Sequence[KeptTable]) -> Iterator[str]:
+def lines_of(found: Sequence[Found], tables: Sequence[SumsTable]) -> Iterator[str]:
     """A table in Markdown for each table of the study."""
     for table in tables:
         share = (table.counts == 0).mean()

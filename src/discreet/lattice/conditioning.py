@@ -22,6 +22,7 @@ from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.structure import Structure
 from discreet.numbers import Epsilon, simplest_between
 
+By = Literal["project", "condition"]  # how negative counts are avoided
 Bound = Literal["stepwise", "shifted", "doubled"]
 LONGEST_SHIFT = 64  # of a change: beyond, exact powers take long and both bounds are nearly the same
 FINENESS = 40  # bits to which the largest odds are found

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from typing import Literal
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from discreet.lattice.structure import Part, Structure
 from discreet.lattice.transport import nearest_two_way
 from discreet.public_map import public_words
 
-By = Literal["project", "condition"]
 MOST_PROGRAMMED = 5000  # cells of one group of sums that overlap in no shape we know: a program of seconds
 
 

@@ -23,7 +23,7 @@ ROUNDS = 40  # of bringing the start close: only speed depends on them
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class TwoWayCells:
     """Cells of a two-way table, row by row and column by column within a row; a place may hold several cells."""
 
     signed: Integers
@@ -61,7 +61,7 @@ class Grid:
 
 def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers:
     """The counts nearest to these signed values, by least squares, with the same sums of rows and of columns."""
-    grid = Grid(signed, sizes, words)
+    grid = TwoWayCells(signed, sizes, words)
     wanted = grid.column_sums(signed)
     counts = _start(grid, wanted)
     surplus = grid.column_sums(counts) - wanted
@@ -70,7 +70,7 @@ def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers
     return counts
 
 
-def _start(grid: Grid, wanted: Integers) -> Integers:
+def _start(grid: TwoWayCells, wanted: Integers) -> Integers:
     """Nearest for the best weights of columns that were found."""
     in_row, column = grid.sizes.sum(axis=1), grid.column
     sums = np.add.reduceat(grid.signed, np.cumsum(in_row) - in_row)
@@ -90,7 +90,7 @@ def _start(grid: Grid, wanted: Integers) -> Integers:
     return nearest
 
 
-def _moved(grid: Grid, counts: Integers, surplus: Integers) -> tuple[Integers, Integers]:
+def _moved(grid: TwoWayCells, counts: Integers, surplus: Integers) -> tuple[Integers, Integers]:
     """As many units as can go the same cheapest way, each in another row.
 
     No row serves two hops of a way one after the other: it could make both in one, for less.

@@ -70,8 +70,8 @@ REMARKS = {
     "residues": "{many} determined up to a multiple by what is kept, so a remainder is published exactly: row {names}.",
     "neighbourhood-destroyed": "Neighbourhood destroyed: no table in which one person alone moved, came or went has "
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
-    "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept sums, "
-    "which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
+    "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept "
+    "sums, which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
     "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning. The law then depends "
     "on the table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from "
     "them.",

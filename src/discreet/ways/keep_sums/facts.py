@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.arrays import Integers
-from discreet.lattice.conditioning import Bound
+from discreet.lattice.conditioning import Bound, By
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept
 from discreet.lattice.laws import KINDS, LatticeLaw, parameter
-from discreet.lattice.projection import By
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from typing import ClassVar, get_args
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.lattice.conditioning import By
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.lattice.laws import LAWS
-from discreet.lattice.projection import By
 from discreet.options import option
 from discreet.ways import WaySpec
 
