@@ -11,20 +11,21 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.arrays import Integers
 from discreet.lattice.blocks import nearest_in_blocks
+from discreet.lattice.conditioning import By
+from discreet.lattice.invariants import kept_list
 from discreet.lattice.laws import L1
+from discreet.lattice.plan import plan_lattice
 from discreet.lattice.sampler import pieces_for
 from discreet.laws import Geometric, draw_noise
 from discreet.numbers import Epsilon
 from discreet.privacy.values import Pure
 from discreet.public_map import public_words
 from discreet.sample.bits import Bits, seeded
-from discreet.table import Schema
 from discreet.ways.keep_sums.draw import draw
-from discreet.ways.keep_sums.plan import SumsPlan, plan
+from discreet.ways.keep_sums.plan import SumsPlan
 from discreet.ways.keep_sums.publish import publish
 from discreet.ways.keep_sums.spec import KeepSums
 
@@ -44,13 +45,12 @@ class SumsTable:
     counts: Integers
     keep: tuple[str, ...]
 
-    @property
-    def schema(self) -> Schema:
-        return Schema(tuple(self.keys), "n", len(self.counts), pa.table(dict(self.keys)))
-
-    def planned(self, epsilon: str, nonnegative: str | None) -> SumsPlan:
-        how = {} if nonnegative is None else {"nonnegative": nonnegative}
-        return plan(self.schema, Pure(epsilon), KeepSums(keep=self.keep, **how))  # type: ignore[arg-type]
+    def planned(self, epsilon: str, by: By | None) -> SumsPlan:
+        """As a release with these options would be planned."""
+        spec = KeepSums(keep=kept_list(self.keep), nonnegative=by is not None, nonnegative_by=by)
+        how = {"nonnegative": spec.conditioned, "projected": spec.projected}
+        lattice = plan_lattice(self.keys, self.keep, Pure(epsilon), rows=len(self.counts), **how)
+        return SumsPlan(spec, lattice, lattice.guarantee)
 
 
 def tables(data: Path | None) -> tuple[SumsTable, ...]:
@@ -120,8 +120,8 @@ def _sids(data: Path | None) -> SumsTable:
 Release = Callable[[Bits], Integers]
 
 
-def _of_the_way(table: SumsTable, epsilon: str, nonnegative: str | None) -> Release:
-    planned = table.planned(epsilon, nonnegative)
+def _of_the_way(table: SumsTable, epsilon: str, by: By | None) -> Release:
+    planned = table.planned(epsilon, by)
     return lambda bits: publish(planned, draw(planned, table.counts, bits)).counts
 
 
