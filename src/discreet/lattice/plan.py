@@ -125,10 +125,15 @@ class LatticePlan:
                 "noise for a table was asked for", f"{len(table)} counts for {self.invariants.cells} rows were given"
             )
         if not self._allowed(table):
-            raise BadInput(
-                "noise under inequalities was asked for", "the table itself violates them", "Drop the inequality"
-            )
+            raise BadInput("noise under inequalities was asked for", self._violated(table), "Drop the inequality")
         return table
+
+    def _violated(self, table: Integers) -> str:
+        """Which inequality the table does not meet, counted from 1."""
+        if self.inequalities is None or self.inequalities.hold(table):
+            return "the table itself violates them: it has a negative count"
+        wrong = np.flatnonzero(self.inequalities.matrix @ table < self.inequalities.least)
+        return f"the table itself violates them: the first that it does not meet is number {wrong[0] + 1}"
 
     def release(self, counts: Integers, bits: Bits) -> Integers:
         """The table with noise: every kept sum is the same, to the unit."""
