@@ -108,11 +108,12 @@ def test_multipliers_prove_a_bound_whatever_they_are() -> None:
     assert gap is not None and gap - found.gap == int(further)
 
 
-def test_wide_two_way_tables() -> None:
+@pytest.mark.parametrize("width", [2, 6, 3000])
+def test_wide_two_way_tables(width: int) -> None:
     rng = np.random.default_rng(5)
     kept = structure(margins(30, 30))
     counts = rng.poisson(1.0, (30, 30)) * (rng.random((30, 30)) < 0.5)
-    noise = rng.integers(-6, 7, (30, 30))
+    noise = rng.integers(-width, width + 1, (30, 30))
     noise[:, -1] -= noise.sum(axis=1)
     noise[-1] -= noise.sum(axis=0)
     signed = (counts + noise).ravel()
@@ -209,6 +210,16 @@ def test_a_table_that_does_not_follow_is_found(kind: str, file: str, tmp_path: P
     edit_rows(tmp_path / "out" / file, moved)
     reseal(tmp_path / "out", json.loads((tmp_path / "out" / "release.json").read_text()))
     assert any("not the nearest one" in problem for problem in dc.verify(tmp_path / "out").problems)
+
+
+@pytest.mark.parametrize("far", [10**6, 1 << 61])
+def test_measurements_that_are_absurd_are_refused_soon(far: int, tmp_path: Path) -> None:
+    """The margins are the same, and the nearest table is far away; numbers this large do not even add up."""
+    dc.release(table(), 1, keep=["margin:county", "margin:sex,age"], nonnegative=True).save(tmp_path / "out")
+    swap = np.array([1, -1, 0, 0, -1, 1, 0, 0, 0, 0, 0, 0])
+    edit_rows(tmp_path / "out" / "measurements.csv", lambda counts: counts + far * swap)
+    reseal(tmp_path / "out", json.loads((tmp_path / "out" / "release.json").read_text()))
+    assert dc.verify(tmp_path / "out").problems
 
 
 def test_measurements_with_other_sums_are_found(tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.arrays import Integers, Words
-from discreet.errors import Infeasible
+from discreet.errors import Infeasible, SolverFailed
 from discreet.lattice.blocks import nearest_in_blocks
 
 FAR = 1 << 60  # more than any path costs
-ROUNDS = 40  # of bringing the start close: only speed depends on them
+ROUNDS = 100  # of bringing the start close: only speed depends on them
+MOST_MOVES = 20  # for each cell: honest tables take less than one
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +66,33 @@ def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers
     wanted = grid.column_sums(signed)
     counts = _start(grid, wanted)
     surplus = grid.column_sums(counts) - wanted
-    while surplus.any():
+    for _ in range(MOST_MOVES * len(signed)):
+        if not surplus.any():
+            return counts
         counts, surplus = _moved(grid, counts, surplus)
-    return counts
+    raise SolverFailed("counts with the margins of a signed table were asked for", "its values are absurdly far apart")
 
 
 def _start(grid: TwoWayCells, wanted: Integers) -> Integers:
-    """Nearest for the best weights of columns that were found."""
+    """Nearest for weights of columns that make them fit nearly: steps by what each cell of a column is off, and half
+    of that where the bound that weights give (on the least squared distance) does not rise."""
     in_row, column = grid.sizes.sum(axis=1), grid.column
     sums = np.add.reduceat(grid.signed, np.cumsum(in_row) - in_row)
-    weights, best = np.zeros(len(wanted), dtype=np.int64), None
+    weights, step, damping = np.zeros_like(wanted), np.zeros_like(wanted), 1
+    best: int | None = None
     for _ in range(ROUNDS):
-        counts = nearest_in_blocks(grid.signed + weights[column], in_row, sums, grid.words)
-        surplus = grid.column_sums(counts) - wanted
-        if best is None or np.abs(surplus).sum() < best[0]:
-            best = int(np.abs(surplus).sum()), counts
-        held = np.maximum(grid.column_sums((counts > 0).astype(np.int64)), 1)
-        step = np.sign(surplus) * (np.abs(surplus) // held)
+        tried = weights - step
+        counts = nearest_in_blocks(grid.signed + tried[column], in_row, sums, grid.words)
+        off = grid.column_sums(counts) - wanted
+        value = int(((counts - grid.signed) ** 2).sum() - 2 * (tried @ off))
+        if best is None or value > best:
+            weights, nearest, surplus, best, damping = tried, counts, off, value, max(1, damping // 2)
+        else:
+            damping *= 2
+        held = np.maximum(grid.column_sums((nearest > 0).astype(np.int64)), 1)
+        step = np.sign(surplus) * (np.abs(surplus) // (damping * held))
         if not step.any():
             break
-        weights = weights - step
-    assert best is not None
-    nearest: Integers = best[1]
     return nearest
 
 
