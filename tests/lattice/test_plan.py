@@ -233,7 +233,7 @@ def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
 
 def test_a_chain_under_inequalities_is_refused_with_advice_that_helps() -> None:
     for allowed in (False, True):
-        with pytest.raises(NotProven, match="Allow negative counts, or keep less"):
+        with pytest.raises(NotProven, match="Use nonnegative_by project, drop other inequalities, or keep less"):
             plan_lattice(
                 keys_of_shape((9, 9)), ["margin:row", "margin:column"], 1, nonnegative=True, allow_diagnosed=allowed
             )
