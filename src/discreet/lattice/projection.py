@@ -1,7 +1,7 @@
 """The nearest table without negative counts that has the same kept sums: public post-processing of a signed release.
 
-Noise on a lattice is independent noise given the kept sums, and these do not change: plain least squares are the right
-ones. The signed values are whole, so the nearest whole table is looked for at once, and nothing is left to be rounded.
+Noise on a lattice is independent noise of equal width given the kept sums, and these do not change: plain least squares
+do. The signed values are whole, so the nearest whole table is looked for at once, and nothing is left to be rounded.
 
     cells in no sum        negative ones become zero
     nested, disjoint sums  every block by itself: a level is taken off all cells that stay above zero
