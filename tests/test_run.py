@@ -127,6 +127,17 @@ def test_sums_in_a_file(folder: Path) -> None:
     assert made.record.facts.invariants.labels == ("sums.csv row 1", "sums.csv row 2")
 
 
+def test_how_negative_counts_are_avoided_is_written_and_read_back(folder: Path) -> None:
+    for by in ("project", "condition"):
+        (folder / "s.toml").write_text(
+            SPEC.replace("nonnegative = true", f'nonnegative = true\nnonnegative_by = "{by}"')
+        )
+        spec = dc.read_spec(folder / "s.toml")
+        spec.write(folder / "w.toml")
+        assert dc.read_spec(folder / "w.toml").way == spec.way == dc.KeepSums(spec.way.keep, nonnegative=by)  # type: ignore
+    assert dc.run(folder / "w.toml")[0].mechanism.bound == "stepwise"
+
+
 def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
     spec = dc.ReleaseSpec(dc.TableSpec("t.csv", count="n"), dc.Pure(1), dc.RowByRow(mechanism=[[1, 0], [0, 1]]))
     with pytest.raises(dc.BadInput, match="Save it to a file, and name that file"):
@@ -145,6 +156,8 @@ def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
         (("epsilon = 0.5", 'epsilon = "1e-99999999"'), ["its exponent is beyond"]),
         (("nonnegative = true", "nonnegative = 1"), ["nonnegative: 1 is not true or false"]),
         (("nonnegative = true", "nonegative = true"), ["has no key 'nonegative'. Did you mean 'nonnegative'?"]),
+        (("nonnegative = true", 'nonnegative = true\nnonnegative_by = "projekt"'), ["nonnegative_by"]),
+        (("nonnegative = true", 'nonnegative_by = "condition"'), ["negative counts are allowed. Add nonnegative"]),
         (("nonnegative = true", 'law = "l3"'), ["there is no law of that name. Did you mean"]),
         (("[output]", "[row-by-row]\n[output]"), ["only one way can be gone"]),
         (("folder =", "seed = 1\nfolder ="), ["[output] has no key 'seed'"]),

@@ -26,7 +26,8 @@ TWO_WAY = {"keep": ["margin:r", "margin:c"]}
 LITTLE, LITTLE_OFF, VERY_MANY = {"epsilon": "0.3"}, {"epsilon": "0.39"}, 1_600_000
 OWN = ((Fraction(73, 100), Fraction(27, 100)), (Fraction(27, 100), Fraction(73, 100)))  # odds of 2.70, below e
 OWN_OFF = ((Fraction(78, 100), Fraction(22, 100)), (Fraction(22, 100), Fraction(78, 100)))  # of 3.55, below e^1.3
-L2, GAUSSIAN, NONNEGATIVE = {"law": "l2"}, {"law": "gaussian"}, {"nonnegative": True}
+L2, GAUSSIAN = {"law": "l2"}, {"law": "gaussian"}
+NONNEGATIVE, PROJECTED = {"nonnegative": "condition"}, {"nonnegative": "project"}
 
 
 def _rows() -> list[Case]:
@@ -78,6 +79,8 @@ def _sums() -> list[Case]:
         Case("margin, l1, per unit", half | MARGIN, **moved, off={"epsilon": "0.65"}),
         Case("margin, l1, non-negative", ONE | MARGIN | NONNEGATIVE, **moved),
         Case("margin, l1, non-negative, corner", ONE | MARGIN | NONNEGATIVE, **corner),
+        Case("margin, l1, projected", ONE | MARGIN | PROJECTED, **corner),
+        Case("margin, gaussian, projected", RHO | MARGIN | GAUSSIAN | PROJECTED, **corner),
         Case("margin, gaussian", RHO | MARGIN | GAUSSIAN, **moved, off=RHO_OFF, enough=100_000),
         Case("margin, gaussian, delta", DELTA | MARGIN | GAUSSIAN, **moved),
         Case("margin, l1, two each", ONE | MARGIN, **two, off=OFF),

@@ -132,8 +132,9 @@ def test_an_audit_is_not_far_below_the_claim(name: str) -> None:
 def test_every_name_and_way_is_audited() -> None:
     options = [case.options for case in CASES]
     assert {one.get("mechanism", "transport") for one in options} >= {*mechanism_names(), OWN}
-    kept = {(one.get("law", "l1"), one.get("nonnegative", False)) for one in options if "keep" in one}
-    assert kept == {("l1", False), ("l1", True), ("l2", False), ("l2", True), ("gaussian", False)}
+    kept = {(one.get("law", "l1"), one.get("nonnegative", "signed")) for one in options if "keep" in one}
+    conditioned, projected = {("l1", "condition"), ("l2", "condition")}, {("l1", "project"), ("gaussian", "project")}
+    assert kept == {("l1", "signed"), ("l2", "signed"), ("gaussian", "signed"), *conditioned, *projected}
     assert {"rho", "delta", "epsilon"} <= {name for one in options for name in one}
 
 

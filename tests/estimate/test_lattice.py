@@ -83,4 +83,4 @@ def test_what_cannot_be_answered() -> None:
     with pytest.raises(BadInput, match="Did you mean 'area'"):
         view.by("aera")
     with pytest.raises(BadInput, match="depends on the true counts"):
-        estimate(released(("total",), nonnegative=True)).total()
+        estimate(released(("total",), nonnegative="condition")).total()

@@ -30,7 +30,8 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "row-by-row-gaussian": {"epsilon": 1, "delta": "1e-6", "max_count": 12, "mechanism": "discrete-gaussian"},
     "keep-sums": {"epsilon": 1, "keep": ["margin:county", "total"]},
     "keep-sums-gaussian": {"rho": "1/2", "law": "gaussian", "keep": [dc.margin("county"), dc.margin("sex")]},
-    "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": True, "per_unit": True},
+    "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": "condition", "per_unit": True},
+    "keep-sums-projected": {"epsilon": "1/2", "keep": ["margin:county", "margin:sex"], "nonnegative": True},
     "seeded": {"epsilon": 1, "max_count": 12, "favor": "distribution", "seed": 1},
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 STUDIES = Path(__file__).parents[2] / "studies"
-ROW = {"coverage": "coverage 1.000", "frontier": "balance against plain noise"}
+ROW = {"coverage": "coverage 1.000", "frontier": "balance against plain noise", "nonnegative": "noise, then repair"}
 
 
 def test_every_study_is_known_here() -> None:
@@ -34,3 +34,14 @@ def test_frontier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ROW["frontier"] in capsys.readouterr().out
     assert "2 tables, 0 of them held out; 4 cells" in (tmp_path / "frontier.md").read_text(encoding="utf-8")
     assert (tmp_path / "pictures" / "frontier.svg").exists()
+
+
+def test_nonnegative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = runpy.run_path(str(STUDIES / "nonnegative.py"))
+    page = tmp_path / "invariants.md"
+    page.write_text((STUDIES.parent / "docs" / "invariants.md").read_text(encoding="utf-8"), encoding="utf-8")
+    study["main"](["--quick", "--tables", "sids", "murders", "--epsilons", "1", "--write", "--page", str(page)])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| 1 |")]
+    assert len(rows) == 2 * len(study["METHODS"]) and any(ROW["nonnegative"] in row for row in rows)
+    written = page.read_text(encoding="utf-8")
+    assert all(row in written for row in rows) and "in place of the real table" in written

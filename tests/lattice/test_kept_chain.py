@@ -42,7 +42,7 @@ def test_epsilon_is_for_the_smallest_change_or_for_a_unit():
     assert kept_chain(keys, both, 1).rate == pytest.approx(1 / 4)
     assert kept_chain(keys, both, "1/4", per_unit=True).rate == pytest.approx(1 / 4)
     assert kept_chain(keys, ["total"], 1).rate == pytest.approx(1 / 2)
-    assert kept_chain(keys, ["total"], 1, nonnegative=True).rate == pytest.approx(1 / 4)
+    assert kept_chain(keys, ["total"], 1, nonnegative=True).rate == pytest.approx(math.log((1 + math.e) / 2) / 2)
     assert kept_chain(keys, both, rho="1/2", law="gaussian").rate == pytest.approx(1 / 8)
     assert kept_chain(keys, both, 1, law="l2").rate == pytest.approx(1 / 2)
     assert kept_chain(keys, ["total"], 1, contributions=3).rate == pytest.approx(1 / 6)

@@ -56,13 +56,16 @@ def test_a_person_in_several_rows() -> None:
 
 
 def test_conditioning_on_inequalities_is_paid_for() -> None:
-    """gamma = 1: the law's own rate is half of what is promised."""
+    """One person moved: 2 odds^2 - 1 is what is promised; for inequalities between cells odds^4 (gamma = 1)."""
     free, restricted = (plan_lattice(SMALL, ["total"], alpha="1/16", nonnegative=n) for n in (False, True))
     assert free.law.odds is not None and restricted.law.odds is not None
-    assert float(free.law.odds) == pytest.approx(4) and float(restricted.law.odds) == pytest.approx(2)
-    assert "gamma = 1" in restricted.guarantee.sentence and "gamma" not in free.guarantee.sentence
-    other = plan_lattice(SMALL, ["total"], alpha="1/16", inequalities=([[1, 0, 0, 0, 0]], [1]))
-    assert other.law.odds == restricted.law.odds
+    assert float(free.law.odds) == pytest.approx(4) and float(restricted.law.odds) == pytest.approx(8.5**0.5)
+    assert "person by person" in restricted.guarantee.sentence and "conditioning" not in free.guarantee.sentence
+    bounded = plan_lattice(SMALL, ["total"], alpha="1/16", inequalities=([[1, 0, 0, 0, 0]], [1]))
+    assert bounded.law.odds == restricted.law.odds and bounded.bound == restricted.bound == "stepwise"
+    other = plan_lattice(SMALL, ["total"], alpha="1/16", inequalities=([[1, -1, 0, 0, 0]], [0]))
+    assert other.law.odds is not None and float(other.law.odds) == pytest.approx(2) and other.bound == "doubled"
+    assert "gamma = 1" in other.guarantee.sentence
 
 
 def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
@@ -74,7 +77,7 @@ def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
         return weights / weights.sum()
 
     laws = {x: law(x) for x in tables}
-    plan = plan_lattice({"cell": list("abc")}, ["total"], epsilon=4 * math.log(2), nonnegative=True)
+    plan = plan_lattice({"cell": list("abc")}, ["total"], alpha="1/7", nonnegative=True)
     assert plan.law.odds is not None and float(plan.law.odds) == pytest.approx(2)
     worst = max(
         np.abs(np.log(laws[x] / laws[y])).max()
@@ -82,7 +85,7 @@ def test_the_restricted_law_keeps_the_promise_on_all_small_tables() -> None:
         for y in tables
         if sum(abs(a - b) for a, b in zip(x, y)) == 2
     )
-    assert 2 * math.log(2) < worst <= 4 * math.log(2)  # the unrestricted promise would be broken
+    assert 2 * math.log(2) < worst <= math.log(7)  # the unrestricted promise would be broken
 
 
 def test_gaussian_noise() -> None:
@@ -166,7 +169,7 @@ def test_a_release_keeps_every_sum() -> None:
     published = plan.release(counts, seeded(2))
     assert not np.array_equal(published, counts)
     assert np.array_equal(plan.invariants.sums(published), plan.invariants.sums(counts))
-    mechanism = described(plan.law, plan.sampler, plan.nonnegative, plan.inequalities)
+    mechanism = described(plan.law, plan.sampler)
     assert mechanism.name == "lattice-l1" and mechanism.sampler == "row-transfer"
 
 
@@ -230,7 +233,7 @@ def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
 
 def test_a_chain_under_inequalities_is_refused_with_advice_that_helps() -> None:
     for allowed in (False, True):
-        with pytest.raises(NotProven, match="Allow negative counts, or keep less"):
+        with pytest.raises(NotProven, match="Use nonnegative_by project, drop other inequalities, or keep less"):
             plan_lattice(
                 keys_of_shape((9, 9)), ["margin:row", "margin:column"], 1, nonnegative=True, allow_diagnosed=allowed
             )

@@ -91,7 +91,7 @@ def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
     ],
 )
 def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampler: str, reach: int) -> None:
-    plan = plan_for(matrix, alpha="1/4", nonnegative=True)  # the law's own ratio is a half: the promise counts it twice
+    plan = plan_for(matrix, alpha="1/4", nonnegative=True)
     assert (plan.sampler, plan.grade) == (sampler, "exact")
     draws = plan.draws(DRAWS, seeded(4), np.array(counts))
     assert (draws + counts).min() >= 0
@@ -99,7 +99,8 @@ def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampl
     def allowed(v: tuple[int, ...]) -> bool:
         return all(z + x >= 0 for z, x in zip(v, counts))
 
-    rate = math.log(2)
+    assert plan.law.odds is not None
+    rate = math.log(plan.law.odds)
     check(draws, law(matrix, reach, l1(rate), allowed), law(matrix, reach, l1(1.3 * rate), allowed))
 
 

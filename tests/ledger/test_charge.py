@@ -39,6 +39,7 @@ def half(**options: Any) -> dict[str, Any]:
         (half(keep=[dc.total()]), Fraction(1, 4), Fraction(1, 2)),
         (half(keep=[dc.total()], per_unit=True), Fraction(1, 2), 1),
         (half(keep=[dc.total()], nonnegative=True), Fraction(1, 4), Fraction(1, 2)),
+        (half(keep=[dc.total()], nonnegative="condition"), Fraction(1, 4), Fraction(1, 2)),
         (half(keep=TWO_WAY), Fraction(1, 8), Fraction(1, 4)),
         (half(keep=TWO_WAY, per_unit=True), Fraction(1, 2), 1),
     ],

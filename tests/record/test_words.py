@@ -93,6 +93,7 @@ def test_the_templates_ask_only_for_what_there_is() -> None:
             "growth",
             "many",
             "names",
+            "rate",
         }
 
 

@@ -42,6 +42,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "seeded-rows": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "seed": 5},
     "parquet": {"epsilon": 1, "max_count": 12, "format": "parquet"},
     "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
+    "unmeasured-projected": {"epsilon": 1, "keep": "total", "nonnegative": True, "measurements": False},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},
     "own-sums": {"epsilon": 1, "keep": [dc.sums([[1] * 15 + [0] * 15])], "law": "l2"},
 }

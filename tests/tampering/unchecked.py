@@ -18,6 +18,7 @@ FIELDS = (
     "mechanism.map_seed",
     "mechanism.map.keys",
     "mechanism.aim",
+    "mechanism.projection",
     "distribution.borders",
     "distribution.histogram",
     "distribution.measurements",

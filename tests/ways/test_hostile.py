@@ -123,6 +123,7 @@ def twice(table: dict[str, Any]) -> None:
 
 EDITS: list[tuple[dict[str, Any], Any]] = [
     ({"keep": "total"}, lambda d: d["guarantee"].update(delta="1/7")),
+    ({"keep": "total", "nonnegative": "condition"}, lambda d: d["guarantee"].update(delta="1/7")),
     ({"keep": "total", "nonnegative": True}, lambda d: d["guarantee"].update(delta="1/7")),
     ({"keep": "total"}, lambda d: d["mechanism"].update(sampler="magic")),
     ({"keep": "total"}, lambda d: d["mechanism"].update(sampler="")),
@@ -189,7 +190,7 @@ def test_non_negative_overlapping_margins_draw_every_time() -> None:
     frame = pa.table({"u": [n[0] for n in names], "v": [n[1] for n in names], "w": [n[2] for n in names], "n": [3] * 8})
     source = dc.table(frame, "n", keys=["u", "v", "w"])
     for _ in range(15):
-        out = dc.release(source, 1, keep=["margin:u,v", "margin:v,w", "margin:u,w"], nonnegative=True)
+        out = dc.release(source, 1, keep=["margin:u,v", "margin:v,w", "margin:u,w"], nonnegative="condition")
         assert out.counts.min() >= 0 and out.counts.sum() == 24
 
 

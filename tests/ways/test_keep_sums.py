@@ -39,7 +39,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "l2": {"epsilon": 1, "keep": [dc.sum_where(age="10 ")], "law": "l2"},
     "gaussian": {"rho": "1/2", "keep": [dc.margin("town")], "law": "gaussian"},
     "gaussian, delta": {"epsilon": 1, "delta": "1e-6", "keep": [dc.margin("town")], "law": "gaussian"},
-    "not negative": {"epsilon": 1, "keep": [dc.margin("town")], "nonnegative": True},
+    "not negative": {"epsilon": 1, "keep": [dc.margin("town")], "nonnegative": "condition"},
+    "projected": {"epsilon": 1, "keep": [dc.margin("town")], "nonnegative": True},
     "matrix": {"epsilon": 1, "keep": [dc.sums(np.eye(24, dtype=int)[:2])]},
 }
 

@@ -28,7 +28,9 @@ def run(
     rho: Rho = None,
     delta: Delta = "0",
     law: Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")] = "l1",
-    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="no negative counts")] = False,
+    nonnegative: Annotated[
+        bool, typer.Option("--nonnegative", help="conditioned so that no count becomes negative")
+    ] = False,
     per_unit: Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")] = False,
     lag: Annotated[int | None, typer.Option(help="iterations by which the second chain starts later")] = None,
     runs: Annotated[int, typer.Option(help="pairs of chains")] = 1000,

@@ -29,7 +29,9 @@ def run(
     rho: Rho = None,
     delta: Delta = "0",
     law: Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")] = "l1",
-    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="no negative counts")] = False,
+    nonnegative: Annotated[
+        bool, typer.Option("--nonnegative", help="conditioned so that no count becomes negative")
+    ] = False,
     per_unit: Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")] = False,
     allow_diagnosed: Annotated[bool, typer.Option("--allow-diagnosed", help="let a chain serve")] = False,
     draws: Annotated[int, typer.Option(help="how many draws")] = 1,

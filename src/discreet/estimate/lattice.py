@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,18 @@ CELLS_HELD = 20_000_000  # 160 MB of draws
 LARGEST_COVARIANCE = 3000  # rows; the matrix then takes 72 MB
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
 
+Unknown = Literal["conditioned", "unpublished"]
+WHY: dict[Unknown, tuple[str, str]] = {
+    "conditioned": (
+        "the noise was conditioned on inequalities, so its law depends on the true counts and is not known",
+        "Use the published counts as they are, or release with nonnegative_by project",
+    ),
+    "unpublished": (
+        "the counts were projected from signed values that are not published beside them",
+        "Use the published counts as they are, or release with measurements",
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class LatticeEstimate:
@@ -32,8 +44,9 @@ class LatticeEstimate:
     counts: Integers
     categories: Any
     kept: tuple[Kept, ...]
-    law: LatticeLaw | None  # None: conditioned on inequalities, so that it depends on the true counts
+    law: LatticeLaw | None  # of the noise, where it is known
     level: float = 0.95
+    unknown: Unknown | None = None  # why it is not
 
     @cached_property
     def noise(self) -> Integers:
@@ -108,10 +121,6 @@ class LatticeEstimate:
         from discreet.lattice.structure import structure_of
 
         if self.law is None:
-            raise BadInput(
-                "an estimate was asked for",
-                "the noise was conditioned on inequalities, so its law depends on the true counts and is not known",
-                "Use the published counts as they are, or release without inequalities",
-            )
+            raise BadInput("an estimate was asked for", *WHY[self.unknown or "conditioned"])
         keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
         return pieces_for(structure_of(invariant_matrix(self.kept, keys, len(self.counts))), self.law, False)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from discreet.errors import BadInput
 from discreet.lattice.chains import ChainSampler, chain_sampler
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix
-from discreet.lattice.laws import Terms, calibrated
-from discreet.lattice.neighbours import protected_change
+from discreet.lattice.laws import calibrated
+from discreet.lattice.neighbours import terms_of
 from discreet.lattice.structure import structure_of
 from discreet.numbers import Number, whole
 from discreet.privacy import loss_of
@@ -47,8 +47,7 @@ def kept_chain(
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
     people = whole(contributions, "contributions", 1)
-    change = protected_change(structure_of(invariants), people)
-    terms = Terms(change, people, per_unit, restricted=nonnegative)
+    terms = terms_of(structure_of(invariants), law, people, per_unit, nonnegative)
     noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
     epsilon_per_unit = noise.rate if noise.odds is None else math.log(noise.odds)
     sigma = None if noise.variance is None else math.sqrt(noise.variance)

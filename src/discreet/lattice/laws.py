@@ -8,9 +8,12 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 from discreet.errors import BadInput, choose
-from discreet.numbers import Epsilon, simplest_between
+from discreet.lattice.conditioning import Bound, largest_odds, shifted
+from discreet.numbers import Epsilon, decimal_above, log_bounds, simplest_between
 from discreet.privacy.convert import rho_for, zcdp_epsilon
 from discreet.privacy.values import Change, Concentrated, Loss, Norm, Pure, gaussian_only, pure_only, root_above
+
+DIGITS = 24  # of a price that has no short exact form, rounded up
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,18 @@ class Terms:
     change: Change
     contributions: int = 1
     per_unit: bool = False
-    restricted: bool = False  # the noise is conditioned on inequalities
+    bound: Bound | None = None  # how the price is bounded, where the noise is conditioned on inequalities
+
+    @property
+    def restricted(self) -> bool:
+        return self.bound is not None
+
+    @property
+    def shift(self) -> tuple[int, Fraction] | None:
+        """The distance at which `shifted` decides, and the part of the promise it may use up; None: it does not."""
+        if self.bound == "stepwise":
+            return self.change.distance, Fraction(self.change.distance if self.per_unit else 1, self.contributions)
+        return (self.change.distance * self.contributions, Fraction(1)) if self.bound == "shifted" else None
 
     @property
     def factor(self) -> int:
@@ -53,16 +67,27 @@ class L1:
     @classmethod
     def calibrated(cls, loss: Loss, terms: Terms) -> L1:
         epsilon = pure_only(loss, "l1 noise on a lattice").epsilon
+        if terms.shift is not None:
+            distance, part = terms.shift
+            return cls(largest_odds(epsilon.times(part), distance))
         return cls(epsilon.times(Fraction(1, terms.factor * terms.distance)).odds())
 
     def pays(self, loss: Loss, terms: Terms) -> bool:
         """Whether what it promises is at most `loss`; a delta beside it is a chain's, and judged elsewhere."""
         if loss.epsilon is None:
             return False
+        if terms.shift is not None:
+            distance, part = terms.shift
+            return loss.epsilon.times(part).allows(shifted(self.odds, distance))
         return loss.epsilon.times(Fraction(1, terms.factor * terms.distance)).allows(self.odds)
 
     def price(self, terms: Terms) -> Loss:
-        """Of one unit of distance."""
+        """Of one unit of distance, whatever the change."""
+        if terms.bound == "stepwise":
+            step = shifted(self.odds, terms.change.distance)
+            if terms.change.distance == 1:
+                return Pure(Epsilon(ratio=step))
+            return Pure(Epsilon(value=Fraction(decimal_above(log_bounds(step)[1] / terms.change.distance, DIGITS))))
         return Pure(Epsilon(ratio=self.odds ** (2 if terms.restricted else 1)))
 
 
@@ -115,7 +140,7 @@ class LatticeGaussian:
             raise BadInput(
                 "Gaussian noise was asked for under inequalities",
                 "the law conditioned on them has no proven guarantee",
-                "Use law l1, or allow negative counts",
+                "Use law l1, or nonnegative_by project",
             )
         asked = gaussian_only(loss, "Gaussian noise on a lattice")
         rho = asked.rho if isinstance(asked, Concentrated) else rho_for(asked.epsilon.rational(), asked.delta)

@@ -8,12 +8,19 @@ import numpy as np
 
 from discreet.errors import Infeasible
 from discreet.lattice.basis import shortest
+from discreet.lattice.conditioning import Bound, bound_for
+from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
 from discreet.lattice.structure import Part, Structure
 from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
+CONDITIONED: dict[Bound, Remark] = {
+    "stepwise": Remark("conditioned-stepwise"),
+    "shifted": Remark("conditioned-shifted"),
+    "doubled": Remark("conditioned-doubled"),
+}
 FREE_ROW = Change("free-row")
 MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
 REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
@@ -55,6 +62,17 @@ def _smallest(part: Part) -> Change:
     )
 
 
+def terms_of(
+    structure: Structure, law: str, people: int, per_unit: bool, nonnegative: bool, limits: Inequalities | None = None
+) -> Terms:
+    """What the noise must pay for, and by which proof, where it is conditioned on inequalities."""
+    change = protected_change(structure, people)
+    if not nonnegative and limits is None:
+        return Terms(change, people, per_unit)
+    bound = bound_for(structure, limits, change.distance, people, per_unit) if law == "l1" else "doubled"
+    return Terms(change, people, per_unit, bound)
+
+
 def neighbours(law: LatticeLaw, terms: Terms) -> Neighbours:
     """The unit of the promise, with the price of one unit of distance."""
     return Neighbours(terms.change, law.price(terms), terms.contributions, law.norm, terms.per_unit)
@@ -65,24 +83,24 @@ def grade_of(law: LatticeLaw, loss: Loss) -> Grade:
     return "enclosed" if law.variance is not None and isinstance(loss, Approximate) else "exact"
 
 
-def remarks(law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
+def remarks(
+    law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants, projected: bool = False
+) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
     said = [*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure)]
     if _destroyed(terms):
         said.append(Remark("neighbourhood-destroyed"))
-    if terms.restricted:
-        said.append(Remark("conditioned"))
-    elif law.variance is not None:  # nothing is known about Gaussian noise that may not be negative
-        said.append(Remark("counts-may-be-negative"))
-    else:
-        said.append(Remark("negative-counts-forbidden-would-cost"))
-    return tuple(said)
+    if terms.bound is not None:
+        return (*said, CONDITIONED[terms.bound])
+    return (*said, Remark("no-negative-counts" if projected else "counts-may-be-negative"))
 
 
 def _scaling(law: LatticeLaw, terms: Terms, structure: Structure) -> Iterator[Remark]:
     """What other changes cost than the one that the promise is about."""
     if terms.per_unit:
         yield Remark.of("whole-change-costs", law=law.name)
+    elif terms.bound == "shifted":
+        yield Remark("larger-changes-cost-by-the-unit")
     else:
         yield Remark.of("larger-changes-cost-more", law=law.name)
     if terms.change.distance == 2 and len(structure.untouched) and not terms.per_unit:

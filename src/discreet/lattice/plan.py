@@ -11,10 +11,11 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, NotProven, SolverFailed
+from discreet.lattice.conditioning import Bound
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
-from discreet.lattice.neighbours import grade_of, neighbours, protected_change, remarks
+from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of
 from discreet.laws.law import WIDEST, require_width
@@ -37,6 +38,7 @@ class LatticePlan:
     guarantee: Guarantee
     nonnegative: bool = False
     inequalities: Inequalities | None = None
+    bound: Bound | None = None  # of what conditioning costs
 
     @property
     def change(self) -> Change:
@@ -123,10 +125,15 @@ class LatticePlan:
                 "noise for a table was asked for", f"{len(table)} counts for {self.invariants.cells} rows were given"
             )
         if not self._allowed(table):
-            raise BadInput(
-                "noise under inequalities was asked for", "the table itself violates them", "Drop the inequality"
-            )
+            raise BadInput("noise under inequalities was asked for", self._violated(table), "Drop the inequality")
         return table
+
+    def _violated(self, table: Integers) -> str:
+        """Which inequality the table does not meet, counted from 1."""
+        if self.inequalities is None or self.inequalities.hold(table):
+            return "the table itself violates them: it has a negative count"
+        wrong = np.flatnonzero(self.inequalities.matrix @ table < self.inequalities.least)
+        return f"the table itself violates them: the first that it does not meet is number {wrong[0] + 1}"
 
     def release(self, counts: Integers, bits: Bits) -> Integers:
         """The table with noise: every kept sum is the same, to the unit."""
@@ -151,24 +158,25 @@ def lattice_sampler(
     per_unit: bool = False,
     contributions: int = 1,
     allow_diagnosed: bool = False,
+    projected: bool = False,
 ) -> LatticePlan:
     """The best sampler we know for noise that keeps these sums, with what it promises.
 
     epsilon bounds the log-likelihood ratio for the smallest change that survives what is kept (or, `per_unit`, for
-    every unit of distance). Nothing but public values is looked at.
+    every unit of distance). Nothing but public values is looked at. `nonnegative` conditions the noise on no negative
+    count; `projected` says that negative counts will be mended afterwards, in public.
     """
     limits = None if inequalities is None else inequalities_of(inequalities).check(invariants.cells)
     structure = structure_of(invariants)
     people = whole(contributions, "contributions", 1)
-    change = protected_change(structure, people)
-    terms = Terms(change, people, per_unit, restricted=nonnegative or limits is not None)
+    terms = terms_of(structure, law, people, per_unit, nonnegative, limits)
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     _require_width(chosen, pieces)
-    said = remarks(chosen, terms, structure, invariants)
+    said = remarks(chosen, terms, structure, invariants, projected)
     promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
     graded = _graded(promise, pieces, allow_diagnosed, terms.restricted)
-    return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits)
+    return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits, terms.bound)
 
 
 def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
@@ -216,7 +224,7 @@ def _graded(promise: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            "Allow negative counts, or keep less",
+            "Use nonnegative_by project, drop other inequalities, or keep less",
         )
     if not allow_diagnosed:
         raise NotProven(

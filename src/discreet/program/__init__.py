@@ -89,3 +89,25 @@ def _model(program: LinearProgram) -> Any:
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
     return model
+
+
+def solve_whole(program: LinearProgram, seconds: float) -> Floats | None:
+    """The same in whole numbers: the best that is found in so many seconds, or None where there is nothing."""
+    import highspy
+
+    solver = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", 1e-9),
+        ("threads", 1),
+        ("time_limit", seconds),
+    ):
+        solver.setOptionValue(option, value)
+    model = _model(program)
+    model.integrality_ = [highspy.HighsVarType.kInteger] * len(program.costs)
+    solver.passModel(model)
+    solver.run()
+    if solver.getInfo().primal_solution_status != 2:  # feasible
+        return None
+    return np.array(solver.getSolution().col_value)

@@ -61,18 +61,24 @@ REMARKS = {
     "{double}.",
     "a-free-row-costs-less": "One person more or less in a row that no kept sum contains costs {half}.",
     "only-exchanges": "In {many} no change of one person alone survives what is kept; exchanges between several "
-    "persons there cost in proportion to their size.",
+    "persons there cost more, the larger they are.",
     "larger-changes-cost-more": "Larger changes cost more, {growth}.",
+    "larger-changes-cost-by-the-unit": "Larger changes cost at most {rate} for each unit of distance.",
     "sums-are-kept": "{many} published exactly and not protected ({names}); a sum of zero shows that every count in it "
     "is zero.",
     "determined": "{many} determined by what is kept and published exactly: row {names}.",
     "residues": "{many} determined up to a multiple by what is kept, so a remainder is published exactly: row {names}.",
     "neighbourhood-destroyed": "Neighbourhood destroyed: no table in which one person alone moved, came or went has "
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
-    "conditioned": "Inequalities such as counts not below zero were met by conditioning. The law then depends on the "
-    "table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from them.",
-    "negative-counts-forbidden-would-cost": "Counts may be negative: the noise is unbiased. Forbidding negative counts "
-    "would bias small ones upwards and need twice the noise for the same promise.",
+    "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept "
+    "sums, which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
+    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning. The law then depends "
+    "on the table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from "
+    "them.",
+    "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
+    "the table, and the promise pays for that; counts near the bounds are biased away from them.",
+    "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
+    "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
     "delta = {delta}.",
 }
@@ -95,7 +101,9 @@ STEPS = {
     "map-lam": "Publish the counts that make the weighted sum of both errors least: free, for the same reason.",
     "widened": "All noise is widened for people who are counted up to {contributions} times.",
     "keep": "Keep exactly: {kept}. These sums are published and not protected.",
-    "lattice-noise": "Spend {price} on {law} noise that cannot change them, and repair nothing.",
+    "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
+    "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
+    "free, it looks at nothing secret.",
     # of a release
     "measured-distribution": "{asked_before} measured with random noise.",
     "constructed": "The mechanism '{mechanism}' was built to keep that distribution, for each row.",
@@ -119,8 +127,18 @@ STEPS = {
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
-    "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added. Nothing was "
-    "repaired.",
+    "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
+    "nothing-repaired": "Nothing was repaired.",
+    "projected": "The signed values (the file of measurements) were replaced by the nearest counts that are not "
+    "negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large ones "
+    "too small.",
+    "projected-unpublished": "The signed values, which are not published, were replaced by the nearest counts that are "
+    "not negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large "
+    "ones too small.",
+    "projected-nearly": "The kept sums overlap, so that the nearest counts are hard to find: the squared distance of "
+    "these exceeds the least by {gap} at most.",
+    "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
+    "ones downwards: an empty row is published with up to about {empty} persons on average.",
 }
 
 ADVICE = {
@@ -312,12 +330,17 @@ def _determined(numbers: Numbers, promise: Guarantee) -> Numbers:
     return {"many": "1 row is" if many == 1 else f"{many} rows are", "names": names}
 
 
+def _by_the_unit(numbers: Numbers, promise: Guarantee) -> Numbers:
+    return {"rate": str(promise.unit.rate)}
+
+
 MORE: dict[str, Callable[[Numbers, Guarantee], Numbers]] = {
     "whole-change-costs": _whole_change,
     "a-free-row-costs-less": _half,
     "a-move-costs-more": _double,
     "only-exchanges": _exchanges,
     "larger-changes-cost-more": _growth,
+    "larger-changes-cost-by-the-unit": _by_the_unit,
     "sums-are-kept": _kept,
     "determined": _determined,
     "residues": _determined,

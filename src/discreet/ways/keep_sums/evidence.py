@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.estimate.lattice import LatticeEstimate
+from collections.abc import Iterator
+
+from discreet.estimate.lattice import LatticeEstimate, Unknown
+from discreet.lattice.laws import width_of
+from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors
@@ -10,9 +14,13 @@ from discreet.ways.keep_sums.facts import KeptSums
 
 
 def evidence(publication: Publication[KeptSums], level: float) -> LatticeEstimate:
-    facts = publication.record.facts
-    law = None if facts.mechanism.restricted else facts.mechanism.noise
-    return LatticeEstimate(publication.counts, publication.categories, facts.invariants.kept, law, level)
+    """From the signed values, where the counts were made from them: these are biased, those are not."""
+    facts, signed = publication.record.facts, publication.measured
+    hidden = facts.mechanism.projected and signed is None
+    law = None if facts.mechanism.restricted or hidden else facts.mechanism.noise
+    why: Unknown | None = "unpublished" if hidden else "conditioned" if law is None else None
+    seen = publication.counts if signed is None else signed
+    return LatticeEstimate(seen, publication.categories, facts.invariants.kept, law, level, why)
 
 
 def errors(publication: Publication[KeptSums]) -> Errors | None:
@@ -21,5 +29,19 @@ def errors(publication: Publication[KeptSums]) -> Errors | None:
 
 
 def steps(publication: Publication[KeptSums]) -> tuple[Remark, ...]:
-    sampler = publication.record.facts.mechanism.sampler
-    return Remark("turned-into-a-lattice"), Remark.of("lattice-noise-added", sampler=sampler)
+    mechanism = publication.record.facts.mechanism
+    noise = Remark.of("lattice-noise-added", sampler=mechanism.sampler)
+    return Remark("turned-into-a-lattice"), noise, *_afterwards(publication)
+
+
+def _afterwards(publication: Publication[KeptSums]) -> Iterator[Remark]:
+    """What became of negative counts."""
+    mechanism = publication.record.facts.mechanism
+    if mechanism.projected:
+        yield Remark("projected" if publication.measured is not None else "projected-unpublished")
+        if mechanism.projection is not None and mechanism.projection.gap:
+            yield Remark.of("projected-nearly", gap=decimal_above(mechanism.projection.gap, 2))
+    elif mechanism.conditioned:
+        yield Remark.of("noise-conditioned", empty=f"{float(width_of(mechanism.noise)):.2g}")
+    else:
+        yield Remark("nothing-repaired")

@@ -6,9 +6,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.arrays import Integers
+from discreet.lattice.conditioning import Bound, By
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept
 from discreet.lattice.laws import KINDS, LatticeLaw, parameter
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionFacts:
+    """How near the counts are to the signed values: their squared distance exceeds the least by `gap` at most.
+
+    The multipliers of sums that overlap in no shape we know prove it, in units of 1/1024; without such sums there are
+    none, and the counts are the nearest.
+    """
+
+    gap: Fraction
+    multipliers: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +33,10 @@ class LatticeFacts:
     parameters: dict[str, Fraction]
     sampler: str
     nonnegative: bool
+    nonnegative_by: By | None
     inequalities: Inequalities | None
+    bound: Bound | None  # of what conditioning costs, where the noise was conditioned
+    projection: ProjectionFacts | None  # of the signed values, where they were projected
 
     @property
     def noise(self) -> LatticeLaw:
@@ -28,7 +44,17 @@ class LatticeFacts:
 
     @property
     def restricted(self) -> bool:
-        return self.nonnegative or self.inequalities is not None
+        """Whether the noise was conditioned on inequalities."""
+        return self.conditioned or self.inequalities is not None
+
+    @property
+    def conditioned(self) -> bool:
+        """Whether it was conditioned on no negative count."""
+        return self.nonnegative and self.nonnegative_by == "condition"
+
+    @property
+    def projected(self) -> bool:
+        return self.nonnegative and self.nonnegative_by == "project"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +79,15 @@ class KeptSums:
     invariants: InvariantFacts
 
 
-def described(law: LatticeLaw, sampler: str, nonnegative: bool, inequalities: Inequalities | None) -> LatticeFacts:
+def described(
+    law: LatticeLaw,
+    sampler: str,
+    by: By | None = None,
+    inequalities: Inequalities | None = None,
+    bound: Bound | None = None,
+    projection: ProjectionFacts | None = None,
+) -> LatticeFacts:
     name, number = parameter(law)
-    return LatticeFacts(f"lattice-{law.name}", law.name, {name: number}, sampler, nonnegative, inequalities)
+    return LatticeFacts(
+        f"lattice-{law.name}", law.name, {name: number}, sampler, by is not None, by, inequalities, bound, projection
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from discreet.lattice.plan import LatticePlan, plan_lattice
+from discreet.lattice.projection import require_projectable
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark
 from discreet.table import Schema
 from discreet.ways.keep_sums.spec import KeepSums
@@ -30,17 +31,18 @@ class SumsPlan:
 
     @property
     def steps(self) -> tuple[Remark, ...]:
-        return (
-            Remark.of("keep", kept=", ".join(self.discloses)),
-            Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law),
-        )
+        noise = Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law)
+        more = (Remark("project"),) if self.spec.projected else ()
+        return Remark.of("keep", kept=", ".join(self.discloses)), noise, *more
 
 
 def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:
     lattice = plan_lattice(
         {name: schema.column(name) for name in schema.keys}, spec.keep, loss, rows=schema.rows, law=spec.law,
-        nonnegative=spec.nonnegative, inequalities=spec.inequalities, per_unit=spec.per_unit,
-        contributions=schema.contributions, allow_diagnosed=spec.allow_diagnosed,
+        nonnegative=spec.conditioned, inequalities=spec.inequalities, per_unit=spec.per_unit,
+        contributions=schema.contributions, allow_diagnosed=spec.allow_diagnosed, projected=spec.projected,
     )  # fmt: skip
+    if spec.projected:
+        require_projectable(lattice.structure)
     promise = lattice.guarantee
     return SumsPlan(spec, lattice, replace(promise, remarks=(ROWS_ARE_PUBLIC, *promise.remarks)))

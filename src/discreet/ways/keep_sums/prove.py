@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from discreet.errors import choose
 from discreet.lattice.invariants import Invariants, invariant_matrix
-from discreet.lattice.laws import LAWS, LatticeLaw, Terms
-from discreet.lattice.neighbours import grade_of, neighbours, protected_change, remarks
+from discreet.lattice.laws import LAWS, LatticeLaw
+from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import pieces_for, sampler_names
 from discreet.lattice.structure import structure_of
 from discreet.numbers import text
@@ -29,9 +29,11 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
         return problems
     structure = structure_of(invariants := invariants_of(publication))
     people = record.schema.contributions
-    change = protected_change(structure, people)
-    terms = Terms(change, people, promise.unit.per_unit, mechanism.restricted)
-    said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants))
+    limits, per_unit = mechanism.inequalities, promise.unit.per_unit
+    terms = terms_of(structure, mechanism.law, people, per_unit, mechanism.conditioned, limits)
+    said = (ROWS_ARE_PUBLIC, *remarks(noise, terms, structure, invariants, mechanism.projected))
+    if mechanism.bound != terms.bound:
+        problems.append("What conditioning costs is bounded in another way than is proved for what is kept.")
     if promise.unit != neighbours(noise, terms):
         problems.append("The guarantee is about other neighbours than what is kept leaves.")
     if promise.remarks[: len(said)] != said:
@@ -39,7 +41,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     if not noise.pays(promise.loss, terms):
         problems.append("The noise is smaller than what is claimed needs.")
     if mechanism.sampler != sampler_names(
-        pieces_for(structure, noise, mechanism.nonnegative and noise.odds is not None)
+        pieces_for(structure, noise, mechanism.conditioned and noise.odds is not None)
     ):
         problems.append("The noise was not drawn by the sampler that belongs to what is kept.")
     return [*problems, *_grade(record, noise, promise.remarks[len(said) :])]
@@ -57,14 +59,21 @@ def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:
         problems.append("The release tells of a certificate, but such a release has none.")
     if record.schema.max_count is not None:
         problems.append("The release tells of a largest count, which would change the kept sums.")
-    if not _is_itself(record.facts.mechanism, noise):
+    if not _is_itself(record.facts.mechanism, noise) or not _one_way(record.facts.mechanism):
         problems.append("The mechanism is not what its name says.")
     return problems
 
 
 def _is_itself(mechanism: LatticeFacts, noise: LatticeLaw) -> bool:
-    same = described(noise, mechanism.sampler, mechanism.nonnegative, mechanism.inequalities)
+    same = described(noise, mechanism.sampler)
     return (same.name, same.parameters) == (mechanism.name, mechanism.parameters)
+
+
+def _one_way(mechanism: LatticeFacts) -> bool:
+    """Whether negative counts are met in one way, and only that one is told of."""
+    settled = mechanism.nonnegative == (mechanism.nonnegative_by is not None)
+    told = mechanism.projected == (mechanism.projection is not None)
+    return settled and told and not (mechanism.projected and mechanism.inequalities is not None)
 
 
 def _grade(record: ReleaseRecord[KeptSums], noise: LatticeLaw, more: tuple[Remark, ...]) -> list[str]:

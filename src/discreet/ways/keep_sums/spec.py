@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.lattice.conditioning import By
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.lattice.laws import LAWS
 from discreet.options import option
 from discreet.ways import WaySpec
 
+CONDITION = "Use nonnegative_by condition"
+
 
 @dataclass(frozen=True)
 class KeepSums(WaySpec):
-    """Keep sums exactly: integer noise on the lattice that they leave free, and nothing repaired afterwards."""
+    """Keep sums exactly: integer noise on the lattice that they leave free."""
 
     name: ClassVar[str] = "keep-sums"
 
@@ -26,6 +29,10 @@ class KeepSums(WaySpec):
     )  # fmt: skip
     law: str = option("l1", "how the noise falls off on the lattice", values=lambda: LAWS)
     nonnegative: bool = option(False, "no negative counts", kind=bool)
+    nonnegative_by: By | None = option(
+        None, "how: project the signed table onto counts with the same kept sums, in public and free of charge, or "
+        "condition the noise; project, unless there are inequalities", values=lambda: get_args(By), usual="project",
+    )  # fmt: skip
     inequalities: Inequalities | None = option(
         None, "(matrix, least): what the rows of the matrix must at least sum to", flag=""
     )
@@ -37,11 +44,41 @@ class KeepSums(WaySpec):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
         choose(self.law, LAWS, "law")
+        self._settle_how()
         self.check_types()
         if self.inequalities is not None:
             object.__setattr__(self, "inequalities", inequalities_of(self.inequalities))
         if not self.keep:
             raise BadInput("sums were to be kept", "none is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
+
+    def _settle_how(self) -> None:
+        """nonnegative="condition" is short for both options; what is not said follows from the rest."""
+        word: object = self.nonnegative
+        if isinstance(word, str) and word in get_args(By):
+            if self.nonnegative_by not in (None, word):
+                found = f"nonnegative_by is {self.nonnegative_by!r}"
+                raise BadInput(f"nonnegative was given as {word!r}", found, "Say it once")
+            object.__setattr__(self, "nonnegative", True)
+            object.__setattr__(self, "nonnegative_by", word)
+        if self.nonnegative_by is not None:
+            choose(self.nonnegative_by, get_args(By), "nonnegative_by")
+            if self.nonnegative is False:
+                found = "negative counts are allowed"
+                raise BadInput(f"nonnegative_by {self.nonnegative_by} was asked for", found, "Add nonnegative")
+        elif self.nonnegative is True:
+            object.__setattr__(self, "nonnegative_by", "project" if self.inequalities is None else "condition")
+        if self.nonnegative_by == "project" and self.inequalities is not None:
+            found = "inequalities are met by conditioning, and a projection afterwards could break them"
+            raise BadInput("nonnegative_by project was asked for together with inequalities", found, CONDITION)
+
+    @property
+    def conditioned(self) -> bool:
+        """Whether the noise itself leaves no count negative."""
+        return self.nonnegative and self.nonnegative_by == "condition"
+
+    @property
+    def projected(self) -> bool:
+        return self.nonnegative and self.nonnegative_by == "project"
 
     def in_order(self, given_rows: Integers) -> KeepSums:
         """Sums and inequalities of one's own are about the rows as they were given; published rows may be sorted."""
