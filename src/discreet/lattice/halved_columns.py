@@ -1,0 +1,151 @@
+"""Two-way tables with both margins kept under the l1 law, exactly: the columns are halved until they are single.
+
+For some columns the row sums q are known, and their halves' sums s are drawn: with weights left(s) right(q - s), given
+that they sum to zero. That can happen with a chance Z(q) that depends on q; so one goes on with chance Z(q) over the
+product of the rows' potentials, and otherwise starts again from the whole table. In the chance of a table all
+potentials of inner nodes cancel and the weights of the cells are left: the law is exact, whatever the potentials are.
+The first node needs no such test, for its q are all zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.lattice.potentials import Potential, cell_potential
+from discreet.lattice.splits import Grid, Split, split_of
+from discreet.lattice.zero_sums import LONG, Rows, given_sum, go_on
+from discreet.sample.bits import Bits, seeded
+
+MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
+PROBES = 32  # trials from which the share of accepted ones is guessed; only the size of batches depends on it
+DEVIATIONS = 7.5  # of a sum, inside the tables; beyond, everything is settled one by one and slowly
+DECAYS = 16  # the same, for the exponential tails of few cells
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Nodes of one depth that share their tables: the places of their sums, and of those of their halves."""
+
+    split: Split
+    nodes: Integers
+    left: Integers
+    right: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class HalvedColumns:
+    """A tree of columns: its nodes are numbered, the whole table is 0, `leaves` are the columns from left to right."""
+
+    stages: tuple[Stage, ...]
+    leaves: Integers
+    kinds: Integers  # of the rows
+
+    @property
+    def _nodes(self) -> int:
+        return 2 * len(self.leaves) - 1
+
+    @cached_property
+    def acceptance(self) -> float:
+        """About how many trials end in a table."""
+        probes = max(1, min(PROBES, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves))))
+        return (len(self._trials(probes, seeded(0))) + 0.5) / (probes + 1)
+
+    def draw(self, draws: int, bits: Bits) -> Integers:
+        """draws x rows x columns."""
+        most = max(1, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves)))
+        found, done = [np.zeros((0, len(self.kinds), len(self.leaves)), dtype=np.int64)], 0
+        while done < draws:
+            size = math.ceil(1.2 * (draws - done) / self.acceptance)
+            found.append(self._trials(min(most, size), bits)[: draws - done])
+            done += len(found[-1])
+        return np.concatenate(found)
+
+    def _trials(self, trials: int, bits: Bits) -> Integers:
+        """The tables in which so many trials end."""
+        rows = len(self.kinds)
+        sums = np.zeros((trials, self._nodes, rows), dtype=np.int64)
+        for depth, stage in enumerate(self.stages):
+            known = sums[:, stage.nodes]
+            if depth > 0:
+                going = go_on(Rows(stage.split, self.kinds, known.reshape(-1, rows)), bits)
+                alive = going.reshape(len(sums), len(stage.nodes)).all(axis=1)
+                sums, known = sums[alive], known[alive]
+            problems = Rows(stage.split, self.kinds, known.reshape(-1, rows))
+            parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
+            sums[:, stage.left], sums[:, stage.right] = parts, known - parts
+        return np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
+
+
+Splitter = Callable[[int, int], tuple[Split, object]]  # of the columns first .. last - 1: tables, and what they share
+
+
+def halved(columns: int, kinds: Integers, splitter: Splitter) -> HalvedColumns:
+    """The tree, breadth first; nodes of one depth whose tables are the same are drawn together."""
+    spans, first_child, level = [(0, columns)], {}, [0]
+    stages: list[Stage] = []
+    while level:
+        groups: dict[object, tuple[Split, list[int]]] = {}
+        for node in level:
+            first, last = spans[node]
+            middle = first + (last - first + 1) // 2
+            first_child[node] = len(spans)
+            spans += [(first, middle), (middle, last)]
+            split, shared = splitter(first, last)
+            groups.setdefault(shared, (split, []))[1].append(node)
+        for split, nodes in groups.values():
+            left = np.array([first_child[node] for node in nodes])
+            stages.append(Stage(split, np.array(nodes), left, left + 1))
+        below = [child for node in level for child in (first_child[node], first_child[node] + 1)]
+        level = [child for child in below if spans[child][1] - spans[child][0] > 1]
+    leaves = {first: node for node, (first, last) in enumerate(spans) if last - first == 1}
+    return HalvedColumns(tuple(stages), np.array([leaves[column] for column in range(columns)]), kinds)
+
+
+def noise_table(odds: Fraction, rows: int, columns: int) -> HalvedColumns:
+    """All cells alike and of any sign; best with the shorter side as columns."""
+    splits: dict[int, Split] = {}
+    cell, rate = cell_potential(odds), math.log(odds)
+    window = _window(rate, columns)
+
+    def potential(width: int) -> Potential:
+        return cell if width == 1 else split(width).sums[0]
+
+    def split(width: int) -> Split:
+        if width not in splits:
+            pair = potential((width + 1) // 2), potential(width // 2)
+            splits[width] = split_of([pair], window, _grids(rate, rows, width, window))
+        return splits[width]
+
+    return halved(
+        columns, np.zeros(rows, dtype=np.int64), lambda first, last: (split(last - first), last - first)
+    )
+
+
+def _window(rate: float, columns: int) -> int:
+    """Enough for nearly all sums of half of the columns."""
+    return math.ceil(DEVIATIONS * _deviation(rate) * math.sqrt(columns) / 2 + DECAYS / rate) + 2
+
+
+def _deviation(rate: float) -> float:
+    """Of a cell."""
+    return math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+
+
+def _grids(rate: float, rows: int, width: int, window: int) -> list[Grid]:
+    """For all rows and for those that are left when long tables are halved, until none are halved any more."""
+    numbers = [rows]
+    while numbers[-1] > LONG:
+        numbers.append(numbers[-1] // 2)
+    found = []
+    for number in numbers:
+        spread = _deviation(rate) * math.sqrt(number * width) / 2
+        reach = max(2 * window + 2, 14 * spread + 60 / rate)
+        found.append(Grid(number, 1 << math.ceil(math.log2(reach)), min(0.8 * rate, 9.5 / spread)))
+    return found
