@@ -10,22 +10,25 @@ The first node needs no such test, for its q are all zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.lattice.potentials import Potential, cell_potential
+from discreet.lattice.restricted import factor_near, tilting_logs
 from discreet.lattice.splits import Grid, Split, split_of
 from discreet.lattice.zero_sums import LONG, Rows, given_sum, go_on
 from discreet.sample.bits import Bits, seeded
 
 MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
-PROBES = 32  # trials from which the share of accepted ones is guessed; only the size of batches depends on it
+PROBES = 32  # trials at once from which the share of accepted ones is guessed; only the size of batches depends on it
+MOST_PROBES = 512  # a second or so, where one is accepted so rarely that another sampler should be looked for
 DEVIATIONS = 7.5  # of a sum, inside the tables; beyond, everything is settled one by one and slowly
+STEEPEST = 0.6  # of the rate: tilts beyond it make heavy tails
 DECAYS = 16  # the same, for the exponential tails of few cells
 
 
@@ -53,9 +56,12 @@ class HalvedColumns:
 
     @cached_property
     def acceptance(self) -> float:
-        """About how many trials end in a table."""
-        probes = max(1, min(PROBES, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves))))
-        return (len(self._trials(probes, seeded(0))) + 0.5) / (probes + 1)
+        """About how many trials end in a table; none of many: nearly none. Guessed from trials that are thrown away."""
+        size = max(1, min(PROBES, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves))))
+        bits, trials, found = seeded(0), 0, 0
+        while found == 0 and trials < MOST_PROBES:
+            found, trials = len(self._trials(size, bits)), trials + size
+        return (found + 0.5) / (trials + 1)
 
     def draw(self, draws: int, bits: Bits) -> Integers:
         """draws x rows x columns."""
@@ -108,6 +114,7 @@ def halved(columns: int, kinds: Integers, splitter: Splitter) -> HalvedColumns:
     return HalvedColumns(tuple(stages), np.array([leaves[column] for column in range(columns)]), kinds)
 
 
+@lru_cache(maxsize=16)
 def noise_table(odds: Fraction, rows: int, columns: int) -> HalvedColumns:
     """All cells alike and of any sign; best with the shorter side as columns."""
     splits: dict[int, Split] = {}
@@ -123,9 +130,45 @@ def noise_table(odds: Fraction, rows: int, columns: int) -> HalvedColumns:
             splits[width] = split_of([pair], window, _grids(rate, rows, width, window))
         return splits[width]
 
-    return halved(
-        columns, np.zeros(rows, dtype=np.int64), lambda first, last: (split(last - first), last - first)
-    )
+    return halved(columns, np.zeros(rows, dtype=np.int64), lambda first, last: (split(last - first), last - first))
+
+
+def nonnegative_table(odds: Fraction, counts: Integers) -> HalvedColumns:
+    """No noise below minus the count of its cell: a kind per row, and tables for every node. How long it takes to make
+    and to draw depends on the counts."""
+    rows, columns = counts.shape
+    rate, tilts = math.log(odds), _tilts(odds, counts)
+    window = min(_window(rate, columns), max(1, int(counts.sum(axis=1).max())))
+    cells = [[cell_potential(odds, tilts[i][j], int(counts[i, j])) for j in range(columns)] for i in range(rows)]
+    splits: dict[tuple[int, int], Split] = {}
+
+    def potentials(first: int, last: int) -> Sequence[Potential]:
+        return [row[first] for row in cells] if last - first == 1 else split(first, last).sums
+
+    def split(first: int, last: int) -> Split:
+        if (first, last) not in splits:
+            middle = first + (last - first + 1) // 2
+            pairs = list(zip(potentials(first, middle), potentials(middle, last)))
+            splits[first, last] = split_of(pairs, window, _grids(rate, rows, last - first, window))
+        return splits[first, last]
+
+    return halved(columns, np.arange(rows), lambda first, last: (split(first, last), first))
+
+
+def _tilts(odds: Fraction, counts: Integers) -> list[list[Fraction]]:
+    """A factor per row and one per column, multiplied. They cancel, since noise changes no sum; with good ones the
+    means nearly vanish, and more trials are accepted."""
+    rows, columns = counts.shape
+    numbers = np.arange(rows * columns)
+    along_rows = numbers // columns == np.arange(rows)[:, None]
+    along_columns = numbers % columns == np.arange(columns - 1)[:, None]
+    margins = np.concatenate([along_rows, along_columns]).astype(np.int64)
+    logs = np.append(tilting_logs(odds, margins, [np.array([count]) for count in counts.ravel()]), 0.0)
+    sums = logs[:rows, None] + logs[rows:]
+    gentler = min(1.0, STEEPEST * math.log(odds) / max(float(np.abs(sums).max()), 1e-9))
+    along = [factor_near(gentler * log) for log in sums[:, 0].tolist()]
+    across = [factor_near(gentler * log) for log in (sums[0] - sums[0, 0]).tolist()]
+    return [[one * other for other in across] for one in along]
 
 
 def _window(rate: float, columns: int) -> int:

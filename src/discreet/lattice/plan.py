@@ -216,7 +216,7 @@ def _graded(promise: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            "Allow negative counts, or keep less",
+            'Project instead (nonnegative_by="project"), allow negative counts, or keep less',
         )
     if not allow_diagnosed:
         raise NotProven(

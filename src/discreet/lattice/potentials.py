@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +62,11 @@ class Potential:
     @property
     def high(self) -> int:
         return self.low + len(self.values) - 1
+
+    @cached_property
+    def even(self) -> bool:
+        """The same at q and -q."""
+        return self.least is None and self.down == self.up and np.array_equal(self.values, self.values[::-1])
 
     def at(self, point: int) -> arb:
         from flint import arb

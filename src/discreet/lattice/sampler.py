@@ -14,6 +14,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
+from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegative_table
 from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,
@@ -35,10 +36,13 @@ from discreet.sample.bits import Bits
 
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RARE = 0.02  # from here on Klein's walk is faster
+SELDOM = 0.002  # the same, for trials of whole two-way tables, of a millisecond or more each
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
 # of noise, in units, by sampler and law: their tables and walks grow with it, and beyond this a draw takes many minutes
 WIDEST_DRAWN = {
     ("row-transfer", "l1"): 1 << 10,
+    ("halved-columns", "l1"): 1 << 6,
+    ("halved-nonnegative", "l1"): 1 << 4,
     ("merging", "l1"): 1 << 16,
     ("merging", "gaussian"): 1 << 16,
     ("halving", "gaussian"): 1 << 16,
@@ -47,6 +51,7 @@ WIDEST_DRAWN = {
     ("chain", "l1"): 1 << 16,
     ("chain", "gaussian"): 1 << 16,
 }
+LONGEST_CONDITIONED = 12  # side of a two-way table without negative counts: beyond, hardly a trial may be accepted
 LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 
@@ -207,6 +212,48 @@ class NarrowPiece:
 
 
 @dataclass(frozen=True, eq=False)
+class WidePiece:
+    """A two-way table of any number of columns, or one without negative counts."""
+
+    part: Part
+    odds: Fraction
+    restricted: bool
+    grade: str = "exact"
+
+    @property
+    def name(self) -> str:
+        return "halved-nonnegative" if self.restricted else "halved-columns"
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        assert self.part.grid is not None
+        rows, columns = self.part.grid.place.shape
+        return rows, columns
+
+    @cached_property
+    def cells(self) -> Integers:
+        """Row by row of the table."""
+        assert self.part.grid is not None
+        return np.concatenate(self.part.classes)[self.part.grid.place.ravel()]
+
+    @cached_property
+    def table(self) -> HalvedColumns:
+        return noise_table(self.odds, *self._shape)
+
+    @property
+    def often(self) -> bool:
+        """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
+        too wide to be planned, that is said instead."""
+        return WIDEST_DRAWN[self.name, "l1"] * (self.odds - 1) < 1 or self.table.acceptance >= SELDOM
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        if not self.restricted:
+            return self.table.draw(draws, bits).reshape(draws, -1)
+        assert counts is not None
+        return nonnegative_table(self.odds, counts.reshape(self._shape)).draw(draws, bits).reshape(draws, -1)
+
+
+@dataclass(frozen=True, eq=False)
 class WalkPiece:
     """Klein's walk: Gaussian noise on one part, or l2 noise on everything at once."""
 
@@ -268,12 +315,14 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
 
 
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
-    narrow = part.grid is not None and part.grid.place.shape[1] <= WIDEST
-    single = bool(np.all(part.sizes == 1))
-    if narrow and noise.odds is not None and not nonnegative:
-        assert part.grid is not None
-        if single or part.grid.place.shape[1] == 2:
+    if part.grid is not None and noise.odds is not None:
+        rows, columns = part.grid.place.shape
+        single = bool(np.all(part.sizes == 1))
+        if not nonnegative and columns <= (WIDEST if single else 2):
             return NarrowPiece(part, noise.odds)
+        wide = WidePiece(part, noise.odds, nonnegative)
+        if single and (rows <= LONGEST_CONDITIONED if nonnegative else wide.often):
+            return wide
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0

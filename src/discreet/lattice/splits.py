@@ -13,7 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -23,9 +24,10 @@ from discreet.arrays import Floats, Integers
 from discreet.lattice.potentials import Potential, SplitLaw, Tail
 
 Waves = NDArray[np.complex128]
+Pair = tuple[Potential, Potential]
 
 UNIT = 2.0**-53  # the relative error of one operation on floats
-NEGLIGIBLE = 2.0**-56  # of frequencies that are left out, together: of the size of rounding errors
+NEGLIGIBLE = 2.0**-48  # of frequencies that are left out, together: of the size of rounding errors
 SLACK = 1 + 2.0**-36  # covers the rounding of sums of up to 2^16 positive terms and of what is done with them
 SMALLEST = 1e-200  # sums below it could be touched by underflow
 LENGTHENED = 0.97  # a node's tails fall this much slower than those of its halves: then a constant bounds them
@@ -54,19 +56,14 @@ class Spectra:
 
     @cached_property
     def shares(self) -> Floats:
-        """What each frequency counts in the mean over the grid."""
-        shares = np.full(self.waves.shape[2], 2.0 / self.grid.period)
-        shares[0] = 1.0 / self.grid.period
-        if len(shares) == self.grid.period // 2 + 1:
-            shares[-1] = 1.0 / self.grid.period
-        return shares
+        return _shares(self.waves.shape[2], self.grid.period)
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """Tables by kind and sum, the sums -window .. window."""
 
-    pairs: tuple[tuple[Potential, Potential], ...]
+    pairs: tuple[Pair, ...]
     sums: tuple[Potential, ...]  # potentials of the sums themselves
     scales: tuple[float, ...]  # powers of two: excess = scale * potential / (sum of left(s) right(q - s))
     window: int
@@ -103,74 +100,93 @@ class Split:
         for kind in np.unique(kinds).tolist():
             those = np.flatnonzero(kinds == kind)
             for bite in np.array_split(those, 1 + len(those) * 2 * sums // MOST_AT_ONCE):
-                kernel = _Kernel.of(*self.pairs[kind], self.window, places[bite] % sums - self.window)
+                kernel = _Kernel.of(self.pairs[kind], self.window, places[bite] % sums - self.window)
                 found[bite] = np.minimum(np.cumsum(kernel.chances, axis=1), 1.0)
         found += np.arange(len(places))[:, None]
         return found.ravel()
 
 
-def split_of(pairs: Sequence[tuple[Potential, Potential]], window: int, grids: Sequence[Grid]) -> Split:
+def split_of(pairs: Sequence[Pair], window: int, grids: Sequence[Grid]) -> Split:
     """Tables for a table of as many rows as the first grid. Only speed depends on the window and the grids, whose
     periods are above twice the window."""
-    middles = [_Kernel.of(*pair, window, np.zeros(1, dtype=np.int64)) for pair in pairs]
-    kept = [max(_kept(middle, grid) for middle in middles) for grid in grids]
+    middles = [_Kernel.of(pair, window, np.zeros(1, dtype=np.int64)) for pair in pairs]
+    kept = [_kept(middles, grid) for grid in grids]
     found = [_tables(pair, window, grids, kept) for pair in pairs]
     spectra = tuple(
         Spectra(grid, *(np.stack([tables.spectra[i][j] for tables in found]) for j in range(4)))
         for i, grid in enumerate(grids)
     )
-    made = [_potential(pair, window, tables.log_excess) for pair, tables in zip(pairs, found)]
+    wholes, doubt, peaks, excess = (np.stack(tables) for tables in zip(*(tables.flat for tables in found)))
+    made = [_potential(pair, window, logs) for pair, logs in zip(pairs, excess)]
     return Split(
         tuple(pairs),
         tuple(potential for potential, _ in made),
         tuple(scale for _, scale in made),
         window,
         spectra,
-        np.stack([tables.doubt for tables in found]),
-        np.stack([_log_excess(tables.wholes, *one) for tables, one in zip(found, made)]),
-        np.stack([tables.peaks for tables in found]),
+        doubt,
+        np.stack([_log_excess(whole, *one) for whole, one in zip(wholes, made)]),
+        peaks,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Of one kind, by sum."""
+    """Of one kind, by sum. Flat: wholes, doubt, peaks, logarithms of excess; on each grid what Spectra has."""
 
-    wholes: Floats
-    doubt: Floats
-    peaks: Floats
-    log_excess: Floats
-    spectra: tuple[tuple[NDArray[np.number], ...], ...]
+    flat: tuple[Floats, ...]
+    spectra: tuple[tuple[NDArray[Any], ...], ...]
+
+    @property
+    def mirrored(self) -> _Tables:
+        """Of the opposite sums, in opposite order."""
+        spectra = (
+            (waves[::-1].conj(), others[::-1], falling[::-1], rising[::-1])
+            for waves, others, rising, falling in self.spectra
+        )
+        return _Tables(tuple(table[::-1] for table in self.flat), tuple(spectra))
+
+    @property
+    def but_the_first(self) -> _Tables:
+        spectra = (tuple(table[1:] for table in tables) for tables in self.spectra)
+        return _Tables(tuple(table[1:] for table in self.flat), tuple(spectra))
 
 
-def _tables(pair: tuple[Potential, Potential], window: int, grids: Sequence[Grid], kept: Sequence[int]) -> _Tables:
-    bites = [_bite(kernel, grids, kept) for kernel in _kernels(pair, window, grids)]
-    spectra = tuple(
-        tuple(np.concatenate([bite.spectra[i][j] for bite in bites]) for j in range(4)) for i in range(len(grids))
+def _joined(bites: Sequence[_Tables]) -> _Tables:
+    flat = tuple(np.concatenate(tables) for tables in zip(*(bite.flat for bite in bites)))
+    spectra = (
+        tuple(np.concatenate(tables) for tables in zip(*grids)) for grids in zip(*(bite.spectra for bite in bites))
     )
-    flat = (np.concatenate([getattr(bite, name) for bite in bites]) for name in _FLAT)
-    return _Tables(*flat, spectra)
+    return _Tables(flat, tuple(spectra))
 
 
-_FLAT = ("wholes", "doubt", "peaks", "log_excess")
+def _tables(pair: Pair, window: int, grids: Sequence[Grid], kept: Sequence[int]) -> _Tables:
+    """Where both potentials are even, the sums below zero mirror those above."""
+    tables = _joined([_bite(kernel, grids, kept) for kernel in _kernels(pair, window, grids)])
+    return _joined([tables.mirrored, tables.but_the_first]) if _even(pair) else tables
 
 
-def _kernels(pair: tuple[Potential, Potential], window: int, grids: Sequence[Grid]) -> Iterator[_Kernel]:
+def _even(pair: Pair) -> bool:
+    return pair[0].even and pair[1].even
+
+
+def _kernels(pair: Pair, window: int, grids: Sequence[Grid]) -> Iterator[_Kernel]:
     longest = max(4 * window, *(grid.period for grid in grids))
     step = max(1, MOST_AT_ONCE // longest)
-    for first in range(-window, window + 1, step):
-        yield _Kernel.of(*pair, window, np.arange(first, min(first + step, window + 1)))
+    for first in range(0 if _even(pair) else -window, window + 1, step):
+        yield _Kernel.of(pair, window, np.arange(first, min(first + step, window + 1)))
 
 
 def _bite(kernel: _Kernel, grids: Sequence[Grid], kept: Sequence[int]) -> _Tables:
-    spectra, excess = [], np.zeros(0)
+    spectra: list[tuple[NDArray[Any], ...]] = []
+    excess = np.zeros(0)
     for grid, number in zip(grids, kept):
-        moduli = _moduli(kernel, grid.period)
-        excess = excess if len(excess) else _excess(moduli, grid)
+        moduli, others = _moduli(kernel, grid.period, number)
+        excess = excess if len(excess) else _excess(moduli, others, grid)
         moments = (_moment(kernel, tilt) for tilt in (grid.tilt, -grid.tilt))
-        spectra.append((_waves(kernel, grid.period, number), _largest(moduli[:, number:]), *moments))
+        spectra.append((_waves(kernel, grid.period, number), np.log(others), *moments))
     peaks = np.minimum((kernel.chances.max(axis=1) + kernel.doubt) * SLACK, 1.0)
-    return _Tables(kernel.wholes, kernel.doubt, peaks, excess, tuple(spectra))
+    return _Tables((kernel.wholes, kernel.doubt, peaks, excess), tuple(spectra))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +199,8 @@ class _Kernel:
     weights: Floats
 
     @classmethod
-    def of(cls, left: Potential, right: Potential, window: int, sums: Integers) -> _Kernel:
+    def of(cls, pair: Pair, window: int, sums: Integers) -> _Kernel:
+        left, right = pair
         across = left.floats(2 * window + 1)
         back = sliding_window_view(right.floats(3 * window + 1)[::-1], 4 * window + 3)
         return cls(left, right, window, back[window - sums] * across)
@@ -225,47 +242,59 @@ def _ratios(left: Potential, right: Potential) -> tuple[float, float]:
 
 def _waves(kernel: _Kernel, period: int, kept: int) -> Waves:
     """Sums of at most N terms of modulus at most k(s|q): within N roundings of the truth, like everything in doubt."""
-    steps = np.arange(-kernel.window, kernel.window + 1)[:, None] * np.arange(kept)
-    turns = (steps + period // 2) % period - period // 2
-    angles = turns * (2 * math.pi / period)
-    return kernel.chances @ np.cos(angles) + 1j * (kernel.chances @ np.sin(angles))
+    cosines, sines = _turns(kernel.window, period, kept)
+    return kernel.chances @ cosines + 1j * (kernel.chances @ sines)
 
 
-def _moduli(kernel: _Kernel, period: int) -> Floats:
-    """Upper bounds on the modulus of the characteristic function at all frequencies of the grid.
+@lru_cache(maxsize=2)
+def _turns(window: int, period: int, kept: int) -> tuple[Floats, Floats]:
+    """Of 2 pi s j / period, reduced in integers to half a turn."""
+    steps = np.arange(-window, window + 1)[:, None] * np.arange(kept)
+    angles = ((steps + period // 2) % period - period // 2) * (2 * math.pi / period)
+    return np.cos(angles), np.sin(angles)
+
+
+def _moduli(kernel: _Kernel, period: int, kept: int) -> tuple[Floats, Floats]:
+    """Upper bounds on the modulus of the characteristic function: at the kept frequencies of a grid, and at all others.
 
     A fast transform of length T errs in the mean square by at most a few log2(T) roundings of the whole; no single
     frequency can therefore be off by more than sqrt(T) times that.
     """
     error = 16 * math.log2(period) * math.sqrt(period) * UNIT
     transform = np.fft.rfft(kernel.chances, n=period, axis=1)
-    return np.minimum(np.abs(transform) + (kernel.doubt + error)[:, None], 1.0)
+    squares = transform.real**2 + transform.imag**2
+    doubt = kernel.doubt + error
+    first = np.minimum(np.sqrt(squares[:, :kept]) + doubt[:, None], 1.0)
+    others = squares[:, kept:].max(axis=1) if kept < squares.shape[1] else np.zeros(len(squares))
+    return first, np.minimum(np.sqrt(others) + doubt, 1.0)
 
 
-def _kept(middle: _Kernel, grid: Grid) -> int:
-    """How many frequencies do not die out in the product over the rows."""
-    return int(np.flatnonzero(_moduli(middle, grid.period)[0] > NEGLIGIBLE ** (1 / grid.rows))[-1]) + 1
+def _kept(middles: Sequence[_Kernel], grid: Grid) -> int:
+    """How many frequencies do not die out in the product over the rows, if all sums are zero."""
+    moduli = np.concatenate([_moduli(middle, grid.period, grid.period // 2 + 1)[0] for middle in middles])
+    product = np.log(moduli).mean(axis=0) * grid.rows
+    return int(np.flatnonzero(product > math.log(NEGLIGIBLE))[-1]) + 1
 
 
-def _excess(moduli: Floats, grid: Grid) -> Floats:
+def _excess(moduli: Floats, others: Floats, grid: Grid) -> Floats:
     """Not below (1/2pi int |k^|^rows)^(1/rows), in logarithms.
 
     For an even power the integral is the chance that a sum of differences is zero; the mean over the grid is the chance
     that it is a multiple of the period, and larger. Odd powers lie between even ones, convex in logarithms.
     """
     even = (grid.rows - 1, grid.rows + 1) if grid.rows % 2 else (grid.rows, grid.rows)
-    return np.asarray(sum(_log_power(moduli, power, grid.period) for power in even) / (2 * grid.rows))
+    shares = _shares(moduli.shape[1], grid.period)
+    means = ((moduli**power) @ shares + others**power for power in even)
+    return np.asarray(sum(np.log(np.minimum(mean * SLACK, 1.0)) for mean in means) / (2 * grid.rows))
 
 
-def _log_power(moduli: Floats, power: int, period: int) -> Floats:
-    counted = np.full(moduli.shape[1], 2.0 / period)
-    counted[0] = counted[-1] = 1.0 / period
-    return np.asarray(np.log((moduli**power) @ counted * SLACK))
-
-
-def _largest(moduli: Floats) -> Floats:
-    """Logarithm of the largest wave left out; if there is none, of nearly nothing."""
-    return np.log(moduli.max(axis=1)) if moduli.shape[1] else np.full(len(moduli), -1e6)
+def _shares(kept: int, period: int) -> Floats:
+    """What each of the first frequencies, and its mirror image, counts in a mean over the grid."""
+    shares = np.full(kept, 2.0 / period)
+    shares[0] = 1.0 / period
+    if kept == period // 2 + 1:
+        shares[-1] = 1.0 / period
+    return shares
 
 
 def _moment(kernel: _Kernel, tilt: float) -> Floats:
@@ -278,11 +307,13 @@ def _moment(kernel: _Kernel, tilt: float) -> Floats:
     return np.asarray(np.log(np.where(kernel.doubt < 1, tilted.sum(axis=1) / kernel.wholes, 1.0) * SLACK))
 
 
-def _potential(pair: tuple[Potential, Potential], window: int, log_excess: Floats) -> tuple[Potential, float]:
+def _potential(pair: Pair, window: int, log_excess: Floats) -> tuple[Potential, float]:
     """Large enough by `log_excess` in the window; all weights of the sum together in the next two; larger beyond."""
     left, right = pair
     raised = _all_weights(left, right, 3 * window)
     raised[2 * window : 4 * window + 1] *= np.exp(log_excess) * SLACK
+    if _even(pair):
+        raised = np.maximum(raised, raised[::-1])
     scale = 2.0 ** math.floor(math.log2(raised[3 * window]))
     least = None if left.least is None or right.least is None else left.least + right.least
     up, down = (_tail(pair, side, 3 * window, scale) for side in (1, -1))
@@ -298,7 +329,7 @@ def _all_weights(left: Potential, right: Potential, reach: int) -> Floats:
     return np.asarray((np.convolve(back, across, "valid") + below + above) * SLACK)
 
 
-def _tail(pair: tuple[Potential, Potential], side: int, end: int, scale: float) -> Tail:
+def _tail(pair: Pair, side: int, end: int, scale: float) -> Tail:
     """By Chernoff's bound: the weights of q together are at most ratio^q sum left(s) ratio^-s sum right(s) ratio^-s."""
     ratio = max(float(half.up.ratio if side > 0 else half.down.ratio) for half in pair) ** LENGTHENED
     factor = math.prod(_transform(half, side, ratio, 2 * end) for half in pair)

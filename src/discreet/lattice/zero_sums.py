@@ -26,6 +26,7 @@ from discreet.sample.draw import WORD_BITS, invert
 if TYPE_CHECKING:
     from flint import arb
 
+UNSURE = 0.1  # doubts beyond it do not add up: then nothing is known
 LONG = 32  # rows from which they are halved
 AT_ONCE = 1 << 20  # waves gathered at once: 16 MB
 LOOKUPS = 1 << 10  # a round costs hardly more up to here, so trials that may be wasted are cheap
@@ -90,6 +91,7 @@ def go_on(rows: Rows, bits: Bits) -> Flags:
     scale = np.exp(-logarithm)
     doubt = 2 * spectrum.doubt + 8 * (len(rows.kinds) + np.abs(logarithm) + 16) * UNIT
     low, high = (value - error) * scale * (1 - doubt), (value + error) * scale * (1 + doubt)
+    low, high = np.where(doubt < UNSURE, low, 0.0), np.where(doubt < UNSURE, high, 1.0)
     if np.any(low > 1):
         raise ArithmeticError("a bound on a chance was exceeded")
     return Enclosure(low, high).compare(lambda i: _exact_chance(rows, i), bits)
@@ -148,7 +150,7 @@ class Spectrum:
     def left_out(self) -> Floats:
         """No more than this comes from frequencies that were left out, and from rounding."""
         together = np.exp(self.rows.added(self._tables.left_out)) + 2 * self.doubt * self._tables.shares.sum()
-        return np.where(self.doubt < 0.1, together, 1.0)
+        return np.where(self.doubt < UNSURE, together, 1.0)
 
     def at(self, points: Integers) -> tuple[Floats, Floats]:
         """The chance of these sums, and a bound on the error."""
