@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from discreet.arrays import Integers
-from discreet.lattice.potentials import Potential, cell_potential
+from discreet.arrays import Flags, Integers
+from discreet.lattice.potentials import Potential, cell_potential, no_potential
 from discreet.lattice.restricted import factor_near, tilting_logs
 from discreet.lattice.splits import Grid, Split, split_of
 from discreet.lattice.zero_sums import LONG, Rows, given_sum, go_on
@@ -37,6 +37,7 @@ class Stage:
     """Nodes of one depth that share their tables: the places of their sums, and of those of their halves."""
 
     split: Split
+    kinds: Integers  # of the rows
     nodes: Integers
     left: Integers
     right: Integers
@@ -48,7 +49,10 @@ class HalvedColumns:
 
     stages: tuple[Stage, ...]
     leaves: Integers
-    kinds: Integers  # of the rows
+
+    @property
+    def _cells(self) -> int:
+        return len(self.stages[0].kinds) * len(self.leaves)
 
     @property
     def _nodes(self) -> int:
@@ -57,7 +61,7 @@ class HalvedColumns:
     @cached_property
     def acceptance(self) -> float:
         """About how many trials end in a table; none of many: nearly none. Guessed from trials that are thrown away."""
-        size = max(1, min(PROBES, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves))))
+        size = max(1, min(PROBES, MOST_CELLS_AT_ONCE // self._cells))
         bits, trials, found = seeded(0), 0, 0
         while found == 0 and trials < MOST_PROBES:
             found, trials = len(self._trials(size, bits)), trials + size
@@ -65,8 +69,8 @@ class HalvedColumns:
 
     def draw(self, draws: int, bits: Bits) -> Integers:
         """draws x rows x columns."""
-        most = max(1, MOST_CELLS_AT_ONCE // (len(self.kinds) * len(self.leaves)))
-        found, done = [np.zeros((0, len(self.kinds), len(self.leaves)), dtype=np.int64)], 0
+        most = max(1, MOST_CELLS_AT_ONCE // self._cells)
+        found, done = [np.zeros((0, len(self.stages[0].kinds), len(self.leaves)), dtype=np.int64)], 0
         while done < draws:
             size = math.ceil(1.2 * (draws - done) / self.acceptance)
             found.append(self._trials(min(most, size), bits)[: draws - done])
@@ -75,84 +79,119 @@ class HalvedColumns:
 
     def _trials(self, trials: int, bits: Bits) -> Integers:
         """The tables in which so many trials end."""
-        rows = len(self.kinds)
+        rows = len(self.stages[0].kinds)
         sums = np.zeros((trials, self._nodes, rows), dtype=np.int64)
         for depth, stage in enumerate(self.stages):
             known = sums[:, stage.nodes]
             if depth > 0:
-                going = go_on(Rows(stage.split, self.kinds, known.reshape(-1, rows)), bits)
+                going = go_on(Rows(stage.split, stage.kinds, known.reshape(-1, rows)), bits)
                 alive = going.reshape(len(sums), len(stage.nodes)).all(axis=1)
                 sums, known = sums[alive], known[alive]
-            problems = Rows(stage.split, self.kinds, known.reshape(-1, rows))
+            problems = Rows(stage.split, stage.kinds, known.reshape(-1, rows))
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
             sums[:, stage.left], sums[:, stage.right] = parts, known - parts
         return np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
 
 
-Splitter = Callable[[int, int], tuple[Split, object]]  # of the columns first .. last - 1: tables, and what they share
+Splitter = Callable[[int, int], tuple[Split, Integers]]  # of the columns first .. last - 1: tables, kinds of the rows
 
 
-def halved(columns: int, kinds: Integers, splitter: Splitter) -> HalvedColumns:
+def halved(columns: int, splitter: Splitter) -> HalvedColumns:
     """The tree, breadth first; nodes of one depth whose tables are the same are drawn together."""
     spans, first_child, level = [(0, columns)], {}, [0]
     stages: list[Stage] = []
     while level:
-        groups: dict[object, tuple[Split, list[int]]] = {}
+        groups: dict[tuple[int, bytes], tuple[Split, Integers, list[int]]] = {}
         for node in level:
             first, last = spans[node]
-            middle = first + (last - first + 1) // 2
+            middle = _middle(first, last)
             first_child[node] = len(spans)
             spans += [(first, middle), (middle, last)]
-            split, shared = splitter(first, last)
-            groups.setdefault(shared, (split, []))[1].append(node)
-        for split, nodes in groups.values():
+            split, kinds = splitter(first, last)
+            groups.setdefault((id(split), kinds.tobytes()), (split, kinds, []))[2].append(node)
+        for split, kinds, nodes in groups.values():
             left = np.array([first_child[node] for node in nodes])
-            stages.append(Stage(split, np.array(nodes), left, left + 1))
+            stages.append(Stage(split, kinds, np.array(nodes), left, left + 1))
         below = [child for node in level for child in (first_child[node], first_child[node] + 1)]
         level = [child for child in below if spans[child][1] - spans[child][0] > 1]
     leaves = {first: node for node, (first, last) in enumerate(spans) if last - first == 1}
-    return HalvedColumns(tuple(stages), np.array([leaves[column] for column in range(columns)]), kinds)
+    return HalvedColumns(tuple(stages), np.array([leaves[column] for column in range(columns)]))
+
+
+def _middle(first: int, last: int) -> int:
+    return first + (last - first + 1) // 2
+
+
+Pattern = tuple[bool, ...]  # which cells of a row are there
 
 
 @lru_cache(maxsize=16)
-def noise_table(odds: Fraction, rows: int, columns: int) -> HalvedColumns:
-    """All cells alike and of any sign; best with the shorter side as columns."""
-    splits: dict[int, Split] = {}
-    cell, rate = cell_potential(odds), math.log(odds)
+def noise_table(
+    odds: Fraction, rows: int, columns: int, holes: frozenset[tuple[int, int]] = frozenset()
+) -> HalvedColumns:
+    """Cells of any sign, all alike, except that there is nothing in the holes; best with the shorter side as columns.
+
+    Rows that have their holes, among the columns of a node, in the same places are of the same kind.
+    """
+    rate = math.log(odds)
     window = _window(rate, columns)
+    splits: dict[tuple[Pattern, ...], Split] = {}
 
-    def potential(width: int) -> Potential:
-        return cell if width == 1 else split(width).sums[0]
+    def pattern(row: int, first: int, last: int) -> Pattern:
+        return tuple((row, column) not in holes for column in range(first, last))
 
-    def split(width: int) -> Split:
-        if width not in splits:
-            pair = potential((width + 1) // 2), potential(width // 2)
-            splits[width] = split_of([pair], window, _grids(rate, rows, width, window))
-        return splits[width]
+    def patterns(first: int, last: int) -> tuple[Pattern, ...]:
+        held = {row for row, column in holes if first <= column < last}
+        whole = [(True,) * (last - first)] if len(held) < rows else []
+        return tuple(dict.fromkeys([*whole, *(pattern(row, first, last) for row in sorted(held))]))
 
-    return halved(columns, np.zeros(rows, dtype=np.int64), lambda first, last: (split(last - first), last - first))
+    def potential(found: Pattern, first: int, last: int) -> Potential:
+        if last - first == 1:
+            return cell_potential(odds) if found[0] else no_potential(odds)
+        return split(first, last).sums[patterns(first, last).index(found)]
+
+    def split(first: int, last: int) -> Split:
+        there, middle = patterns(first, last), _middle(first, last)
+        if there not in splits:
+            half = middle - first
+            pairs = [(potential(one[:half], first, middle), potential(one[half:], middle, last)) for one in there]
+            splits[there] = split_of(pairs, window, _grids(rate, rows, last - first, window))
+        return splits[there]
+
+    def splitter(first: int, last: int) -> tuple[Split, Integers]:
+        there = {one: kind for kind, one in enumerate(patterns(first, last))}
+        held = {row for row, column in holes if first <= column < last}
+        kinds = np.zeros(rows, dtype=np.int64)
+        for row in held:
+            kinds[row] = there[pattern(row, first, last)]
+        return split(first, last), kinds
+
+    return halved(columns, splitter)
 
 
-def nonnegative_table(odds: Fraction, counts: Integers) -> HalvedColumns:
+def nonnegative_table(odds: Fraction, counts: Integers, there: Flags | None = None) -> HalvedColumns:
     """No noise below minus the count of its cell: a kind per row, and tables for every node. How long it takes to make
-    and to draw depends on the counts."""
+    and to draw depends on the counts. Cells may be missing."""
     rows, columns = counts.shape
+    there = np.ones(counts.shape, dtype=bool) if there is None else there
     rate, tilts = math.log(odds), _tilts(odds, counts)
     window = min(_window(rate, columns), max(1, int(counts.sum(axis=1).max())))
-    cells = [[cell_potential(odds, tilts[i][j], int(counts[i, j])) for j in range(columns)] for i in range(rows)]
     splits: dict[tuple[int, int], Split] = {}
 
+    def cell(i: int, j: int) -> Potential:
+        return cell_potential(odds, tilts[i][j], int(counts[i, j])) if there[i, j] else no_potential(odds)
+
     def potentials(first: int, last: int) -> Sequence[Potential]:
-        return [row[first] for row in cells] if last - first == 1 else split(first, last).sums
+        return [cell(i, first) for i in range(rows)] if last - first == 1 else split(first, last).sums
 
     def split(first: int, last: int) -> Split:
         if (first, last) not in splits:
-            middle = first + (last - first + 1) // 2
+            middle = _middle(first, last)
             pairs = list(zip(potentials(first, middle), potentials(middle, last)))
             splits[first, last] = split_of(pairs, window, _grids(rate, rows, last - first, window))
         return splits[first, last]
 
-    return halved(columns, np.arange(rows), lambda first, last: (split(first, last), first))
+    return halved(columns, lambda first, last: (split(first, last), np.arange(rows)))
 
 
 def _tilts(odds: Fraction, counts: Integers) -> list[list[Fraction]]:

@@ -93,6 +93,12 @@ def cell_potential(odds: Fraction, tilt: Fraction = Fraction(1), count: int | No
     return Potential(0, np.ones(1), down, up, None if count is None else -count)
 
 
+def no_potential(odds: Fraction) -> Potential:
+    """Of a cell that is always zero."""
+    nothing = Tail(Fraction(0), 1 / odds)
+    return Potential(0, np.ones(1), nothing, nothing, 0)
+
+
 @dataclass(frozen=True)
 class SplitLaw:
     """The left part s of a sum: weight left(s) right(sum - s). Slow and to any precision: it settles ties."""

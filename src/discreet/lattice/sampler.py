@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
@@ -225,20 +225,23 @@ class WidePiece:
         return "halved-nonnegative" if self.restricted else "halved-columns"
 
     @property
-    def _shape(self) -> tuple[int, int]:
-        assert self.part.grid is not None
-        rows, columns = self.part.grid.place.shape
-        return rows, columns
+    def _places(self) -> Integers:
+        assert self.part.places is not None
+        return self.part.places
+
+    @cached_property
+    def _there(self) -> Flags:
+        return self._places >= 0
 
     @cached_property
     def cells(self) -> Integers:
         """Row by row of the table."""
-        assert self.part.grid is not None
-        return np.concatenate(self.part.classes)[self.part.grid.place.ravel()]
+        return np.concatenate(self.part.classes)[self._places[self._there]]
 
     @cached_property
     def table(self) -> HalvedColumns:
-        return noise_table(self.odds, *self._shape)
+        holes = frozenset((int(row), int(column)) for row, column in np.argwhere(~self._there))
+        return noise_table(self.odds, *self._places.shape, holes)
 
     @property
     def often(self) -> bool:
@@ -247,10 +250,14 @@ class WidePiece:
         return WIDEST_DRAWN[self.name, "l1"] * (self.odds - 1) < 1 or self.table.acceptance >= SELDOM
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        if not self.restricted:
-            return self.table.draw(draws, bits).reshape(draws, -1)
+        table = self._conditioned(counts) if self.restricted else self.table
+        return table.draw(draws, bits)[:, self._there]
+
+    def _conditioned(self, counts: Integers | None) -> HalvedColumns:
         assert counts is not None
-        return nonnegative_table(self.odds, counts.reshape(self._shape)).draw(draws, bits).reshape(draws, -1)
+        table = np.zeros(self._there.shape, dtype=np.int64)
+        table[self._there] = counts
+        return nonnegative_table(self.odds, table, self._there)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,10 +322,10 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
 
 
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
-    if part.grid is not None and noise.odds is not None:
-        rows, columns = part.grid.place.shape
+    if part.places is not None and noise.odds is not None:
+        rows, columns = part.places.shape
         single = bool(np.all(part.sizes == 1))
-        if not nonnegative and columns <= (WIDEST if single else 2):
+        if part.grid is not None and not nonnegative and columns <= (WIDEST if single else 2):
             return NarrowPiece(part, noise.odds)
         wide = WidePiece(part, noise.odds, nonnegative)
         if single and (rows <= LONGEST_CONDITIONED if nonnegative else wide.often):

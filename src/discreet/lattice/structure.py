@@ -46,6 +46,13 @@ class Part:
         return None if self.laminar else _grid(self.matrix)
 
     @cached_property
+    def places(self) -> Integers | None:
+        """The class in row i and column j of a two-way table that may lack cells (-1), if these are its margins."""
+        if self.grid is not None:
+            return self.grid.place
+        return None if self.laminar else _places(self.matrix)
+
+    @cached_property
     def full(self) -> Integers:
         """The distinct columns, written out."""
         if len(self.classes) > MOST_COLUMNS:
@@ -216,6 +223,26 @@ def _grid(matrix: csr_array) -> Grid | None:
     if np.any(place < 0) or connected_components(matrix @ matrix.T, directed=False)[0] != 1:
         return None
     return Grid(place if len(along) >= len(across) else place.T)
+
+
+def _places(matrix: csr_array) -> Integers | None:
+    """Of a two-way table that lacks cells: every class is in one row sum and one column sum."""
+    from scipy.sparse.csgraph import shortest_path
+
+    columns = matrix.tocsc()
+    if np.any(np.diff(columns.indptr) != 2):
+        return None
+    ends = columns.indices.reshape(-1, 2)
+    # sums of one side meet only those of the other
+    side = shortest_path(matrix @ matrix.T, unweighted=True, indices=0) % 2 == 1
+    if np.any(side[ends[:, 0]] == side[ends[:, 1]]):
+        return None
+    numbers = np.where(side, np.cumsum(side), np.cumsum(~side)) - 1
+    crossed = side[ends[:, 0]]
+    row, column = (np.where(crossed, ends[:, k], ends[:, 1 - k]) for k in (1, 0))
+    place = np.full((int((~side).sum()), int(side.sum())), -1, dtype=np.int64)
+    place[numbers[row], numbers[column]] = np.arange(len(ends))
+    return place if place.shape[0] >= place.shape[1] else place.T
 
 
 def independent_rows(matrix: Integers) -> Integers:
