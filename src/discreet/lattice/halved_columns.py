@@ -10,18 +10,21 @@ The first node needs no such test, for its q are all zero.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
 from discreet.arrays import Flags, Integers
-from discreet.lattice.potentials import Potential, cell_potential, no_potential
+from discreet.lattice.chances import integer_bounds
+from discreet.lattice.groups import SHORT_BY, Group, group_of
+from discreet.lattice.potentials import GUARD_BITS, Potential, cell_potential, no_potential
 from discreet.lattice.restricted import factor_near, tilting_logs
 from discreet.lattice.splits import Grid, Split, split_of
-from discreet.lattice.zero_sums import LONG, Rows, given_sum, go_on
+from discreet.lattice.zero_sums import LONG, Enclosure, Rows, given_sum, go_on
 from discreet.sample.bits import Bits, seeded
 
 MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
@@ -49,6 +52,7 @@ class HalvedColumns:
 
     stages: tuple[Stage, ...]
     leaves: Integers
+    groups: tuple[tuple[Flags, Group], ...] = ()  # where there are several cells in a place
 
     @property
     def _cells(self) -> int:
@@ -90,7 +94,29 @@ class HalvedColumns:
             problems = Rows(stage.split, stage.kinds, known.reshape(-1, rows))
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
             sums[:, stage.left], sums[:, stage.right] = parts, known - parts
-        return np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
+        tables = np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
+        return tables[self._weighed(tables, bits)] if self.groups else tables
+
+    def _weighed(self, tables: Integers, bits: Bits) -> Flags:
+        """Each by the true weights of its groups over those it was drawn with."""
+        low = np.ones(len(tables))
+        for where, group in self.groups:
+            inside = (np.abs(tables[:, where]) <= group.potential.high).all(axis=1)
+            low = np.where(inside, low - 2 * SHORT_BY * np.count_nonzero(where), 0.0)
+        return Enclosure(low, np.ones(len(tables))).compare(lambda i: self._quotient(tables[i]), bits)
+
+    def _quotient(self, table: Integers) -> Callable[[int], tuple[int, int]]:
+        from flint import arb, ctx
+
+        def chance(known: int) -> tuple[int, int]:
+            with ctx.workprec(known + 2 * GUARD_BITS):
+                share = arb(2) ** known
+                for where, group in self.groups:
+                    for total, number in Counter(np.abs(table[where]).tolist()).items():
+                        share *= group.quotient(total, known + GUARD_BITS) ** number
+                return integer_bounds(share, known)
+
+        return chance
 
 
 Splitter = Callable[[int, int], tuple[Split, Integers]]  # of the columns first .. last - 1: tables, kinds of the rows
@@ -122,32 +148,37 @@ def _middle(first: int, last: int) -> int:
     return first + (last - first + 1) // 2
 
 
-Pattern = tuple[bool, ...]  # which cells of a row are there
+Pattern = tuple[int, ...]  # how many cells there are in the places of a row
+Place = tuple[int, int, int]  # row, column, and how many cells there are
 
 
 @lru_cache(maxsize=16)
 def noise_table(
-    odds: Fraction, rows: int, columns: int, holes: frozenset[tuple[int, int]] = frozenset()
+    odds: Fraction, rows: int, columns: int, cells: int = 1, others: frozenset[Place] = frozenset()
 ) -> HalvedColumns:
-    """Cells of any sign, all alike, except that there is nothing in the holes; best with the shorter side as columns.
-
-    Rows that have their holes, among the columns of a node, in the same places are of the same kind.
-    """
+    """So many cells in every place, of any sign and all alike, with some other places; what is drawn are the places'
+    sums. Best with the shorter side as columns. Rows whose places are alike, among the columns of a node, are of the
+    same kind."""
     rate = math.log(odds)
-    window = _window(rate, columns)
+    sizes = {(row, column): size for row, column, size in others}
+    window = _window(rate, columns * max(cells, 1, *sizes.values()) if sizes else columns * cells)
     splits: dict[tuple[Pattern, ...], Split] = {}
 
-    def pattern(row: int, first: int, last: int) -> Pattern:
-        return tuple((row, column) not in holes for column in range(first, last))
+    def unusual(first: int, last: int) -> list[int]:
+        return sorted({row for row, column in sizes if first <= column < last})
 
+    def pattern(row: int, first: int, last: int) -> Pattern:
+        return tuple(sizes.get((row, column), cells) for column in range(first, last))
+
+    @cache
     def patterns(first: int, last: int) -> tuple[Pattern, ...]:
-        held = {row for row, column in holes if first <= column < last}
-        whole = [(True,) * (last - first)] if len(held) < rows else []
-        return tuple(dict.fromkeys([*whole, *(pattern(row, first, last) for row in sorted(held))]))
+        held = unusual(first, last)
+        usual = [(cells,) * (last - first)] if len(held) < rows else []
+        return tuple(dict.fromkeys([*usual, *(pattern(row, first, last) for row in held)]))
 
     def potential(found: Pattern, first: int, last: int) -> Potential:
         if last - first == 1:
-            return cell_potential(odds) if found[0] else no_potential(odds)
+            return _place_potential(odds, found[0], window)
         return split(first, last).sums[patterns(first, last).index(found)]
 
     def split(first: int, last: int) -> Split:
@@ -155,18 +186,28 @@ def noise_table(
         if there not in splits:
             half = middle - first
             pairs = [(potential(one[:half], first, middle), potential(one[half:], middle, last)) for one in there]
-            splits[there] = split_of(pairs, window, _grids(rate, rows, last - first, window))
+            splits[there] = split_of(pairs, window, _grids(rate, rows, max(map(sum, there)), window))
         return splits[there]
 
     def splitter(first: int, last: int) -> tuple[Split, Integers]:
-        there = {one: kind for kind, one in enumerate(patterns(first, last))}
-        held = {row for row, column in holes if first <= column < last}
+        numbers = {one: kind for kind, one in enumerate(patterns(first, last))}
         kinds = np.zeros(rows, dtype=np.int64)
-        for row in held:
-            kinds[row] = there[pattern(row, first, last)]
+        for row in unusual(first, last):
+            kinds[row] = numbers[pattern(row, first, last)]
         return split(first, last), kinds
 
-    return halved(columns, splitter)
+    held = np.full((rows, columns), cells)
+    for (row, column), size in sizes.items():
+        held[row, column] = size
+    several = np.unique(held[held > 1]).tolist()
+    groups = tuple((held == size, group_of(odds, size, 3 * window)) for size in several)
+    return replace(halved(columns, splitter), groups=groups)
+
+
+def _place_potential(odds: Fraction, cells: int, window: int) -> Potential:
+    if cells > 1:
+        return group_of(odds, cells, 3 * window).potential
+    return cell_potential(odds) if cells else no_potential(odds)
 
 
 def nonnegative_table(odds: Fraction, counts: Integers, there: Flags | None = None) -> HalvedColumns:

@@ -187,11 +187,7 @@ class NarrowPiece:
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
         cells = np.concatenate(self.part.classes)
-        return cells[self._order] if self._single else cells
-
-    @cached_property
-    def _single(self) -> bool:
-        return bool(np.all(self.part.sizes == 1))
+        return cells[self._order] if self.part.single else cells
 
     @cached_property
     def _order(self) -> Integers:
@@ -205,10 +201,9 @@ class NarrowPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         sums = self.narrow.draw(draws, bits).reshape(draws, -1)
-        if self._single:
-            return sums
-        sizes = np.tile(self.part.sizes, draws)
-        return given_sums(self.odds, sizes, in_order(sums, self._order).ravel(), bits).reshape(draws, -1)
+        return (
+            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,13 +230,21 @@ class WidePiece:
 
     @cached_property
     def cells(self) -> Integers:
-        """Row by row of the table."""
-        return np.concatenate(self.part.classes)[self._places[self._there]]
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self.part.single else cells
+
+    @property
+    def _order(self) -> Integers:
+        return self._places[self._there]
 
     @cached_property
     def table(self) -> HalvedColumns:
-        holes = frozenset((int(row), int(column)) for row, column in np.argwhere(~self._there))
-        return noise_table(self.odds, *self._places.shape, holes)
+        sizes = np.zeros(self._places.shape, dtype=np.int64)
+        sizes[self._there] = self.part.sizes[self._order]
+        usual = int(np.bincount(sizes.ravel()).argmax())
+        others = ((int(i), int(j), int(sizes[i, j])) for i, j in np.argwhere(sizes != usual))
+        return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
 
     @property
     def often(self) -> bool:
@@ -251,7 +254,10 @@ class WidePiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         table = self._conditioned(counts) if self.restricted else self.table
-        return table.draw(draws, bits)[:, self._there]
+        sums = table.draw(draws, bits)[:, self._there]
+        return (
+            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
+        )
 
     def _conditioned(self, counts: Integers | None) -> HalvedColumns:
         assert counts is not None
@@ -294,6 +300,11 @@ class ChainPiece:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
 
 
+def split_classes(odds: Fraction, sizes: Integers, sums: Integers, bits: Bits) -> Integers:
+    """Noise of the cells, class after class, given the sums of the classes: a row per draw."""
+    return given_sums(odds, np.tile(sizes, len(sums)), sums.ravel(), bits).reshape(len(sums), -1)
+
+
 def in_order(values: Integers, places: Integers) -> Integers:
     """The columns moved to these places, all of them."""
     if np.array_equal(places, np.arange(len(places))):
@@ -324,11 +335,10 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     if part.places is not None and noise.odds is not None:
         rows, columns = part.places.shape
-        single = bool(np.all(part.sizes == 1))
-        if part.grid is not None and not nonnegative and columns <= (WIDEST if single else 2):
+        if part.grid is not None and not nonnegative and columns <= (WIDEST if part.single else 2):
             return NarrowPiece(part, noise.odds)
         wide = WidePiece(part, noise.odds, nonnegative)
-        if single and (rows <= LONGEST_CONDITIONED if nonnegative else wide.often):
+        if part.single and rows <= LONGEST_CONDITIONED if nonnegative else wide.often:
             return wide
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
@@ -348,7 +358,7 @@ def _ladder(part: Part) -> Ladder | None:
     """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
     starts = np.cumsum(part.sizes) - part.sizes
     total = int(part.sizes.sum())
-    if part.grid is not None and np.all(part.sizes == 1):
+    if part.grid is not None and part.single:
         return grid_ladder(part.grid.place, total)
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
     if not part.free:

@@ -42,6 +42,11 @@ class Part:
         return np.array([len(cells) for cells in self.classes], dtype=np.int64)
 
     @cached_property
+    def single(self) -> bool:
+        """Whether every class is one cell."""
+        return bool(np.all(self.sizes == 1))
+
+    @cached_property
     def grid(self) -> Grid | None:
         return None if self.laminar else _grid(self.matrix)
 
