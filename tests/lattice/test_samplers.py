@@ -29,6 +29,9 @@ L1_CASES = {
     "2 x 4": (margins(2, 4), "row-transfer", 8),
     "3 x 3": (margins(3, 3), "row-transfer", 6),
     "2 x 2 of pairs": (margins(2, 2)[:, [0, 0, 1, 2, 3]], "row-transfer", 7),
+    "3 x 3 with a hole": (margins(3, 3)[:, 1:], "halved-columns", 6),
+    "4 x 3 with holes": (np.delete(margins(4, 3), [0, 5, 8], axis=1), "halved-columns", 5),
+    "3 x 3, two cells in a place": (margins(3, 3)[:, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]], "halved-columns", 5),
     "overlapping": (np.array([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]), "merging", 10),
     "overlapping, merged": (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), "merging", 12),
 }
@@ -87,7 +90,7 @@ def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
         (np.array([[1, 1, 0]]), [0, 3, 1], "independent+compositions", 16),
         (np.array([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]), [0, 0, 1, 4, 0], "compositions", 10),
         (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), [1, 2, 0, 2], "merging", 20),
-        (margins(2, 3), [1, 2, 3, 1, 2, 40], "merging", 14),
+        (margins(2, 3), [1, 2, 3, 1, 2, 40], "halved-nonnegative", 14),
     ],
 )
 def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampler: str, reach: int) -> None:
@@ -101,6 +104,50 @@ def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampl
 
     rate = math.log(2)
     check(draws, law(matrix, reach, l1(rate), allowed), law(matrix, reach, l1(1.3 * rate), allowed))
+
+
+@pytest.mark.parametrize("holes", [[0], [4]])
+def test_structural_zeros_without_negative_counts(holes: list[int]) -> None:
+    """Conditioned one by one, single draws."""
+    matrix = np.delete(margins(3, 3), holes, axis=1)
+    counts = np.array([2, 0, 1, 3, 0, 1, 1, 2][: matrix.shape[1]])
+    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(4)
+    assert plan.sampler == "halved-nonnegative"
+    draws = np.concatenate([plan.draws(40, bits, counts) for _ in range(60)])
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return all(z + x >= 0 for z, x in zip(v, counts))
+
+    rate = math.log(2)
+    right, wrong = (law(matrix, 9, l1(factor * rate), allowed) for factor in (1.0, 1.6))
+    check(draws, right, wrong)
+
+
+def test_merged_classes_one_draw_at_a_time() -> None:
+    matrix, counts = np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), np.array([1, 2, 0, 2])
+    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(14)
+    draws = np.stack([plan.draw(bits, counts) for _ in range(3000)])
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return all(z + x >= 0 for z, x in zip(v, counts))
+
+    rate = math.log(2)
+    check(draws, law(matrix, 20, l1(rate), allowed), law(matrix, 20, l1(1.5 * rate), allowed))
+
+
+def test_inequalities_that_nothing_ties_are_met_one_by_one() -> None:
+    """Areas of two counts, one at most the other, beside a third that keeps the sum: each area has its own law."""
+    areas, one = 400, np.array([1, 1, 2])
+    matrix = np.kron(np.eye(areas, dtype=int), np.ones((1, 3), dtype=int))
+    at_most = np.kron(np.eye(areas, dtype=int), np.array([[-1, 1, 0]]))
+    plan = plan_for(matrix, alpha="1/9", inequalities=(at_most, [0] * areas))
+    draws = plan.draws(20, seeded(5), np.tile(one, areas)).reshape(-1, 3)
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return v[0] <= v[1]
+
+    rate, small = math.log(3), np.ones((1, 3), dtype=int)
+    check(draws, law(small, 9, l1(rate), allowed), law(small, 9, l1(1.2 * rate), allowed))
 
 
 def test_any_inequality_by_conditioning() -> None:

@@ -247,6 +247,11 @@ class WidePiece:
         return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
 
     @property
+    def short(self) -> bool:
+        """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
+        return self.part.single and len(self._places) <= LONGEST_CONDITIONED
+
+    @property
     def often(self) -> bool:
         """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
         too wide to be planned, that is said instead."""
@@ -334,11 +339,11 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
 
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     if part.places is not None and noise.odds is not None:
-        rows, columns = part.places.shape
+        columns = part.places.shape[1]
         if part.grid is not None and not nonnegative and columns <= (WIDEST if part.single else 2):
             return NarrowPiece(part, noise.odds)
         wide = WidePiece(part, noise.odds, nonnegative)
-        if part.single and rows <= LONGEST_CONDITIONED if nonnegative else wide.often:
+        if wide.short if nonnegative else wide.often:
             return wide
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400

@@ -6,6 +6,7 @@ Cells with equal columns form a class. The kept sums see only the sums of classe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,22 @@ class Structure:
     @property
     def nothing_free(self) -> bool:
         return len(self.determined) == self.cells
+
+
+def tied(structure: Structure, others: Sequence[Integers]) -> Integers:
+    """A number for every cell, the same for cells that touching sums, or these other sets of cells, tie together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    sets = list(others)
+    for part in structure.parts:
+        sets += [np.concatenate(part.classes)] if part.free else list(part.classes)
+    ends = [(one[:-1], one[1:]) for one in sets if len(one) > 1]
+    if not ends:
+        return np.arange(structure.cells)
+    here, there = (np.concatenate([pair[k] for pair in ends]) for k in (0, 1))
+    links = coo_array((np.ones(len(here)), (here, there)), shape=(structure.cells, structure.cells))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
 
 def structure_of(invariants: Invariants) -> Structure:
