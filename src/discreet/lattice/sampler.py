@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -296,10 +297,27 @@ class WalkPiece:
 class ChainPiece:
     """A Markov chain of fixed length: diagnosed, never proved."""
 
-    cells: Integers
-    chain: Any
+    part: Part
+    noise: LatticeLaw
+    nonnegative: bool
     name: str = "chain"
     grade: str = "diagnosed"
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)
+
+    @cached_property
+    def chain(self) -> Any:
+        """Made only if it is allowed: its moves can take many seconds to find."""
+        from discreet.lattice.chains import chain_sampler
+
+        columns = np.repeat(np.arange(len(self.part.classes)), self.part.sizes)
+        matrix = self.part.matrix.tocsc()[:, columns].tocsr()
+        if self.noise.variance is not None:
+            return chain_sampler(matrix, law="gaussian", sigma=float(self.noise.variance) ** 0.5)
+        assert self.noise.odds is not None
+        return chain_sampler(matrix, law="l1", epsilon=math.log(self.noise.odds), nonnegative=self.nonnegative)
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
@@ -356,7 +374,7 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
             return WalkPiece(np.concatenate(part.classes), steps, noise)
     if acceptance >= RAREST:
         return merged
-    return _chain(part, noise, nonnegative)
+    return ChainPiece(part, noise, nonnegative)
 
 
 def _ladder(part: Part) -> Ladder | None:
@@ -398,18 +416,3 @@ def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
             "Use law l1 or gaussian: they split it",
         )
     return WalkPiece(np.concatenate(cells), whole, noise)
-
-
-def _chain(part: Part, noise: LatticeLaw, nonnegative: bool) -> ChainPiece:
-    from discreet.lattice.chains import chain_sampler
-
-    columns = np.repeat(np.arange(len(part.classes)), part.sizes)
-    matrix = part.matrix.tocsc()[:, columns].tocsr()
-    if noise.variance is not None:
-        chain = chain_sampler(matrix, law="gaussian", sigma=float(noise.variance) ** 0.5)
-    else:
-        assert noise.odds is not None
-        from math import log
-
-        chain = chain_sampler(matrix, law="l1", epsilon=log(noise.odds), nonnegative=nonnegative)
-    return ChainPiece(np.concatenate(part.classes), chain)
