@@ -190,7 +190,8 @@ def test_one_way_margins_of_a_three_way_table() -> None:
 def test_two_way_margins_of_a_three_way_table() -> None:
     keys = keys_of_shape((4, 10, 10))
     margins = ["margin:row,column", "margin:row,layer", "margin:column,layer"]
-    assert "law l1 and keep two margins at most" in refusal(keys, margins, epsilon=1)
+    assert "Use law gaussian (with rho)" in refusal(keys, margins, epsilon=1)
+    assert plan_lattice(keys, margins, rho=1, law="gaussian").grade == "exact"
     plan = plan_lattice(keys, margins[:2], epsilon=1)
     assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
     published = plan.release(np.full(400, 3), seeded(1)).reshape(4, 10, 10)

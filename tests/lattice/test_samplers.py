@@ -188,13 +188,52 @@ def test_klein_on_a_wide_table_keeps_both_margins_and_has_the_right_size() -> No
 
 def test_a_dense_basis_walks_the_same_law_as_the_known_one() -> None:
     from discreet.lattice.basis import kernel_basis
-    from discreet.lattice.klein import KleinGaussian, grid_ladder, ladder
+    from discreet.lattice.klein import KleinGaussian, box_ladder, ladder
 
     matrix = margins(3, 3)
     right, wrong = law(matrix, 4, gaussian(0.5)), law(matrix, 4, gaussian(0.65))
-    for steps in (ladder(kernel_basis(matrix)), grid_ladder(np.arange(9).reshape(3, 3), 9)):
+    for steps in (ladder(kernel_basis(matrix)), box_ladder(np.arange(9).reshape(3, 3), 9)):
         walker, bits = KleinGaussian(steps, Fraction(1, 2)), seeded(9)
         check(np.array([walker.draw(bits) for _ in range(3000)]), right, wrong)
+
+
+def two_way_margins(*shape: int) -> np.ndarray:
+    """All two-way margins of a three-way table."""
+    cells = np.arange(math.prod(shape)).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
+    matrix = np.zeros((len(lines), cells.size), dtype=int)
+    for row, line in enumerate(lines):
+        matrix[row, line] = 1
+    return matrix
+
+
+def test_the_ladder_of_a_box_is_that_of_its_basis() -> None:
+    from discreet.lattice.klein import box_ladder, ladder
+
+    box = box_ladder(np.arange(24).reshape(2, 3, 4), 24)
+    same = ladder(box.dense)
+    assert box.norms == same.norms
+    assert [sorted(steps) for steps in box.below] == [sorted(steps) for steps in same.below]
+
+
+def test_boxes_are_recognised_in_any_order() -> None:
+    matrix, rng = two_way_margins(2, 3, 4), np.random.default_rng(3)
+    shuffled = matrix[rng.permutation(len(matrix))][:, rng.permutation(24)]
+    plan = plan_for(shuffled, law="gaussian", rho="1/2")
+    (part,) = plan.structure.parts
+    assert part.box is not None and sorted(part.box.shape) == [2, 3, 4]
+    holed = plan_for(shuffled[:, 1:], law="gaussian", rho="1/2")
+    assert all(part.box is None for part in holed.structure.parts)
+
+
+def test_gaussian_noise_under_all_two_way_margins() -> None:
+    matrix = two_way_margins(4, 10, 10)
+    plan = plan_for(matrix, law="gaussian", rho="1/18")  # variance 9
+    assert (plan.sampler, plan.grade) == ("klein", "exact")
+    draws = plan.draws(20, seeded(8))
+    assert not (matrix @ draws.T).any()
+    sizes = (draws**2).sum(axis=1) / 9
+    assert abs(sizes.mean() - 243) < 6 * math.sqrt(2 * 243 / 20)
 
 
 def test_narrow_tables_of_many_rows() -> None:

@@ -244,8 +244,9 @@ EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoin
 
 
 def _whole_tables(structure: Structure) -> bool:
-    """Whether all that overlaps are whole two-way tables of single cells."""
-    return all(part.grid is not None and part.single for part in structure.parts if part.free)
+    """Whether all that overlaps are whole tables of single cells, two-way or three-way."""
+    overlapping = [part for part in structure.parts if part.free]
+    return all(part.single and (part.grid is not None or part.box is not None) for part in overlapping)
 
 
 def _graded(

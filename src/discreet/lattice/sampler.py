@@ -20,9 +20,9 @@ from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,
     Ladder,
+    box_ladder,
     chain_ladder,
     free_ladder,
-    grid_ladder,
     joined,
     ladder,
 )
@@ -381,8 +381,8 @@ def _ladder(part: Part) -> Ladder | None:
     """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
     starts = np.cumsum(part.sizes) - part.sizes
     total = int(part.sizes.sum())
-    if part.grid is not None and part.single:
-        return grid_ladder(part.grid.place, total)
+    if part.single and (box := part.box if part.grid is None else part.grid.place) is not None:
+        return box_ladder(box, total)
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
     if not part.free:
         return chain_ladder(blocks, total)

@@ -59,6 +59,11 @@ class Part:
         return None if self.laminar else _places(self.matrix)
 
     @cached_property
+    def box(self) -> Integers | None:
+        """The class at each place of a three-way table whose two-way margins these are, if they are."""
+        return None if self.laminar else _box(self.matrix)
+
+    @cached_property
     def full(self) -> Integers:
         """The distinct columns, written out."""
         if len(self.classes) > MOST_COLUMNS:
@@ -265,6 +270,35 @@ def _places(matrix: csr_array) -> Integers | None:
     place = np.full((int((~side).sum()), int(side.sum())), -1, dtype=np.int64)
     place[numbers[row], numbers[column]] = np.arange(len(ends))
     return place if place.shape[0] >= place.shape[1] else place.T
+
+
+def _box(matrix: csr_array) -> Integers | None:
+    """Three-way: every class is on three lines. Places are found from the lines through one corner, then checked."""
+    columns = matrix.tocsc()
+    if np.any(np.diff(columns.indptr) != 3):
+        return None
+    lines = [frozenset(line.tolist()) for line in np.split(matrix.indices, matrix.indptr[1:-1])]
+    through = columns.indices.reshape(-1, 3)
+    near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]
+    edges = [[0, *sorted(lines[line] - {0})] for line in through[0].tolist()]
+    place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
+    if place.size != len(through):
+        return None
+    for axis, edge in enumerate(edges):
+        place[tuple(slice(None) if axis == other else 0 for other in range(3))] = edge
+    for at in sorted(np.ndindex(place.shape), key=np.count_nonzero):
+        if np.count_nonzero(at) > 1:
+            behind = [tuple(0 if k == axis else i for k, i in enumerate(at)) for axis in np.flatnonzero(at)]
+            found = frozenset.intersection(*(near[place[one]] for one in behind)) - {0}
+            if len(found) != 1:
+                return None
+            (place[at],) = found
+    expected = {
+        frozenset(line.tolist())
+        for axis in range(3)
+        for line in np.moveaxis(place, axis, 2).reshape(-1, place.shape[axis])
+    }
+    return place if expected == set(lines) else None
 
 
 def independent_rows(matrix: Integers) -> Integers:
