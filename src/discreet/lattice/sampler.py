@@ -27,7 +27,7 @@ from discreet.lattice.klein import (
     ladder,
 )
 from discreet.lattice.laminar import GeometricGroup, given_sums
-from discreet.lattice.laws import LatticeLaw
+from discreet.lattice.laws import L1, LatticeLaw, width_of
 from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
@@ -36,14 +36,15 @@ from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
 
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
+RAREST_CONDITIONED = 1e-4  # the same without negative counts: how many are accepted then depends on the counts
 RARE = 0.02  # from here on Klein's walk is faster
 SELDOM = 0.002  # the same, for trials of whole two-way tables, of a millisecond or more each
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
+WIDEST_HALVED = {False: 1 << 6, True: 1 << 4}  # of noise, in units, by whether it is conditioned: seconds of a plan
 # of noise, in units, by sampler and law: their tables and walks grow with it, and beyond this a draw takes many minutes
 WIDEST_DRAWN = {
     ("row-transfer", "l1"): 1 << 10,
-    ("halved-columns", "l1"): 1 << 6,
-    ("halved-nonnegative", "l1"): 1 << 4,
+    ("halved-columns", "l1"): WIDEST_HALVED[False],
     ("merging", "l1"): 1 << 16,
     ("merging", "gaussian"): 1 << 16,
     ("halving", "gaussian"): 1 << 16,
@@ -248,15 +249,22 @@ class WidePiece:
         return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
 
     @property
+    def _too_wide(self) -> bool:
+        """Smaller tables may be wider where each has tables of its own, which grow with the square of the width."""
+        rows, columns = self._places.shape
+        smaller = LONGEST_CONDITIONED * (LONGEST_CONDITIONED - 1) / (rows * (columns - 1)) if self.restricted else 1
+        return width_of(L1(self.odds)) > WIDEST_HALVED[self.restricted] * math.sqrt(smaller)
+
+    @property
     def short(self) -> bool:
         """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
-        return self.part.single and len(self._places) <= LONGEST_CONDITIONED
+        return self.part.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
 
     @property
     def often(self) -> bool:
         """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
         too wide to be planned, that is said instead."""
-        return WIDEST_DRAWN[self.name, "l1"] * (self.odds - 1) < 1 or self.table.acceptance >= SELDOM
+        return self._too_wide or self.table.acceptance >= SELDOM
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         table = self._conditioned(counts) if self.restricted else self.table
@@ -366,13 +374,13 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0
-    if acceptance >= (RAREST if noise.variance is None else RARE):
+    if acceptance >= (RARE if noise.variance is not None else RAREST_CONDITIONED if nonnegative else RAREST):
         return merged
     if noise.variance is not None:
         steps = _ladder(part)
         if steps is not None:
             return WalkPiece(np.concatenate(part.classes), steps, noise)
-    if acceptance >= RAREST:
+    if acceptance >= RAREST and not nonnegative:
         return merged
     return ChainPiece(part, noise, nonnegative)
 
