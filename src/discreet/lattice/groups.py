@@ -27,7 +27,7 @@ LENGTHENED = 0.97  # a tail that falls this much slower is bounded by a constant
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CellGroup:
     """So many cells, whose sums have weight 2^exponent potential(sum), about."""
 
     odds: Fraction
@@ -44,7 +44,7 @@ class Group:
 
 
 @lru_cache(maxsize=64)
-def group_of(odds: Fraction, cells: int, reach: int) -> Group:
+def group_of(odds: Fraction, cells: int, reach: int) -> CellGroup:
     """With a window of -reach .. reach."""
     from flint import arb, ctx
 
@@ -57,4 +57,4 @@ def group_of(odds: Fraction, cells: int, reach: int) -> Group:
         one = (1 - arb_of(1 / odds) / arb(ratio)) * (1 - arb_of(1 / odds) * arb(ratio))
         factor = float(arb(ratio) ** reach / one**cells / arb(2) ** exponent) * (1 + 1e-9)
     tail = Tail(Fraction(factor), Fraction(ratio))
-    return Group(odds, cells, Potential(-reach, np.concatenate([values[:0:-1], values]), tail, tail), exponent)
+    return CellGroup(odds, cells, Potential(-reach, np.concatenate([values[:0:-1], values]), tail, tail), exponent)

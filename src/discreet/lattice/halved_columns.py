@@ -20,11 +20,11 @@ import numpy as np
 
 from discreet.arrays import Flags, Integers
 from discreet.lattice.chances import integer_bounds
-from discreet.lattice.groups import SHORT_BY, Group, group_of
+from discreet.lattice.groups import SHORT_BY, CellGroup, group_of
 from discreet.lattice.potentials import GUARD_BITS, Potential, cell_potential, no_potential
 from discreet.lattice.restricted import factor_near, tilting_logs
-from discreet.lattice.splits import Grid, Split, split_of
-from discreet.lattice.zero_sums import LONG, Enclosure, Rows, given_sum, go_on
+from discreet.lattice.splits import Frequencies, Split, split_of
+from discreet.lattice.zero_sums import LONG, Enclosure, RowSums, given_sum, go_on
 from discreet.sample.bits import Bits, seeded
 
 MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
@@ -52,7 +52,7 @@ class HalvedColumns:
 
     stages: tuple[Stage, ...]
     leaves: Integers
-    groups: tuple[tuple[Flags, Group], ...] = ()  # where there are several cells in a place
+    groups: tuple[tuple[Flags, CellGroup], ...] = ()  # where there are several cells in a place
 
     @property
     def _cells(self) -> int:
@@ -88,10 +88,10 @@ class HalvedColumns:
         for depth, stage in enumerate(self.stages):
             known = sums[:, stage.nodes]
             if depth > 0:
-                going = go_on(Rows(stage.split, stage.kinds, known.reshape(-1, rows)), bits)
+                going = go_on(RowSums(stage.split, stage.kinds, known.reshape(-1, rows)), bits)
                 alive = going.reshape(len(sums), len(stage.nodes)).all(axis=1)
                 sums, known = sums[alive], known[alive]
-            problems = Rows(stage.split, stage.kinds, known.reshape(-1, rows))
+            problems = RowSums(stage.split, stage.kinds, known.reshape(-1, rows))
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
             sums[:, stage.left], sums[:, stage.right] = parts, known - parts
         tables = np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
@@ -261,7 +261,7 @@ def _deviation(rate: float) -> float:
     return math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
 
 
-def _grids(rate: float, rows: int, width: int, window: int) -> list[Grid]:
+def _grids(rate: float, rows: int, width: int, window: int) -> list[Frequencies]:
     """For all rows and for those that are left when long tables are halved, until none are halved any more."""
     numbers = [rows]
     while numbers[-1] > LONG:
@@ -270,5 +270,5 @@ def _grids(rate: float, rows: int, width: int, window: int) -> list[Grid]:
     for number in numbers:
         spread = _deviation(rate) * math.sqrt(number * width) / 2
         reach = max(2 * window + 2, 14 * spread + 60 / rate)
-        found.append(Grid(number, 1 << math.ceil(math.log2(reach)), min(0.8 * rate, 9.5 / spread)))
+        found.append(Frequencies(number, 1 << math.ceil(math.log2(reach)), min(0.8 * rate, 9.5 / spread)))
     return found

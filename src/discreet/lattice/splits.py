@@ -36,7 +36,7 @@ MOST_STORED = 1 << 22  # entries of stored distribution functions, 32 MB; of lar
 
 
 @dataclass(frozen=True)
-class Grid:
+class Frequencies:
     """Frequencies 2 pi j / period for sums over so many rows; `tilt` is for bounds on tails."""
 
     rows: int
@@ -48,7 +48,7 @@ class Grid:
 class Spectra:
     """On a grid, by kind and sum. Logarithms: of the largest wave left out, of E e^(tilt s) and of E e^(-tilt s)."""
 
-    grid: Grid
+    grid: Frequencies
     waves: Waves
     left_out: Floats
     rising: Floats
@@ -106,7 +106,7 @@ class Split:
         return found.ravel()
 
 
-def split_of(pairs: Sequence[Pair], window: int, grids: Sequence[Grid]) -> Split:
+def split_of(pairs: Sequence[Pair], window: int, grids: Sequence[Frequencies]) -> Split:
     """Tables for a table of as many rows as the first grid. Only speed depends on the window and the grids, whose
     periods are above twice the window."""
     middles = [_Kernel.of(pair, window, np.zeros(1, dtype=np.int64)) for pair in pairs]
@@ -160,7 +160,7 @@ def _joined(bites: Sequence[_Tables]) -> _Tables:
     return _Tables(flat, tuple(spectra))
 
 
-def _tables(pair: Pair, window: int, grids: Sequence[Grid], kept: Sequence[int]) -> _Tables:
+def _tables(pair: Pair, window: int, grids: Sequence[Frequencies], kept: Sequence[int]) -> _Tables:
     """Where both potentials are even, the sums below zero mirror those above."""
     tables = _joined([_bite(kernel, grids, kept) for kernel in _kernels(pair, window, grids)])
     return _joined([tables.mirrored, tables.but_the_first]) if _even(pair) else tables
@@ -170,14 +170,14 @@ def _even(pair: Pair) -> bool:
     return pair[0].even and pair[1].even
 
 
-def _kernels(pair: Pair, window: int, grids: Sequence[Grid]) -> Iterator[_Kernel]:
+def _kernels(pair: Pair, window: int, grids: Sequence[Frequencies]) -> Iterator[_Kernel]:
     longest = max(4 * window, *(grid.period for grid in grids))
     step = max(1, MOST_AT_ONCE // longest)
     for first in range(0 if _even(pair) else -window, window + 1, step):
         yield _Kernel.of(pair, window, np.arange(first, min(first + step, window + 1)))
 
 
-def _bite(kernel: _Kernel, grids: Sequence[Grid], kept: Sequence[int]) -> _Tables:
+def _bite(kernel: _Kernel, grids: Sequence[Frequencies], kept: Sequence[int]) -> _Tables:
     spectra: list[tuple[NDArray[Any], ...]] = []
     excess = np.zeros(0)
     for grid, number in zip(grids, kept):
@@ -269,14 +269,14 @@ def _moduli(kernel: _Kernel, period: int, kept: int) -> tuple[Floats, Floats]:
     return first, np.minimum(np.sqrt(others) + doubt, 1.0)
 
 
-def _kept(middles: Sequence[_Kernel], grid: Grid) -> int:
+def _kept(middles: Sequence[_Kernel], grid: Frequencies) -> int:
     """How many frequencies do not die out in the product over the rows, if all sums are zero."""
     moduli = np.concatenate([_moduli(middle, grid.period, grid.period // 2 + 1)[0] for middle in middles])
     product = np.log(moduli).mean(axis=0) * grid.rows
     return int(np.flatnonzero(product > math.log(NEGLIGIBLE))[-1]) + 1
 
 
-def _excess(moduli: Floats, others: Floats, grid: Grid) -> Floats:
+def _excess(moduli: Floats, others: Floats, grid: Frequencies) -> Floats:
     """Not below (1/2pi int |k^|^rows)^(1/rows), in logarithms.
 
     For an even power the integral is the chance that a sum of differences is zero; the mean over the grid is the chance

@@ -33,18 +33,18 @@ LOOKUPS = 1 << 10  # a round costs hardly more up to here, so trials that may be
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowSums:
     """Rows of these kinds whose sums are to be split: a row of `sums` per problem."""
 
     split: Split
     kinds: Integers
     sums: Integers
 
-    def of(self, problems: Integers) -> Rows:
-        return Rows(self.split, self.kinds, self.sums[problems])
+    def of(self, problems: Integers) -> RowSums:
+        return RowSums(self.split, self.kinds, self.sums[problems])
 
-    def part(self, rows: slice) -> Rows:
-        return Rows(self.split, self.kinds[rows], self.sums[:, rows])
+    def part(self, rows: slice) -> RowSums:
+        return RowSums(self.split, self.kinds[rows], self.sums[:, rows])
 
     @cached_property
     def places(self) -> Integers:
@@ -83,7 +83,7 @@ class Enclosure:
         return np.asarray(below)
 
 
-def go_on(rows: Rows, bits: Bits) -> Flags:
+def go_on(rows: RowSums, bits: Bits) -> Flags:
     """Each problem with the chance that its left parts sum to zero, over the product of the rows' excess."""
     spectrum = Spectrum.of(rows)
     value, error = spectrum.at(np.zeros(len(rows.sums), dtype=np.int64))
@@ -97,7 +97,7 @@ def go_on(rows: Rows, bits: Bits) -> Flags:
     return Enclosure(low, high).compare(lambda i: _exact_chance(rows, i), bits)
 
 
-def _exact_chance(rows: Rows, problem: int) -> Callable[[int], tuple[int, int]]:
+def _exact_chance(rows: RowSums, problem: int) -> Callable[[int], tuple[int, int]]:
     from flint import arb, ctx
 
     bag, split = rows.laws(problem), rows.split
@@ -126,12 +126,12 @@ def _weight(bag: Bag, point: int, known: int) -> arb:
 class Spectrum:
     """Of the sums of left parts: a characteristic function at the frequencies that count, and what it may be off by."""
 
-    rows: Rows
+    rows: RowSums
     waves: Waves
     doubt: Floats
 
     @classmethod
-    def of(cls, rows: Rows) -> Spectrum:
+    def of(cls, rows: RowSums) -> Spectrum:
         split, number, places = rows.split, len(rows.kinds), rows.places
         table = split.over(number).waves
         waves = np.ones((len(places), table.shape[2]), dtype=np.complex128)
@@ -177,7 +177,7 @@ class Spectrum:
         return Spectrum(self.rows.of(problems), self.waves[problems], self.doubt[problems])
 
 
-def left_parts(rows: Rows, bits: Bits) -> Integers:
+def left_parts(rows: RowSums, bits: Bits) -> Integers:
     """Independent of one another, by inversion."""
     split = rows.split
     points = split.doubt.shape[1]
@@ -198,7 +198,7 @@ def left_parts(rows: Rows, bits: Bits) -> Integers:
     return np.asarray(parts)
 
 
-def given_sum(rows: Rows, targets: Integers, bits: Bits) -> Integers:
+def given_sum(rows: RowSums, targets: Integers, bits: Bits) -> Integers:
     """The left parts, given their sum. Of many rows every second is drawn and accepted by what is left for the rest."""
     if len(rows.kinds) <= LONG:
         return _solved(rows, targets, bits)
@@ -226,7 +226,7 @@ def _met(spectrum: Spectrum, points: Integers, bits: Bits) -> Flags:
     return Enclosure((value - error) / ceiling, (value + error) / ceiling).compare(chance, bits)
 
 
-def _solved(rows: Rows, targets: Integers, bits: Bits) -> Integers:
+def _solved(rows: RowSums, targets: Integers, bits: Bits) -> Integers:
     """All rows but the one with the largest sum are drawn; what is left for that one is accepted by its chance."""
     parts = np.empty_like(rows.sums)
     solved = np.argmax(np.where(rows.inside, np.abs(rows.sums), -1), axis=1)
@@ -245,7 +245,7 @@ def _solved(rows: Rows, targets: Integers, bits: Bits) -> Integers:
     return parts
 
 
-def _likely(rows: Rows, solved: Integers, points: Integers, bits: Bits) -> Flags:
+def _likely(rows: RowSums, solved: Integers, points: Integers, bits: Bits) -> Flags:
     """The part of one row of each problem, with its chance over the largest."""
     split, those = rows.split, np.arange(len(solved))
     kinds, places = rows.kinds[solved], rows.places[those, solved]
