@@ -52,6 +52,9 @@ def draw_times() -> list[dict[str, Any]]:
     gaussian = plan_lattice(wide, ["margin:row", "margin:column"], rho="1/10", law="gaussian")
     table = np.arange(4000)
     narrow = plan_lattice({"row": table // 4, "column": table % 4}, ["margin:row", "margin:column"], 1)
+    halved = plan_lattice(wide, ["margin:row", "margin:column"], 1)
+    long = np.arange(160_362 * 8)
+    precincts = plan_lattice({"row": long // 8, "column": long % 8}, ["margin:row", "margin:column"], 1)
     counts = rng.negative_binomial(0.5, 0.001, 1_000_000)
     full = plan_lattice({"cell": range(1_000_000)}, ["total"], "0.192", nonnegative=True)
     above = plan_lattice({"state": states, "county": range(3142)}, ["margin:state"], "0.192", nonnegative=True)
@@ -61,6 +64,8 @@ def draw_times() -> list[dict[str, Any]]:
         seconds_a_draw(million, "a million cells, fixed total, l1", 1.0),
         seconds_a_draw(counties, "3,142 counties, 51 kept totals, l1, epsilon 0.192", 0.1),
         seconds_a_draw(narrow, "1,000 x 4 table, both margins, l1", 1.0),
+        seconds_a_draw(halved, "30 x 30 table, both margins, l1", 0.1),
+        seconds_a_draw(precincts, "160,362 x 8 table, both margins, l1", 5.0),
         seconds_a_draw(gaussian, "30 x 30 table, both margins, Gaussian", 1.0),
     ]
 

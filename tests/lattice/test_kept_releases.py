@@ -189,19 +189,13 @@ def test_a_diagnosed_release(tmp_path: Path) -> None:
     assert dc.verify(tmp_path / "out").valid
 
 
-def wide(side: int) -> dict[str, np.ndarray]:
-    cells = np.arange(side * side)
-    return {"row": cells // side, "column": cells % side, "n": np.full(side * side, 5)}
-
-
 def test_diagnosed_releases_that_are_refused(run: Any) -> None:
     """Chains that do not meet in time show nothing; a delta of one promises nothing. Nothing is written."""
-    for side, epsilon, words in ((8, "1", "had not met"), (7, "8", "promises nothing")):
-        table = wide(side)
-        lines = [f"r{i},c{j},{n}" for i, j, n in zip(*table.values())]
-        Path("wide.csv").write_text("\n".join(["row,column,n", *lines]) + "\n")
-        margins = ["--keep", "margin:row", "--keep", "margin:column"]
-        asked = ["release", "wide.csv", "--count", "n", "--keys", "all", *margins, "--epsilon", epsilon, "--out", "no"]
+    margins = ["--keep", "margin:a,b", "--keep", "margin:b,c", "--keep", "margin:a,c"]
+    for side, epsilon, words in ((6, "1", "had not met"), (3, "8", "promises nothing")):
+        lines = [f"a{i},b{j},c{k},5" for i, j, k in np.ndindex(side, side, side)]
+        Path("cube.csv").write_text("\n".join(["a,b,c,n", *lines]) + "\n")
+        asked = ["release", "cube.csv", "--count", "n", "--keys", "all", *margins, "--epsilon", epsilon, "--out", "no"]
         status, _, messages = run(*asked)
         assert status == 1 and "gaussian" in messages
         status, _, messages = run(*asked, "--allow-diagnosed")

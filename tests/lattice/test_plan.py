@@ -156,11 +156,73 @@ def test_inequalities_the_table_violates() -> None:
     assert plan.release(np.array([3, 0, 0, 0, 9]), seeded(1))[0] >= 3
 
 
-def test_wide_two_way_tables_need_a_gaussian_or_a_chain() -> None:
-    keys = {"row": [str(i // 9) for i in range(81)], "column": [str(i % 9) for i in range(81)]}
-    with pytest.raises(NotProven, match="law gaussian"):
-        plan_lattice(keys, ["margin:row", "margin:column"], epsilon=1)
-    assert plan_lattice(keys, ["margin:row", "margin:column"], rho=1, law="gaussian").grade == "exact"
+def refusal(keys: dict[str, list[str]], keep: list[str], **options: object) -> str:
+    with pytest.raises((NotProven, BadInput)) as refused:
+        plan_lattice(keys, keep, **options)  # type: ignore[arg-type]
+    return refused.value.do
+
+
+def test_wide_two_way_tables() -> None:
+    for options in ({"epsilon": 1}, {"rho": 1, "law": "gaussian"}):
+        plan = plan_lattice(keys_of_shape((9, 9)), ["margin:row", "margin:column"], **options)  # type: ignore[arg-type]
+        assert plan.grade == "exact"
+
+
+def test_noise_so_narrow_that_hardly_a_table_is_accepted() -> None:
+    keys, both = keys_of_shape((40, 40)), ["margin:row", "margin:column"]
+    assert "Use law gaussian (with rho)" in refusal(keys, both, epsilon=12)
+    assert plan_lattice(keys, both, rho=9, law="gaussian").grade == "exact"
+
+
+def test_noise_so_wide_that_it_cannot_be_planned() -> None:
+    assert "Spend more" in refusal(keys_of_shape((9, 9)), ["margin:row", "margin:column"], epsilon="1/100")
+
+
+def test_one_way_margins_of_a_three_way_table() -> None:
+    keys = keys_of_shape((10, 10, 5))
+    margins = ["margin:row", "margin:column", "margin:layer"]
+    assert "law l1 and keep two margins at most" in refusal(keys, margins, epsilon=1)
+    assert "law l1 and keep two margins at most" in refusal(keys, margins, rho=1, law="gaussian")
+    plan = plan_lattice(keys, margins[:2], epsilon=1)
+    assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
+    published = plan.release(np.full(500, 7), seeded(1)).reshape(10, 10, 5)
+    assert (published.sum(axis=(1, 2)) == 350).all() and (published.sum(axis=(0, 2)) == 350).all()
+    assert len(np.unique(published.sum(axis=(0, 1)))) > 1
+
+
+def test_two_way_margins_of_a_three_way_table() -> None:
+    keys = keys_of_shape((4, 10, 10))
+    margins = ["margin:row,column", "margin:row,layer", "margin:column,layer"]
+    assert "Use law gaussian (with rho)" in refusal(keys, margins, epsilon=1)
+    assert plan_lattice(keys, margins, rho=1, law="gaussian").grade == "exact"
+    plan = plan_lattice(keys, margins[:2], epsilon=1)
+    assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
+    published = plan.release(np.full(400, 3), seeded(1)).reshape(4, 10, 10)
+    assert (published.sum(axis=1) == 30).all() and (published.sum(axis=2) == 30).all()
+
+
+def test_structural_zeros() -> None:
+    whole = keys_of_shape((15, 15))
+    there = [row != column or int(row) > 5 for row, column in zip(whole["row"], whole["column"])]
+    keys = {name: [value for value, kept in zip(values, there) if kept] for name, values in whole.items()}
+    plan = plan_lattice(keys, ["margin:row", "margin:column"], epsilon=1)
+    assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
+    counts = np.full(220, 2)
+    assert np.array_equal(plan.invariants.sums(plan.release(counts, seeded(1))), plan.invariants.sums(counts))
+
+
+def test_inequalities_that_kept_sums_tie_together() -> None:
+    """Households are at most people in each of 50 areas, and the totals of both are kept: refused with advice."""
+    areas = 50
+    keys = {"area": np.repeat(np.arange(areas), 2).astype(str).tolist(), "what": ["households", "people"] * areas}
+    at_most = np.kron(np.eye(areas, dtype=int), np.array([[-1, 1]]))
+    limits, counts = (at_most, [0] * areas), np.tile([2, 2], areas)
+    advice = refusal(keys, ["margin:what"], epsilon=1, inequalities=limits, nonnegative=True)
+    assert "Keep sums that tie at most 16 together" in advice
+    for keep in ("margin:area", "sum:area=7"):
+        plan = plan_lattice(keys, [keep], epsilon=1, inequalities=limits, nonnegative=True)
+        published = plan.release(counts, seeded(1)).reshape(areas, 2)
+        assert (published[:, 0] <= published[:, 1]).all() and published.min() >= 0
 
 
 def test_a_release_keeps_every_sum() -> None:
@@ -231,12 +293,19 @@ def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
         assert failed.returncode == 2 and message in failed.stderr and not out.exists()
 
 
-def test_a_chain_under_inequalities_is_refused_with_advice_that_helps() -> None:
+def test_large_tables_without_negative_counts_are_to_be_projected() -> None:
     for allowed in (False, True):
-        with pytest.raises(NotProven, match="Use nonnegative_by project, drop other inequalities, or keep less"):
-            plan_lattice(
-                keys_of_shape((9, 9)), ["margin:row", "margin:column"], 1, nonnegative=True, allow_diagnosed=allowed
-            )
+        advice = refusal(
+            keys_of_shape((13, 9)),
+            ["margin:row", "margin:column"],
+            epsilon=1,
+            nonnegative=True,
+            allow_diagnosed=allowed,
+        )
+        assert 'nonnegative_by="project"' in advice and "allow negative counts" in advice
+    wide = refusal(keys_of_shape((6, 6)), ["margin:row", "margin:column"], epsilon="1/10", nonnegative=True)
+    assert 'nonnegative_by="project"' in wide
+    assert plan_lattice(keys_of_shape((12, 9)), ["margin:row", "margin:column"], 1, nonnegative=True).grade == "exact"
 
 
 def test_a_charge_that_leaves_no_promise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,8 +313,8 @@ def test_a_charge_that_leaves_no_promise_is_refused(monkeypatch: pytest.MonkeyPa
 
     met = coupling.Diagnosis(lag=10, meetings=np.full(1000, 11), private_side=False)
     monkeypatch.setattr(coupling, "diagnose", lambda chain, **options: met)
-    two_margins = ["margin:row", "margin:column"]
-    graded = plan_lattice(keys_of_shape((9, 9)), two_margins, 1, allow_diagnosed=True).guarantee
+    margins = ["margin:row,column", "margin:row,layer", "margin:column,layer"]
+    graded = plan_lattice(keys_of_shape((5, 5, 5)), margins, 1, allow_diagnosed=True).guarantee
     assert graded.grade == "diagnosed" and 0.01 < graded.delta < 0.02  # (1 + e) 3/1000
     with pytest.raises(NotProven, match="promises nothing"):
-        plan_lattice(keys_of_shape((9, 9)), two_margins, 8, allow_diagnosed=True)
+        plan_lattice(keys_of_shape((5, 5, 5)), margins, 8, allow_diagnosed=True)

@@ -29,6 +29,9 @@ L1_CASES = {
     "2 x 4": (margins(2, 4), "row-transfer", 8),
     "3 x 3": (margins(3, 3), "row-transfer", 6),
     "2 x 2 of pairs": (margins(2, 2)[:, [0, 0, 1, 2, 3]], "row-transfer", 7),
+    "3 x 3 with a hole": (margins(3, 3)[:, 1:], "halved-columns", 6),
+    "4 x 3 with holes": (np.delete(margins(4, 3), [0, 5, 8], axis=1), "halved-columns", 5),
+    "3 x 3, two cells in a place": (margins(3, 3)[:, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]], "halved-columns", 5),
     "overlapping": (np.array([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]), "merging", 10),
     "overlapping, merged": (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), "merging", 12),
 }
@@ -87,7 +90,7 @@ def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
         (np.array([[1, 1, 0]]), [0, 3, 1], "independent+compositions", 16),
         (np.array([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]), [0, 0, 1, 4, 0], "compositions", 10),
         (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), [1, 2, 0, 2], "merging", 20),
-        (margins(2, 3), [1, 2, 3, 1, 2, 40], "merging", 14),
+        (margins(2, 3), [1, 2, 3, 1, 2, 40], "halved-nonnegative", 14),
     ],
 )
 def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampler: str, reach: int) -> None:
@@ -102,6 +105,50 @@ def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampl
     assert plan.law.odds is not None
     rate = math.log(plan.law.odds)
     check(draws, law(matrix, reach, l1(rate), allowed), law(matrix, reach, l1(1.3 * rate), allowed))
+
+
+@pytest.mark.parametrize("holes", [[0], [4]])
+def test_structural_zeros_without_negative_counts(holes: list[int]) -> None:
+    """Conditioned one by one, single draws."""
+    matrix = np.delete(margins(3, 3), holes, axis=1)
+    counts = np.array([2, 0, 1, 3, 0, 1, 1, 2][: matrix.shape[1]])
+    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(4)
+    assert plan.sampler == "halved-nonnegative"
+    draws = np.concatenate([plan.draws(40, bits, counts) for _ in range(60)])
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return all(z + x >= 0 for z, x in zip(v, counts))
+
+    rate = math.log(2)
+    right, wrong = (law(matrix, 9, l1(factor * rate), allowed) for factor in (1.0, 1.6))
+    check(draws, right, wrong)
+
+
+def test_merged_classes_one_draw_at_a_time() -> None:
+    matrix, counts = np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), np.array([1, 2, 0, 2])
+    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(14)
+    draws = np.stack([plan.draw(bits, counts) for _ in range(3000)])
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return all(z + x >= 0 for z, x in zip(v, counts))
+
+    rate = math.log(2)
+    check(draws, law(matrix, 20, l1(rate), allowed), law(matrix, 20, l1(1.5 * rate), allowed))
+
+
+def test_inequalities_that_nothing_ties_are_met_one_by_one() -> None:
+    """Areas of two counts, one at most the other, beside a third that keeps the sum: each area has its own law."""
+    areas, one = 400, np.array([1, 1, 2])
+    matrix = np.kron(np.eye(areas, dtype=int), np.ones((1, 3), dtype=int))
+    at_most = np.kron(np.eye(areas, dtype=int), np.array([[-1, 1, 0]]))
+    plan = plan_for(matrix, alpha="1/9", inequalities=(at_most, [0] * areas))
+    draws = plan.draws(20, seeded(5), np.tile(one, areas)).reshape(-1, 3)
+
+    def allowed(v: tuple[int, ...]) -> bool:
+        return v[0] <= v[1]
+
+    rate, small = math.log(3), np.ones((1, 3), dtype=int)
+    check(draws, law(small, 9, l1(rate), allowed), law(small, 9, l1(1.2 * rate), allowed))
 
 
 def test_any_inequality_by_conditioning() -> None:
@@ -142,13 +189,52 @@ def test_klein_on_a_wide_table_keeps_both_margins_and_has_the_right_size() -> No
 
 def test_a_dense_basis_walks_the_same_law_as_the_known_one() -> None:
     from discreet.lattice.basis import kernel_basis
-    from discreet.lattice.klein import KleinGaussian, grid_ladder, ladder
+    from discreet.lattice.klein import KleinGaussian, box_ladder, ladder
 
     matrix = margins(3, 3)
     right, wrong = law(matrix, 4, gaussian(0.5)), law(matrix, 4, gaussian(0.65))
-    for steps in (ladder(kernel_basis(matrix)), grid_ladder(np.arange(9).reshape(3, 3), 9)):
+    for steps in (ladder(kernel_basis(matrix)), box_ladder(np.arange(9).reshape(3, 3), 9)):
         walker, bits = KleinGaussian(steps, Fraction(1, 2)), seeded(9)
         check(np.array([walker.draw(bits) for _ in range(3000)]), right, wrong)
+
+
+def two_way_margins(*shape: int) -> np.ndarray:
+    """All two-way margins of a three-way table."""
+    cells = np.arange(math.prod(shape)).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
+    matrix = np.zeros((len(lines), cells.size), dtype=int)
+    for row, line in enumerate(lines):
+        matrix[row, line] = 1
+    return matrix
+
+
+def test_the_ladder_of_a_box_is_that_of_its_basis() -> None:
+    from discreet.lattice.klein import box_ladder, ladder
+
+    box = box_ladder(np.arange(24).reshape(2, 3, 4), 24)
+    same = ladder(box.dense)
+    assert box.norms == same.norms
+    assert [sorted(steps) for steps in box.below] == [sorted(steps) for steps in same.below]
+
+
+def test_boxes_are_recognised_in_any_order() -> None:
+    matrix, rng = two_way_margins(2, 3, 4), np.random.default_rng(3)
+    shuffled = matrix[rng.permutation(len(matrix))][:, rng.permutation(24)]
+    plan = plan_for(shuffled, law="gaussian", rho="1/2")
+    (part,) = plan.structure.parts
+    assert part.box is not None and sorted(part.box.shape) == [2, 3, 4]
+    holed = plan_for(shuffled[:, 1:], law="gaussian", rho="1/2")
+    assert all(part.box is None for part in holed.structure.parts)
+
+
+def test_gaussian_noise_under_all_two_way_margins() -> None:
+    matrix = two_way_margins(4, 10, 10)
+    plan = plan_for(matrix, law="gaussian", rho="1/18")  # variance 9
+    assert (plan.sampler, plan.grade) == ("klein", "exact")
+    draws = plan.draws(20, seeded(8))
+    assert not (matrix @ draws.T).any()
+    sizes = (draws**2).sum(axis=1) / 9
+    assert abs(sizes.mean() - 243) < 6 * math.sqrt(2 * 243 / 20)
 
 
 def test_narrow_tables_of_many_rows() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +59,23 @@ class Inequalities:
             raise BadInput("inequalities were asked for", f"{size} and {cells} rows do not fit")
         return self
 
+    @cached_property
+    def _sparse(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        return csr_array(self.matrix)
+
+    def violated(self, table: Integers) -> Integers:
+        """The inequalities that do not hold."""
+        return np.flatnonzero(self._sparse @ table < self.least)
+
     def hold(self, table: Integers) -> bool:
-        return bool(np.all(self.matrix @ table >= self.least))
+        return not len(self.violated(table))
+
+    @property
+    def cells(self) -> list[Integers]:
+        """What each is about."""
+        return np.split(self._sparse.indices, self._sparse.indptr[1:-1])
 
 
 def inequalities_of(given: Any) -> Inequalities:

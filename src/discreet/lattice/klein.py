@@ -78,25 +78,24 @@ def _fraction(number: object) -> Fraction:
     return Fraction(int(number.p), int(number.q))  # type: ignore[attr-defined]
 
 
-def grid_ladder(place: Integers, cells: int) -> Ladder:
-    """Two-way tables: the product of two chains e_i - e_(i+1), whose Gram-Schmidt form is known."""
-    rows, columns = place.shape
-    number = np.arange((rows - 1) * (columns - 1)).reshape(rows - 1, columns - 1)
+def box_ladder(place: Integers, cells: int) -> Ladder:
+    """Two-way tables, three-way ones with all two-way margins, ..: the product of chains e_i - e_(i+1), whose
+    Gram-Schmidt form is known."""
+    sides = np.array(place.shape) - 1
+    number = np.arange(int(sides.prod())).reshape(sides)
+    corners = [np.array(corner) for corner in np.ndindex(*(2,) * place.ndim)]
+    signs = np.array([(-1) ** int(corner.sum()) for corner in corners])
     vectors, norms, below = [], [], []
-    for i in range(rows - 1):
-        for j in range(columns - 1):
-            corners = np.array([place[i, j], place[i, j + 1], place[i + 1, j], place[i + 1, j + 1]])
-            vectors.append((corners, np.array([1, -1, -1, 1])))
-            norms.append(Fraction((i + 2) * (j + 2), (i + 1) * (j + 1)))
-            down, right = Fraction(-(i + 1), i + 2), Fraction(-(j + 1), j + 2)
-            steps = []
-            if j + 2 < columns:
-                steps.append((int(number[i, j + 1]), right))
-            if i + 2 < rows:
-                steps.append((int(number[i + 1, j]), down))
-            if i + 2 < rows and j + 2 < columns:
-                steps.append((int(number[i + 1, j + 1]), down * right))
-            below.append(tuple(steps))
+    for first in np.ndindex(*sides):
+        at = np.array(first)
+        vectors.append((np.array([place[tuple(at + corner)] for corner in corners]), signs))
+        norms.append(math.prod((Fraction(i + 2, i + 1) for i in first), start=Fraction(1)))
+        steps = []
+        for corner in corners[1:]:
+            if np.all(at + corner < sides):
+                factors = (Fraction(-(i + 1), i + 2) for i, moved in zip(first, corner.tolist()) if moved)
+                steps.append((int(number[tuple(at + corner)]), math.prod(factors, start=Fraction(1))))
+        below.append(tuple(steps))
     return Ladder(cells, tuple(vectors), tuple(norms), tuple(below))
 
 

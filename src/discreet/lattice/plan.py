@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput, NotProven, SolverFailed
 from discreet.lattice.conditioning import Bound
 from discreet.lattice.inequalities import Inequalities, inequalities_of
@@ -17,13 +18,14 @@ from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
-from discreet.lattice.structure import Structure, structure_of
+from discreet.lattice.structure import Structure, structure_of, tied
 from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
 from discreet.sample.bits import Bits
 
 MOST_REDRAWS = 1_000_000  # a minute or so: inequalities that so many draws violate are not worth waiting for
+MOST_TIED = 16  # inequalities that one draw must meet at once; where each is met by one draw of two, 2^16 are needed
 RUNS = 1000  # couplings that a diagnosed grade rests on: they cannot show a distance below 1/1000
 
 
@@ -92,17 +94,36 @@ class LatticePlan:
             out[:, piece.cells] = piece.draw(number, bits, None if counts is None else counts[piece.cells])
         return out
 
+    @cached_property
+    def _ties(self) -> Integers:
+        """Cells that are drawn together have the same number; all of them, under a law that does not factorise."""
+        limits = [] if self.inequalities is None else self.inequalities.cells
+        return tied(self.structure, limits if self.law.rate is None else [np.arange(self.invariants.cells)])
+
     def _redrawn(self, bits: Bits, table: Integers) -> Integers:
-        """Drawn again until the inequalities hold: the law conditioned on them."""
+        """The law conditioned on the inequalities: what is tied together is drawn again until they hold there."""
+        within = table if self.nonnegative and self.law.odds is not None else None
+        noise: Integers = self._draws(1, bits, within)[0]
         for _ in range(MOST_REDRAWS):
-            noise: Integers = self._draws(1, bits, table if self.nonnegative and self.law.odds is not None else None)[0]
-            if self._allowed(table + noise):
+            wrong = self._wrong(table + noise)
+            if not wrong.any():
                 return noise
+            noise[wrong] = self._draws(1, bits, within)[0][wrong]
         raise SolverFailed(
             "noise under inequalities was asked for",
             f"{MOST_REDRAWS:,} draws all violate them",
             "Ask for fewer inequalities",
         )
+
+    def _wrong(self, table: Integers) -> Flags:
+        """Cells tied to one that violates an inequality."""
+        bad = table < 0 if self.nonnegative else np.zeros(len(table), dtype=bool)
+        if self.inequalities is not None:
+            cells = self.inequalities.cells
+            for row in self.inequalities.violated(table).tolist():
+                bad[cells[row]] = True
+        found: Flags = np.isin(self._ties, self._ties[bad])
+        return found
 
     def _allowed(self, table: Integers) -> bool:
         if self.nonnegative and np.any(table < 0):
@@ -171,12 +192,26 @@ def lattice_sampler(
     people = whole(contributions, "contributions", 1)
     terms = terms_of(structure, law, people, per_unit, nonnegative, limits)
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
+    if limits is not None:
+        _require_few(limits, structure)
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     _require_width(chosen, pieces)
     said = remarks(chosen, terms, structure, invariants, projected)
     promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
-    graded = _graded(promise, pieces, allow_diagnosed, terms.restricted)
+    graded = _graded(promise, structure, pieces, allow_diagnosed, terms.restricted)
     return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits, terms.bound)
+
+
+def _require_few(limits: Inequalities, structure: Structure) -> None:
+    """Refuse inequalities that must hold at once, and may too rarely; those that nothing ties are met one by one."""
+    ties = tied(structure, limits.cells)
+    most = int(np.bincount([int(ties[cells[0]]) for cells in limits.cells if len(cells)], minlength=1).max())
+    if most > MOST_TIED:
+        raise BadInput(
+            "inequalities were asked for",
+            f"kept sums tie {most} of them together, and a draw meets so many at once too rarely",
+            f"Keep sums that tie at most {MOST_TIED} together, for example within each area, or none over these rows",
+        )
 
 
 def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
@@ -213,7 +248,18 @@ def plan_lattice(
     return lattice_sampler(invariant_matrix(keep, key_columns, rows), epsilon, **options)
 
 
-def _graded(promise: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool, restricted: bool) -> Guarantee:
+EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact at any size"
+
+
+def _whole_tables(structure: Structure) -> bool:
+    """Whether all that overlaps are whole tables of single cells, two-way or three-way."""
+    overlapping = [part for part in structure.parts if part.free]
+    return all(part.single and (part.grid is not None or part.box is not None) for part in overlapping)
+
+
+def _graded(
+    promise: Guarantee, structure: Structure, pieces: tuple[Piece, ...], allow_diagnosed: bool, restricted: bool
+) -> Guarantee:
     """The promise with the grade of its weakest sampler; a chain's distance from its law is charged to delta."""
     chains = [piece for piece in pieces if piece.grade == "diagnosed"]
     if not chains:
@@ -224,13 +270,13 @@ def _graded(promise: Guarantee, pieces: tuple[Piece, ...], allow_diagnosed: bool
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            "Use nonnegative_by project, drop other inequalities, or keep less",
+            'Project instead (nonnegative_by="project"), or allow negative counts' if restricted else f"Use {EXACT}",
         )
     if not allow_diagnosed:
         raise NotProven(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for this law on them, only a Markov chain whose distance from it is diagnosed",
-            "Use law gaussian (with rho), which is exact on two-way tables of any size, or allow diagnosed samples",
+            f"Use {'law gaussian (with rho)' if _whole_tables(structure) else EXACT}, or allow diagnosed samples",
         )
     charge = _distance(chains, price)
     if promise.delta + charge >= 1:

@@ -139,7 +139,7 @@ class Restricted:
 
 def cut_off_classes(odds: Fraction, matrix: Integers, classes: list[Integers]) -> tuple[CutOffClass, ...]:
     """The classes, tilted so that their means nearly cancel in every kept sum."""
-    factors = _factors(odds, matrix, classes)
+    factors = [factor_near(log) for log in tilting_logs(odds, matrix, classes).tolist()]
     found = []
     for column, counts in zip(matrix.T, classes):
         tilt = math.prod((factors[i] for i in np.flatnonzero(column)), start=Fraction(1))
@@ -157,8 +157,13 @@ def _moments(rate: float, theta: Floats, counts: Integers) -> tuple[Floats, Floa
     return mean, rise / (1 - rise) ** 2 + np.maximum(higher - lower, 0) / (2 * shift)
 
 
-def _factors(odds: Fraction, matrix: Integers, classes: list[Integers]) -> list[Fraction]:
-    """A factor per kept sum, by Newton's method: the gradient of the log-normaliser is the vector of mean sums."""
+def factor_near(log: float) -> Fraction:
+    """A short number near its exponential."""
+    return max(Fraction(math.exp(log)).limit_denominator(FINEST), Fraction(1, FINEST))
+
+
+def tilting_logs(odds: Fraction, matrix: Integers, classes: list[Integers]) -> Floats:
+    """Of a factor per kept sum, by Newton's method: the gradient of the log-normaliser is the vector of mean sums."""
     rate, rows = math.log(odds), matrix.shape[0]
     kinds = [np.unique(counts, return_counts=True) for counts in classes]
     owner = np.concatenate([np.full(len(values), c) for c, (values, _) in enumerate(kinds)])
@@ -187,4 +192,4 @@ def _factors(odds: Fraction, matrix: Integers, classes: list[Integers]) -> list[
         multipliers, gradient, spread = multipliers + step, new_gradient, new_spread
         if np.max(np.abs(step)) < CLOSE * rate:
             break
-    return [Fraction(math.exp(m)).limit_denominator(FINEST) for m in multipliers]
+    return multipliers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,22 +11,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
+from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegative_table
 from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,
     Ladder,
+    box_ladder,
     chain_ladder,
     free_ladder,
-    grid_ladder,
     joined,
     ladder,
 )
 from discreet.lattice.laminar import GeometricGroup, given_sums
-from discreet.lattice.laws import LatticeLaw
+from discreet.lattice.laws import L1, LatticeLaw, width_of
 from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
@@ -34,11 +36,15 @@ from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
 
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
+RAREST_CONDITIONED = 1e-4  # the same without negative counts: how many are accepted then depends on the counts
 RARE = 0.02  # from here on Klein's walk is faster
+SELDOM = 0.002  # the same, for trials of whole two-way tables, of a millisecond or more each
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
+WIDEST_HALVED = {False: 1 << 6, True: 1 << 4}  # of noise, in units, by whether it is conditioned: seconds of a plan
 # of noise, in units, by sampler and law: their tables and walks grow with it, and beyond this a draw takes many minutes
 WIDEST_DRAWN = {
     ("row-transfer", "l1"): 1 << 10,
+    ("halved-columns", "l1"): WIDEST_HALVED[False],
     ("merging", "l1"): 1 << 16,
     ("merging", "gaussian"): 1 << 16,
     ("halving", "gaussian"): 1 << 16,
@@ -47,6 +53,7 @@ WIDEST_DRAWN = {
     ("chain", "l1"): 1 << 16,
     ("chain", "gaussian"): 1 << 16,
 }
+LONGEST_CONDITIONED = 12  # side of a two-way table without negative counts: beyond, hardly a trial may be accepted
 LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 
@@ -182,11 +189,7 @@ class NarrowPiece:
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
         cells = np.concatenate(self.part.classes)
-        return cells[self._order] if self._single else cells
-
-    @cached_property
-    def _single(self) -> bool:
-        return bool(np.all(self.part.sizes == 1))
+        return cells[self._order] if self.part.single else cells
 
     @cached_property
     def _order(self) -> Integers:
@@ -200,10 +203,81 @@ class NarrowPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         sums = self.narrow.draw(draws, bits).reshape(draws, -1)
-        if self._single:
-            return sums
-        sizes = np.tile(self.part.sizes, draws)
-        return given_sums(self.odds, sizes, in_order(sums, self._order).ravel(), bits).reshape(draws, -1)
+        return (
+            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WidePiece:
+    """A two-way table of any number of columns, or one without negative counts."""
+
+    part: Part
+    odds: Fraction
+    restricted: bool
+    grade: str = "exact"
+
+    @property
+    def name(self) -> str:
+        return "halved-nonnegative" if self.restricted else "halved-columns"
+
+    @property
+    def _places(self) -> Integers:
+        assert self.part.places is not None
+        return self.part.places
+
+    @cached_property
+    def _there(self) -> Flags:
+        return self._places >= 0
+
+    @cached_property
+    def cells(self) -> Integers:
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self.part.single else cells
+
+    @property
+    def _order(self) -> Integers:
+        return self._places[self._there]
+
+    @cached_property
+    def table(self) -> HalvedColumns:
+        sizes = np.zeros(self._places.shape, dtype=np.int64)
+        sizes[self._there] = self.part.sizes[self._order]
+        usual = int(np.bincount(sizes.ravel()).argmax())
+        others = ((int(i), int(j), int(sizes[i, j])) for i, j in np.argwhere(sizes != usual))
+        return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
+
+    @property
+    def _too_wide(self) -> bool:
+        """Smaller tables may be wider where each has tables of its own, which grow with the square of the width."""
+        rows, columns = self._places.shape
+        smaller = LONGEST_CONDITIONED * (LONGEST_CONDITIONED - 1) / (rows * (columns - 1)) if self.restricted else 1
+        return width_of(L1(self.odds)) > WIDEST_HALVED[self.restricted] * math.sqrt(smaller)
+
+    @property
+    def short(self) -> bool:
+        """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
+        return self.part.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
+
+    @property
+    def often(self) -> bool:
+        """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
+        too wide to be planned, that is said instead."""
+        return self._too_wide or self.table.acceptance >= SELDOM
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        table = self._conditioned(counts) if self.restricted else self.table
+        sums = table.draw(draws, bits)[:, self._there]
+        return (
+            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
+        )
+
+    def _conditioned(self, counts: Integers | None) -> HalvedColumns:
+        assert counts is not None
+        table = np.zeros(self._there.shape, dtype=np.int64)
+        table[self._there] = counts
+        return nonnegative_table(self.odds, table, self._there)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,13 +305,35 @@ class WalkPiece:
 class ChainPiece:
     """A Markov chain of fixed length: diagnosed, never proved."""
 
-    cells: Integers
-    chain: Any
+    part: Part
+    noise: LatticeLaw
+    nonnegative: bool
     name: str = "chain"
     grade: str = "diagnosed"
 
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)
+
+    @cached_property
+    def chain(self) -> Any:
+        """Made only if it is allowed: its moves can take many seconds to find."""
+        from discreet.lattice.chains import chain_sampler
+
+        columns = np.repeat(np.arange(len(self.part.classes)), self.part.sizes)
+        matrix = self.part.matrix.tocsc()[:, columns].tocsr()
+        if self.noise.variance is not None:
+            return chain_sampler(matrix, law="gaussian", sigma=float(self.noise.variance) ** 0.5)
+        assert self.noise.odds is not None
+        return chain_sampler(matrix, law="l1", epsilon=math.log(self.noise.odds), nonnegative=self.nonnegative)
+
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
+
+
+def split_classes(odds: Fraction, sizes: Integers, sums: Integers, bits: Bits) -> Integers:
+    """Noise of the cells, class after class, given the sums of the classes: a row per draw."""
+    return given_sums(odds, np.tile(sizes, len(sums)), sums.ravel(), bits).reshape(len(sums), -1)
 
 
 def in_order(values: Integers, places: Integers) -> Integers:
@@ -268,32 +364,33 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
 
 
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
-    narrow = part.grid is not None and part.grid.place.shape[1] <= WIDEST
-    single = bool(np.all(part.sizes == 1))
-    if narrow and noise.odds is not None and not nonnegative:
-        assert part.grid is not None
-        if single or part.grid.place.shape[1] == 2:
+    if part.places is not None and noise.odds is not None:
+        columns = part.places.shape[1]
+        if part.grid is not None and not nonnegative and columns <= (WIDEST if part.single else 2):
             return NarrowPiece(part, noise.odds)
+        wide = WidePiece(part, noise.odds, nonnegative)
+        if wide.short if nonnegative else wide.often:
+            return wide
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0
-    if acceptance >= (RAREST if noise.variance is None else RARE):
+    if acceptance >= (RARE if noise.variance is not None else RAREST_CONDITIONED if nonnegative else RAREST):
         return merged
     if noise.variance is not None:
         steps = _ladder(part)
         if steps is not None:
             return WalkPiece(np.concatenate(part.classes), steps, noise)
-    if acceptance >= RAREST:
+    if acceptance >= RAREST and not nonnegative:
         return merged
-    return _chain(part, noise, nonnegative)
+    return ChainPiece(part, noise, nonnegative)
 
 
 def _ladder(part: Part) -> Ladder | None:
     """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
     starts = np.cumsum(part.sizes) - part.sizes
     total = int(part.sizes.sum())
-    if part.grid is not None and np.all(part.sizes == 1):
-        return grid_ladder(part.grid.place, total)
+    if part.single and (box := part.box if part.grid is None else part.grid.place) is not None:
+        return box_ladder(box, total)
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
     if not part.free:
         return chain_ladder(blocks, total)
@@ -327,18 +424,3 @@ def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
             "Use law l1 or gaussian: they split it",
         )
     return WalkPiece(np.concatenate(cells), whole, noise)
-
-
-def _chain(part: Part, noise: LatticeLaw, nonnegative: bool) -> ChainPiece:
-    from discreet.lattice.chains import chain_sampler
-
-    columns = np.repeat(np.arange(len(part.classes)), part.sizes)
-    matrix = part.matrix.tocsc()[:, columns].tocsr()
-    if noise.variance is not None:
-        chain = chain_sampler(matrix, law="gaussian", sigma=float(noise.variance) ** 0.5)
-    else:
-        assert noise.odds is not None
-        from math import log
-
-        chain = chain_sampler(matrix, law="l1", epsilon=log(noise.odds), nonnegative=nonnegative)
-    return ChainPiece(np.concatenate(part.classes), chain)

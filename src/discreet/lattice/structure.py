@@ -6,6 +6,7 @@ Cells with equal columns form a class. The kept sums see only the sums of classe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,8 +44,25 @@ class Part:
         return np.array([len(cells) for cells in self.classes], dtype=np.int64)
 
     @cached_property
+    def single(self) -> bool:
+        """Whether every class is one cell."""
+        return bool(np.all(self.sizes == 1))
+
+    @cached_property
     def grid(self) -> Grid | None:
         return None if self.laminar else _grid(self.matrix)
+
+    @cached_property
+    def places(self) -> Integers | None:
+        """The class in row i and column j of a two-way table that may lack cells (-1), if these are its margins."""
+        if self.grid is not None:
+            return self.grid.place
+        return None if self.laminar else _places(self.matrix)
+
+    @cached_property
+    def box(self) -> Integers | None:
+        """The class at each place of a three-way table whose two-way margins these are, if they are."""
+        return None if self.laminar else _box(self.matrix)
 
     @cached_property
     def full(self) -> Integers:
@@ -146,6 +164,22 @@ class Structure:
         return len(self.determined) == self.cells
 
 
+def tied(structure: Structure, others: Sequence[Integers]) -> Integers:
+    """A number for every cell, the same for cells that touching sums, or these other sets of cells, tie together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    sets = list(others)
+    for part in structure.parts:
+        sets += [np.concatenate(part.classes)] if part.free else list(part.classes)
+    ends = [(one[:-1], one[1:]) for one in sets if len(one) > 1]
+    if not ends:
+        return np.arange(structure.cells)
+    here, there = (np.concatenate([pair[k] for pair in ends]) for k in (0, 1))
+    links = coo_array((np.ones(len(here)), (here, there)), shape=(structure.cells, structure.cells))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
+
+
 def structure_of(invariants: Invariants) -> Structure:
     """Classes, and the groups of needed sums that touch. All nested and disjoint sums are one group: whichever touch,
     each of their classes keeps its own sum."""
@@ -236,6 +270,55 @@ def _grid(matrix: csr_array) -> Grid | None:
     if np.any(place < 0) or connected_components(matrix @ matrix.T, directed=False)[0] != 1:
         return None
     return Grid(place if len(along) >= len(across) else place.T)
+
+
+def _places(matrix: csr_array) -> Integers | None:
+    """Of a two-way table that lacks cells: every class is in one row sum and one column sum."""
+    from scipy.sparse.csgraph import shortest_path
+
+    columns = matrix.tocsc()
+    if np.any(np.diff(columns.indptr) != 2):
+        return None
+    ends = columns.indices.reshape(-1, 2)
+    # sums of one side meet only those of the other
+    side = shortest_path(matrix @ matrix.T, unweighted=True, indices=0) % 2 == 1
+    if np.any(side[ends[:, 0]] == side[ends[:, 1]]):
+        return None
+    numbers = np.where(side, np.cumsum(side), np.cumsum(~side)) - 1
+    crossed = side[ends[:, 0]]
+    row, column = (np.where(crossed, ends[:, k], ends[:, 1 - k]) for k in (1, 0))
+    place = np.full((int((~side).sum()), int(side.sum())), -1, dtype=np.int64)
+    place[numbers[row], numbers[column]] = np.arange(len(ends))
+    return place if place.shape[0] >= place.shape[1] else place.T
+
+
+def _box(matrix: csr_array) -> Integers | None:
+    """Three-way: every class is on three lines. Places are found from the lines through one corner, then checked."""
+    columns = matrix.tocsc()
+    if np.any(np.diff(columns.indptr) != 3):
+        return None
+    lines = [frozenset(line.tolist()) for line in np.split(matrix.indices, matrix.indptr[1:-1])]
+    through = columns.indices.reshape(-1, 3)
+    near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]
+    edges = [[0, *sorted(lines[line] - {0})] for line in through[0].tolist()]
+    place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
+    if place.size != len(through):
+        return None
+    for axis, edge in enumerate(edges):
+        place[tuple(slice(None) if axis == other else 0 for other in range(3))] = edge
+    for at in sorted(np.ndindex(place.shape), key=np.count_nonzero):
+        if np.count_nonzero(at) > 1:
+            behind = [tuple(0 if k == axis else i for k, i in enumerate(at)) for axis in np.flatnonzero(at)]
+            found = frozenset.intersection(*(near[place[one]] for one in behind)) - {0}
+            if len(found) != 1:
+                return None
+            (place[at],) = found
+    expected = {
+        frozenset(line.tolist())
+        for axis in range(3)
+        for line in np.moveaxis(place, axis, 2).reshape(-1, place.shape[axis])
+    }
+    return place if expected == set(lines) else None
 
 
 def independent_rows(matrix: Integers) -> Integers:
