@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
+import discreet as dc
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import L1, L2, LatticeGaussian, LatticeLaw
+from discreet.lattice.plan import plan_lattice
 from discreet.lattice.structure import structure_of
 from discreet.lattice.tails import longest
+from discreet.sample.bits import seeded
 from tests.lattice.enumeration import points
 from tests.lattice.fibres import margins
 
@@ -65,3 +72,24 @@ def test_in_many_dimensions_it_is_near_the_mean() -> None:
     mean = rows * 2 * float(odds) / float(odds**2 - 1)
     assert mean < longest(L1(odds), rows, 0.05) < 1.03 * mean
     assert longest(L1(odds), 0, 0.05) == 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"epsilon": 1}, {"rho": "1/2", "law": "gaussian"}, {"epsilon": 1, "law": "l2"}], ids=str
+)
+def test_plan_and_report_say_how_much_noise_there_is(options: dict[str, Any], tmp_path: Path) -> None:
+    rows = 24
+    frame = pa.table(
+        {"a": [f"a{k // 4}" for k in range(rows)], "b": [f"b{k % 4}" for k in range(rows)], "n": [5] * rows}
+    )
+    table, keep = dc.table(frame, "n", keys=["a", "b"]), ["margin:a"]
+    (said,) = (step for step in dc.plan(table, keep=keep, **options).steps if "chance" in step)
+    most = float(re.search(r"at most ([0-9.]+?)[.,]? ", said + " ").group(1))
+    draws = plan_lattice({"a": frame["a"].to_pylist(), "b": frame["b"].to_pylist()}, keep, **options).draws(
+        2000, seeded(5)
+    )
+    mean = np.abs(draws).mean(axis=1) if "row by at most" in said else np.sqrt((draws**2).mean(axis=1))
+    assert (mean > most).mean() <= 0.01
+    assert most < 3 * mean.mean()
+    dc.release(table, keep=keep, seed=1, **options).save(tmp_path / "out")
+    assert said in (tmp_path / "out" / "report.html").read_text()

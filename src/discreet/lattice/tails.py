@@ -10,9 +10,13 @@ e^(rate |v| (1 - 1/c)) is at most c^m, and by Markov's inequality, with the best
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from discreet.lattice.laws import LatticeLaw
+from discreet.numbers import decimal_above
+from discreet.privacy import Remark
 
+RARELY = 0.01  # the chance of more noise than a plan and a report say
 HALVINGS = 60  # of an interval of lengths: far below any digit that is shown
 
 
@@ -25,6 +29,15 @@ def longest(law: LatticeLaw, dimensions: int, chance: float) -> float:
         return math.sqrt(2 * float(law.variance) * _reached(dimensions / 2, chance))
     rate = math.log(law.odds) if law.odds is not None else float(law.rate)
     return _reached(float(dimensions), chance) / rate
+
+
+def error_remark(law: LatticeLaw, dimensions: int, rows: int) -> Remark:
+    """How far noise changes a row on average, at most, with a chance of nearly one."""
+    length = longest(law, dimensions, RARELY)
+    chance = f"{1 - RARELY:.0%}"
+    if law.norm == "l1":
+        return Remark.of("noise-at-most-l1", error=decimal_above(Fraction(length / rows), 2), chance=chance)
+    return Remark.of("noise-at-most-l2", error=decimal_above(Fraction(length / math.sqrt(rows)), 2), chance=chance)
 
 
 def _reached(m: float, chance: float) -> float:

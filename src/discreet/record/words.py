@@ -101,6 +101,10 @@ STEPS = {
     "map-lam": "Publish the counts that make the weighted sum of both errors least: free, for the same reason.",
     "widened": "All noise is widened for people who are counted up to {contributions} times.",
     "keep": "Keep exactly: {kept}. These sums are published and not protected.",
+    "noise-at-most-l1": "With a chance of at least {chance} the noise changes a row by at most {error}, on average "
+    "over all rows.",
+    "noise-at-most-l2": "With a chance of at least {chance} the root of the mean squared change by the noise is at "
+    "most {error}.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from discreet.estimate.lattice import LatticeEstimate, Unknown
 from discreet.lattice.laws import width_of
+from discreet.lattice.tails import error_remark
 from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
@@ -35,8 +36,10 @@ def steps(publication: Publication[KeptSums]) -> tuple[Remark, ...]:
 
 
 def _afterwards(publication: Publication[KeptSums]) -> Iterator[Remark]:
-    """What became of negative counts."""
-    mechanism = publication.record.facts.mechanism
+    """How much noise there is at most, and what became of negative counts."""
+    mechanism, free = publication.record.facts.mechanism, publication.record.facts.invariants.dimensions
+    if not mechanism.restricted and publication.record.guarantee.grade != "diagnosed":
+        yield error_remark(mechanism.noise, free, len(publication.counts))
     if mechanism.projected:
         yield Remark("projected" if publication.measured is not None else "projected-unpublished")
         if mechanism.projection is not None and mechanism.projection.gap:

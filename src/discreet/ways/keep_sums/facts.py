@@ -59,7 +59,8 @@ class LatticeFacts:
 
 @dataclass(frozen=True, eq=False)
 class InvariantFacts:
-    """What was kept, the sums themselves, and the rows (counted from 1) that they determine.
+    """What was kept, the sums themselves, the rows (counted from 1) that they determine, and in how many directions
+    the table can still change.
 
     `fixed` are further rows that can have one count only, since no count is negative: those in a sum of zero, say.
     """
@@ -69,6 +70,7 @@ class InvariantFacts:
     sums: Integers
     determined: Integers
     fixed: Integers
+    dimensions: int
 
 
 @dataclass(frozen=True, eq=False)

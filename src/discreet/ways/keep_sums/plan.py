@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.lattice.projection import require_projectable
+from discreet.lattice.tails import error_remark
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark
 from discreet.table import Schema
 from discreet.ways.keep_sums.spec import KeepSums
@@ -33,7 +34,15 @@ class SumsPlan:
     def steps(self) -> tuple[Remark, ...]:
         noise = Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law)
         more = (Remark("project"),) if self.spec.projected else ()
-        return Remark.of("keep", kept=", ".join(self.discloses)), noise, *more
+        return Remark.of("keep", kept=", ".join(self.discloses)), noise, *self._most, *more
+
+    @property
+    def _most(self) -> tuple[Remark, ...]:
+        """Of conditioned noise no such bound is known, nor of a chain's."""
+        lattice = self.lattice
+        if lattice.restricted or lattice.grade == "diagnosed":
+            return ()
+        return (error_remark(lattice.law, lattice.structure.dimensions, lattice.structure.cells),)
 
 
 def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:

@@ -23,6 +23,8 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     structure = structure_of(invariants)
     if not np.array_equal(structure.determined + 1, published.determined):
         problems.append("The rows that are determined by what is kept are not those listed.")
+    if structure.dimensions != published.dimensions:
+        problems.append("What is kept leaves another number of directions free than is said.")
     if not np.array_equal(fixed_rows(structure, counts), published.fixed):
         problems.append("The rows that kept sums fix, since no count is negative, are not those listed.")
     if mechanism.nonnegative and counts.min() < 0:
