@@ -16,8 +16,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-import numpy as np
-
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.structure import Structure
 from discreet.numbers import Epsilon, simplest_between
@@ -30,7 +28,7 @@ FINENESS = 40  # bits to which the largest odds are found
 
 def bound_for(structure: Structure, limits: Inequalities | None, distance: int, people: int, per_unit: bool) -> Bound:
     """The least bound that is proved for what is kept, for a change of this distance made so many times."""
-    if limits is not None and np.any(np.count_nonzero(limits.matrix, axis=1) > 1):
+    if limits is not None and limits.widest > 1:
         return "doubled"
     if not any(part.free for part in structure.parts):
         return "stepwise"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,39 +17,55 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Inequalities:
-    """B y >= b for the published table y."""
+    """B y >= b for the published table y. Most entries of B are zero: an inequality is about few rows."""
 
     json_schema: ClassVar[Mapping[str, object]] = {
         "type": "object",
-        "properties": {"matrix": {"type": "array"}, "least": {"type": "array"}},
-        "required": ["matrix", "least"],
+        "properties": {"rows": {"type": "integer"}, "terms": {"type": "array"}, "least": {"type": "array"}},
+        "required": ["rows", "terms", "least"],
     }
-    matrix: Integers
+    matrix: csr_array
     least: Integers
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Inequalities) and self.as_json() == other.as_json()
 
     def __hash__(self) -> int:
-        return hash((self.matrix.tobytes(), self.least.tobytes()))
+        return hash((self.matrix.shape, tuple(self.matrix.indices.tolist()), tuple(self.least.tolist())))
 
-    def as_json(self) -> dict[str, list[Any]]:
-        return {"matrix": self.matrix.tolist(), "least": self.least.tolist()}
+    def as_json(self) -> dict[str, Any]:
+        """Of each inequality its terms: rows, counted from 0, each with its factor."""
+        pairs = np.column_stack([self.matrix.indices, self.matrix.data])
+        terms = [part.tolist() for part in np.split(pairs, self.matrix.indptr[1:-1])]
+        return {"rows": self.matrix.shape[1], "terms": terms, "least": self.least.tolist()}
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> Inequalities:
         """What `as_json` wrote, and nothing else."""
-        if set(value) != {"matrix", "least"} or not value["least"]:
-            raise ValueError("inequalities are a matrix and what its rows must at least be")
-        entries = [entry for row in [*value["matrix"], value["least"]] for entry in row]
-        if {type(entry) for entry in entries} != {int} or len({len(row) for row in value["matrix"]}) != 1:
-            raise ValueError("inequalities are whole numbers, every row of the same length")
-        return cls(np.array(value["matrix"], dtype=np.int64), np.array(value["least"], dtype=np.int64))
+        from scipy.sparse import csr_array
+
+        if set(value) != {"rows", "terms", "least"} or not value["least"] or len(value["terms"]) != len(value["least"]):
+            raise ValueError("inequalities are terms and what they must at least sum to")
+        pairs = [pair for terms in value["terms"] for pair in terms]
+        numbers = [value["rows"], *value["least"], *(number for pair in pairs for number in pair)]
+        if {type(number) for number in numbers} != {int} or {len(pair) for pair in pairs} - {2}:
+            raise ValueError("inequalities are whole numbers, two for each term")
+        ends = np.cumsum([0, *(len(terms) for terms in value["terms"])])
+        places, factors = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        if len(places) and (places.min() < 0 or places.max() >= value["rows"]):
+            raise ValueError("an inequality is about a row that is not there")
+        made = cls(
+            csr_array((factors, places, ends), shape=(len(value["least"]), value["rows"])), np.array(value["least"])
+        )
+        if not made.matrix.has_canonical_format or np.any(factors == 0):
+            raise ValueError("the terms of an inequality come in the order of their rows, each once")
+        return made
 
     def in_order(self, given_rows: Integers) -> Inequalities:
         """The same about rows in published order; one whose size does not fit is left for the plan to refuse."""
-        fits = self.matrix.shape[1] == len(given_rows)
-        return Inequalities(self.matrix[:, given_rows], self.least) if fits else self
+        if self.matrix.shape[1] != len(given_rows):
+            return self
+        return Inequalities(_canonical(self.matrix[:, given_rows]), self.least)
 
     def check(self, cells: int) -> Inequalities:
         """Refuse what is not about tables of this many rows."""
@@ -59,40 +74,54 @@ class Inequalities:
             raise BadInput("inequalities were asked for", f"{size} and {cells} rows do not fit")
         return self
 
-    @cached_property
-    def _sparse(self) -> csr_array:
-        from scipy.sparse import csr_array
-
-        return csr_array(self.matrix)
-
     def violated(self, table: Integers) -> Integers:
         """The inequalities that do not hold."""
-        return np.flatnonzero(self._sparse @ table < self.least)
+        return np.flatnonzero(self.matrix @ table < self.least)
 
     def hold(self, table: Integers) -> bool:
         return not len(self.violated(table))
 
+    def touched(self, some: Integers) -> Flags:
+        """Of each row, whether one of these inequalities is about it."""
+        found = np.zeros(self.matrix.shape[1], dtype=bool)
+        found[self.matrix[some].indices] = True
+        return found
+
     @property
     def cells(self) -> list[Integers]:
         """What each is about."""
-        return np.split(self._sparse.indices, self._sparse.indptr[1:-1])
+        return np.split(self.matrix.indices, self.matrix.indptr[1:-1])
+
+    @property
+    def widest(self) -> int:
+        """The most rows that one is about."""
+        return int(np.diff(self.matrix.indptr).max())
 
 
 def inequalities_of(given: Any) -> Inequalities:
     """What a user writes: a matrix (dense or sparse) and what its rows must at least sum to."""
+    from scipy.sparse import csr_array
+
     if isinstance(given, Inequalities):
         return given
     try:
         matrix, least = (given["matrix"], given["least"]) if isinstance(given, Mapping) else given
     except (TypeError, ValueError, KeyError) as error:
         raise BadInput("inequalities were asked for", "they are not a matrix and a list of bounds") from error
-    rows = np.atleast_2d(np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix))
+    rows = csr_array(matrix) if hasattr(matrix, "tocsr") else csr_array(np.atleast_2d(np.asarray(matrix)))
     bounds = np.atleast_1d(np.asarray(least))
-    if rows.ndim != 2 or len(rows) != len(bounds):
-        found = f"{len(rows)} rows of a matrix and {len(bounds)} bounds do not fit"
+    if rows.shape[0] != len(bounds) or not len(bounds):
+        found = f"{rows.shape[0]} rows of a matrix and {len(bounds)} bounds do not fit"
         raise BadInput("inequalities were asked for", found)
-    if not (np.array_equal(rows, np.round(rows)) and np.array_equal(bounds, np.round(bounds))):
+    if not (np.array_equal(rows.data, np.round(rows.data)) and np.array_equal(bounds, np.round(bounds))):
         raise BadInput(
             "inequalities were asked for", "a coefficient or bound is not a whole number", "Multiply them up"
         )
-    return Inequalities(rows.astype(np.int64), bounds.astype(np.int64))
+    return Inequalities(_canonical(rows.astype(np.int64)), bounds.astype(np.int64))
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """Each row's entries in order, each once, none of them zero."""
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix

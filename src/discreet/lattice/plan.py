@@ -119,10 +119,10 @@ class LatticePlan:
         """Cells tied to one that violates an inequality."""
         bad = table < 0 if self.nonnegative else np.zeros(len(table), dtype=bool)
         if self.inequalities is not None:
-            cells = self.inequalities.cells
-            for row in self.inequalities.violated(table).tolist():
-                bad[cells[row]] = True
-        found: Flags = np.isin(self._ties, self._ties[bad])
+            bad |= self.inequalities.touched(self.inequalities.violated(table))
+        wrong = np.zeros(int(self._ties.max()) + 1, dtype=bool)
+        wrong[self._ties[bad]] = True
+        found: Flags = wrong[self._ties]
         return found
 
     def _allowed(self, table: Integers) -> bool:
@@ -153,8 +153,8 @@ class LatticePlan:
         """Which inequality the table does not meet, counted from 1."""
         if self.inequalities is None or self.inequalities.hold(table):
             return "the table itself violates them: it has a negative count"
-        wrong = np.flatnonzero(self.inequalities.matrix @ table < self.inequalities.least)
-        return f"the table itself violates them: the first that it does not meet is number {wrong[0] + 1}"
+        first = self.inequalities.violated(table)[0] + 1
+        return f"the table itself violates them: the first that it does not meet is number {first}"
 
     def release(self, counts: Integers, bits: Bits) -> Integers:
         """The table with noise: every kept sum is the same, to the unit."""
@@ -205,7 +205,8 @@ def lattice_sampler(
 def _require_few(limits: Inequalities, structure: Structure) -> None:
     """Refuse inequalities that must hold at once, and may too rarely; those that nothing ties are met one by one."""
     ties = tied(structure, limits.cells)
-    most = int(np.bincount([int(ties[cells[0]]) for cells in limits.cells if len(cells)], minlength=1).max())
+    firsts = limits.matrix.indices[limits.matrix.indptr[:-1][np.diff(limits.matrix.indptr) > 0]]
+    most = int(np.bincount(ties[firsts], minlength=1).max())
     if most > MOST_TIED:
         raise BadInput(
             "inequalities were asked for",
