@@ -151,7 +151,7 @@ def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:
         ({"epsilon": 1, "delta": 2}, "must be at least 0 and below 1"),
         ({"epsilon": 1, "mechanism": "geometrc"}, "Did you mean 'geometric'"),
         ({"epsilon": 1, "mechanism": "staircase"}, "needs a max_count"),
-        ({"epsilon": 1, "mechanism": "geometric", "max_count": "auto"}, "Give max_count as a number"),
+        ({"epsilon": 1, "mechanism": "staircase", "max_count": "auto"}, "Give max_count as a number"),
         ({"epsilon": 1, "max_count": 5.0}, "whole number"),
         ({"epsilon": 1, "max_count": "many"}, "whole number"),
         ({"epsilon": 1, "max_count": 0}, "at least 1"),

@@ -63,10 +63,40 @@ def test_a_damaged_record_is_refused(change: dict[str, Any]) -> None:
         Inequalities.of_json(GOOD | change)
 
 
-@pytest.mark.parametrize("wrong", [([[1, 2]], [0, 0]), ([[0.5, 1]], [0]), 7, ([[1, 1]], [0.5]), ([], [])])
+WRONG: list[Any] = [
+    ([[1, 2]], [0, 0]), ([[0.5, 1]], [0]), 7, ([[1, 1]], [0.5]), ([], []), ([["a", 1]], [0]), ([[1, 1]], ["b"]),
+    ([[1], [1, 2]], [0, 0]), (None, None), (np.zeros((2, 2, 2)), [0, 0]), ([[1, 1]], [float("inf")]), ([[1j, 1]], [0]),
+    ([[1e30, 1]], [0]), ([[1 << 62, 1]], [0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
 def test_what_makes_no_inequalities_is_told(wrong: Any) -> None:
     with pytest.raises(BadInput, match=r"nequalities were asked for"):
         inequalities_of(wrong)
+
+
+@pytest.mark.parametrize(("least", "most", "pinned"), [(3, 3, True), (4, 3, True), (2, 3, False)])
+def test_bounds_that_leave_one_value_are_refused(least: int, most: int, pinned: bool) -> None:
+    """2 y >= 2 least - 1, and -3 y >= -3 most - 2: the same after rounding."""
+    limits = ([[0, 2, 0, 0], [0, -3, 0, 0]], [2 * least - 1, -3 * most - 2])
+    made = inequalities_of(limits)
+    assert made.pinned().tolist() == ([1] if pinned else [])
+    table = dc.table(pa.table({"k": list("abcd"), "n": [3, 3, 1, 5]}), "n")
+    if pinned:
+        with pytest.raises(BadInput, match="row 2 no more than one value"):
+            dc.release(table, 1, keep="total", inequalities=limits)
+    else:
+        assert dc.release(table, 1, keep="total", inequalities=limits).counts[1] in (2, 3)
+
+
+def test_what_one_draw_would_have_to_meet_at_once_is_refused_before_it_is_paid_for() -> None:
+    table = dc.table(pa.table({"k": [f"r{k:02d}" for k in range(12)], "n": [5] * 12}), "n")
+    chain = -np.eye(11, 12, dtype=int) + np.eye(11, 12, 1, dtype=int)
+    with pytest.raises(BadInput, match="tie 11 of them together"):
+        dc.release(table, 1, keep="total", inequalities=(chain, np.zeros(11)), nonnegative=True)
+    with pytest.raises(BadInput, match="few draws are such"):
+        dc.release(table, 1, keep="total", law="l2", nonnegative="condition")
 
 
 def test_twenty_thousand_areas_each_in_order() -> None:

@@ -14,6 +14,8 @@ from discreet.errors import BadInput
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+LARGEST = 1 << 40  # of coefficients and bounds: times a count, they stay inside 64 bits in any table one could publish
+
 
 @dataclass(frozen=True, eq=False)
 class Inequalities:
@@ -52,6 +54,8 @@ class Inequalities:
             raise ValueError("inequalities are whole numbers, two for each term")
         ends = np.cumsum([0, *(len(terms) for terms in value["terms"])])
         places, factors = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        if any(abs(number) > LARGEST for number in numbers):
+            raise ValueError("a number of an inequality is absurd")
         if len(places) and (places.min() < 0 or places.max() >= value["rows"]):
             raise ValueError("an inequality is about a row that is not there")
         made = cls(
@@ -87,6 +91,17 @@ class Inequalities:
         found[self.matrix[some].indices] = True
         return found
 
+    def pinned(self) -> Integers:
+        """Rows that inequalities about themselves alone leave one value, or none."""
+        alone = np.flatnonzero(np.diff(self.matrix.indptr) == 1)
+        places, factors = self.matrix.indices[self.matrix.indptr[alone]], self.matrix.data[self.matrix.indptr[alone]]
+        size = self.matrix.shape[1]
+        lowest, highest = np.full(size, -LARGEST - 1), np.full(size, LARGEST + 1)
+        ups = factors > 0
+        np.maximum.at(lowest, places[ups], -(-self.least[alone][ups] // factors[ups]))
+        np.minimum.at(highest, places[~ups], self.least[alone][~ups] // factors[~ups])
+        return np.flatnonzero(lowest >= highest)
+
     @property
     def cells(self) -> list[Integers]:
         """What each is about."""
@@ -108,16 +123,27 @@ def inequalities_of(given: Any) -> Inequalities:
         matrix, least = (given["matrix"], given["least"]) if isinstance(given, Mapping) else given
     except (TypeError, ValueError, KeyError) as error:
         raise BadInput("inequalities were asked for", "they are not a matrix and a list of bounds") from error
-    rows = csr_array(matrix) if hasattr(matrix, "tocsr") else csr_array(np.atleast_2d(np.asarray(matrix)))
-    bounds = np.atleast_1d(np.asarray(least))
-    if rows.shape[0] != len(bounds) or not len(bounds):
-        found = f"{rows.shape[0]} rows of a matrix and {len(bounds)} bounds do not fit"
+    try:
+        rows = csr_array(matrix) if hasattr(matrix, "tocsr") else csr_array(np.atleast_2d(np.asarray(matrix)))
+        bounds = np.atleast_1d(np.asarray(least))
+    except (TypeError, ValueError) as error:
+        raise BadInput("inequalities were asked for", "their matrix is not one of numbers") from error
+    if bounds.ndim != 1 or rows.shape[0] != len(bounds) or not len(bounds):
+        found = f"{rows.shape[0]} rows of a matrix and {bounds.size} bounds do not fit"
         raise BadInput("inequalities were asked for", found)
-    if not (np.array_equal(rows.data, np.round(rows.data)) and np.array_equal(bounds, np.round(bounds))):
-        raise BadInput(
-            "inequalities were asked for", "a coefficient or bound is not a whole number", "Multiply them up"
-        )
+    for numbers in (rows.data, bounds):
+        _require_whole(numbers)
     return Inequalities(_canonical(rows.astype(np.int64)), bounds.astype(np.int64))
+
+
+def _require_whole(numbers: Any) -> None:
+    """Whole numbers that are far from the end of 64 bits, so that sums over a table are what they should be."""
+    if numbers.dtype.kind not in "iufb" or not np.array_equal(numbers, np.round(numbers)):
+        found = "a coefficient or bound is not a whole number"
+        raise BadInput("inequalities were asked for", found, "Multiply them up")
+    if numbers.size and float(np.abs(numbers).max()) > LARGEST:
+        found = f"a coefficient or bound is beyond {LARGEST:,}"
+        raise BadInput("inequalities were asked for", found, "Give smaller ones")
 
 
 def _canonical(matrix: csr_array) -> csr_array:

@@ -25,7 +25,8 @@ from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss,
 from discreet.sample.bits import Bits
 
 MOST_REDRAWS = 1_000_000  # a minute or so: inequalities that so many draws violate are not worth waiting for
-MOST_TIED = 16  # inequalities that one draw must meet at once; where each is met by one draw of two, 2^16 are needed
+MOST_TIED = 8  # inequalities between rows that one draw must meet at once: a chain of so many takes seconds
+MOST_L2 = 8  # rows that one draw of l2 noise must leave without a negative count
 RUNS = 1000  # couplings that a diagnosed grade rests on: they cannot show a distance below 1/1000
 
 
@@ -194,6 +195,9 @@ def lattice_sampler(
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     if limits is not None:
         _require_few(limits, structure)
+    if nonnegative and chosen.rate is not None and invariants.cells > MOST_L2:
+        found = f"no count of {invariants.cells} may be negative in a draw of all of them, and few draws are such"
+        raise BadInput("l2 noise under inequalities was asked for", found, 'Use law l1, or nonnegative_by="project"')
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     _require_width(chosen, pieces)
     said = remarks(chosen, terms, structure, invariants, projected)
@@ -204,9 +208,14 @@ def lattice_sampler(
 
 def _require_few(limits: Inequalities, structure: Structure) -> None:
     """Refuse inequalities that must hold at once, and may too rarely; those that nothing ties are met one by one."""
+    if len(pinned := limits.pinned()):
+        found = f"they leave row {pinned[0] + 1} no more than one value, which would be published exactly"
+        raise BadInput("inequalities were asked for", found, "Use bounds that are public, and leave room between them")
     ties = tied(structure, limits.cells)
-    firsts = limits.matrix.indices[limits.matrix.indptr[:-1][np.diff(limits.matrix.indptr) > 0]]
-    most = int(np.bincount(ties[firsts], minlength=1).max())
+    widths = np.diff(limits.matrix.indptr)
+    firsts = limits.matrix.indices[limits.matrix.indptr[:-1][widths > 0]]
+    halves = np.bincount(ties[firsts], weights=np.minimum(widths[widths > 0], 2), minlength=1)  # a bound is easier met
+    most = int(np.ceil(halves.max() / 2))
     if most > MOST_TIED:
         raise BadInput(
             "inequalities were asked for",

@@ -19,6 +19,7 @@ from discreet.errors import Infeasible, SolverFailed
 from discreet.lattice.blocks import nearest_in_blocks
 
 FAR = 1 << 60  # more than any path costs
+WIDEST = 1 << 40  # of a signed value: no noise that can be drawn comes near it, and costs of paths stay far from FAR
 ROUNDS = 100  # of bringing the start close: only speed depends on them
 MOST_MOVES = 20  # for each cell: honest tables take less than one
 
@@ -62,6 +63,8 @@ class TwoWayCells:
 
 def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers:
     """The counts nearest to these signed values, by least squares, with the same sums of rows and of columns."""
+    if int(signed.max()) > WIDEST or int(signed.min()) < -WIDEST:
+        raise _absurd()
     grid = TwoWayCells(signed, sizes, words)
     wanted = grid.column_sums(signed)
     counts = _start(grid, wanted)
@@ -70,7 +73,11 @@ def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers
         if not surplus.any():
             return counts
         counts, surplus = _moved(grid, counts, surplus)
-    raise SolverFailed("counts with the margins of a signed table were asked for", "its values are absurdly far apart")
+    raise _absurd()
+
+
+def _absurd() -> SolverFailed:
+    return SolverFailed("counts with the margins of a signed table were asked for", "its values are absurdly far apart")
 
 
 def _start(grid: TwoWayCells, wanted: Integers) -> Integers:
@@ -125,7 +132,7 @@ def _cheapest(cost: Integers, surplus: Integers) -> list[int]:
     """The columns on a cheapest way from one that holds too much to one that holds too little."""
     reach = np.where(surplus > 0, 0, FAR)
     before = np.full(len(surplus), -1)
-    while True:
+    for _ in range(len(surplus) + 1):  # no way passes a column twice
         through = reach[:, None] + cost
         best = through.argmin(axis=0)
         shorter = through[best, np.arange(len(reach))] < reach
