@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,6 +55,41 @@ def test_against_enumeration(rows: int, columns: int, odds: int, reach: int, sin
         return {v: w / whole for v, w in weights.items()}
 
     check_near(draws.reshape(number, -1), at, OFF[single])
+
+
+def three_way(shape: tuple[int, int, int]) -> np.ndarray:
+    """All two-way margins: a row for each line of cells."""
+    places = np.arange(math.prod(shape)).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, shape[axis])]
+    return np.array([np.isin(np.arange(places.size), line) for line in lines], dtype=int)
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (3, 2, 3), (4, 2, 2)])
+def test_three_way_tables_with_a_side_of_two_against_enumeration(shape: tuple[int, int, int]) -> None:
+    names = ("a", "b", "c")
+    keys = dict(zip(names, (part.ravel().astype(str).tolist() for part in np.indices(shape))))
+    keep = [f"margin:{one},{other}" for one, other in itertools.combinations(names, 2)]
+    plan = plan_lattice(keys, keep, epsilon=4)
+    assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
+    draws, matrix = plan.draws(20_000, seeded(6)), three_way(shape)
+    assert not (matrix @ draws.T).any()
+    vectors, rate = points(matrix, 4), math.log(plan.law.odds)
+
+    def at(factor: float) -> Law:
+        weights = {v: l1(factor * rate)(v) for v in vectors}
+        whole = sum(weights.values())
+        return {v: w / whole for v, w in weights.items()}
+
+    check_near(draws, at, 0.1)
+
+
+def test_larger_three_way_tables_with_a_side_of_two() -> None:
+    shape = (10, 10, 2)
+    keys = dict(zip("abc", (part.ravel().astype(str).tolist() for part in np.indices(shape))))
+    plan = plan_lattice(keys, ["margin:a,b", "margin:a,c", "margin:b,c"], epsilon=1)
+    assert plan.grade == "exact"
+    noise = plan.draws(20, seeded(2)).reshape(20, *shape)
+    assert noise.any() and not any(noise.sum(axis=axis).any() for axis in (1, 2, 3))
 
 
 @pytest.mark.parametrize(("side", "draws"), [(8, 3000), (16, 600)])

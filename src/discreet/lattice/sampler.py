@@ -281,6 +281,40 @@ class WidePiece:
 
 
 @dataclass(frozen=True, eq=False)
+class MirroredPiece:
+    """A three-way table with a side of two, all two-way margins kept: what one layer gains the other loses. So a layer
+    is a two-way table with its margins kept, in which every unit counts twice."""
+
+    part: Part
+    odds: Fraction
+    name: str = "halved-columns"
+    grade: str = "exact"
+
+    @cached_property
+    def _layers(self) -> Integers:
+        """Both layers, their longer side down."""
+        assert self.part.box is not None
+        layers = np.moveaxis(self.part.box, self.part.box.shape.index(2), 0)
+        return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)[self._layers.ravel()]
+
+    @cached_property
+    def table(self) -> HalvedColumns:
+        return noise_table(self.odds**2, *self._layers.shape[1:])
+
+    @property
+    def often(self) -> bool:
+        return self.table.acceptance >= SELDOM
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        one = self.table.draw(draws, bits).reshape(draws, -1)
+        return np.concatenate([one, -one], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
 class WalkPiece:
     """Klein's walk: Gaussian noise on one part, or l2 noise on everything at once."""
 
@@ -371,6 +405,10 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
         wide = WidePiece(part, noise.odds, nonnegative)
         if wide.short if nonnegative else wide.often:
             return wide
+    elif noise.odds is not None and not nonnegative and part.single and part.box is not None and 2 in part.box.shape:
+        mirrored = MirroredPiece(part, noise.odds)
+        if mirrored.often:
+            return mirrored
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0

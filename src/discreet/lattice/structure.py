@@ -6,6 +6,7 @@ Cells with equal columns form a class. The kept sums see only the sums of classe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -299,11 +300,11 @@ def _box(matrix: csr_array) -> Integers | None:
         return None
     lines = [frozenset(line.tolist()) for line in np.split(matrix.indices, matrix.indptr[1:-1])]
     through = columns.indices.reshape(-1, 3)
-    near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]
     edges = [[0, *sorted(lines[line] - {0})] for line in through[0].tolist()]
-    place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
-    if place.size != len(through):
+    if math.prod(len(edge) for edge in edges) != len(through):
         return None
+    place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
+    near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]
     for axis, edge in enumerate(edges):
         place[tuple(slice(None) if axis == other else 0 for other in range(3))] = edge
     for at in sorted(np.ndindex(place.shape), key=np.count_nonzero):
