@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.errors import DiscreetError
 from discreet.lattice import halved_columns, zero_sums
 from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegative_table
 from discreet.lattice.kept_chain import keys_of_shape
@@ -90,6 +92,18 @@ def test_larger_three_way_tables_with_a_side_of_two() -> None:
     assert plan.grade == "exact"
     noise = plan.draws(20, seeded(2)).reshape(20, *shape)
     assert noise.any() and not any(noise.sum(axis=axis).any() for axis in (1, 2, 3))
+
+
+@pytest.mark.parametrize("shape", [(10, 10, 2), (3, 3, 2)])
+def test_noise_too_wide_for_its_tables_is_planned_or_refused_in_seconds(shape: tuple[int, int, int]) -> None:
+    keys = dict(zip("abc", (part.ravel().astype(str).tolist() for part in np.indices(shape))))
+    began = time.perf_counter()
+    try:
+        plan = plan_lattice(keys, ["margin:a,b", "margin:a,c", "margin:b,c"], epsilon="0.01")
+        assert plan.grade == "exact"
+    except DiscreetError as error:
+        assert error.do
+    assert time.perf_counter() - began < 30
 
 
 @pytest.mark.parametrize(("side", "draws"), [(8, 3000), (16, 600)])

@@ -307,7 +307,8 @@ class MirroredPiece:
 
     @property
     def often(self) -> bool:
-        return self.table.acceptance >= SELDOM
+        """Whether it can be planned in seconds, and accepts often enough."""
+        return width_of(L1(self.odds)) <= WIDEST_HALVED[False] and self.table.acceptance >= SELDOM
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         one = self.table.draw(draws, bits).reshape(draws, -1)

@@ -125,8 +125,8 @@ STEPS = {
     "privacy either.",
     "mapped-lam": "The noisy counts were replaced, in their order, by those that make a weighted sum of both errors "
     "least, of the counts and of their distribution; this costs no privacy either.",
-    "mapped-plain": "The noisy counts were left as they are, negative ones as zero: nothing would have been gained by "
-    "changing them.",
+    "mapped-plain": "The noisy counts were left as they are, but for those outside the range of counts, which are at "
+    "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
