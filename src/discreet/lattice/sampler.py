@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.arrays import Flags, Integers
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
-from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegative_table
 from discreet.lattice.klein import (
     KleinGaussian,
     KleinLaplace,
@@ -27,20 +25,19 @@ from discreet.lattice.klein import (
     ladder,
 )
 from discreet.lattice.laminar import GeometricGroup, given_sums
-from discreet.lattice.laws import L1, LatticeLaw, width_of
+from discreet.lattice.laws import LatticeLaw
 from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
-from discreet.lattice.two_way import WIDEST, Narrow
+from discreet.lattice.two_way import WIDEST
+from discreet.lattice.two_way_pieces import WIDEST_HALVED, MirroredPiece, NarrowPiece, WidePiece
 from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
 
 RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
 RAREST_CONDITIONED = 1e-4  # the same without negative counts: how many are accepted then depends on the counts
 RARE = 0.02  # from here on Klein's walk is faster
-SELDOM = 0.002  # the same, for trials of whole two-way tables, of a millisecond or more each
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
-WIDEST_HALVED = {False: 1 << 6, True: 1 << 4}  # of noise, in units, by whether it is conditioned: seconds of a plan
 # of noise, in units, by sampler and law: their tables and walks grow with it, and beyond this a draw takes many minutes
 WIDEST_DRAWN = {
     ("row-transfer", "l1"): 1 << 10,
@@ -53,7 +50,6 @@ WIDEST_DRAWN = {
     ("chain", "l1"): 1 << 16,
     ("chain", "gaussian"): 1 << 16,
 }
-LONGEST_CONDITIONED = 12  # side of a two-way table without negative counts: beyond, hardly a trial may be accepted
 LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 
@@ -177,145 +173,6 @@ class MergedPiece:
 
 
 @dataclass(frozen=True, eq=False)
-class NarrowPiece:
-    """A two-way table of at most four columns."""
-
-    part: Part
-    odds: Fraction
-    name: str = "row-transfer"
-    grade: str = "exact"
-
-    @cached_property
-    def cells(self) -> Integers:
-        """Row by row of the table, if every class is one cell."""
-        cells = np.concatenate(self.part.classes)
-        return cells[self._order] if self.part.single else cells
-
-    @cached_property
-    def _order(self) -> Integers:
-        assert self.part.grid is not None
-        return self.part.grid.place.ravel()
-
-    @cached_property
-    def narrow(self) -> Narrow:
-        assert self.part.grid is not None
-        return Narrow(self.odds, self.part.sizes[self.part.grid.place])
-
-    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        sums = self.narrow.draw(draws, bits).reshape(draws, -1)
-        return (
-            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class WidePiece:
-    """A two-way table of any number of columns, or one without negative counts."""
-
-    part: Part
-    odds: Fraction
-    restricted: bool
-    grade: str = "exact"
-
-    @property
-    def name(self) -> str:
-        return "halved-nonnegative" if self.restricted else "halved-columns"
-
-    @property
-    def _places(self) -> Integers:
-        assert self.part.places is not None
-        return self.part.places
-
-    @cached_property
-    def _there(self) -> Flags:
-        return self._places >= 0
-
-    @cached_property
-    def cells(self) -> Integers:
-        """Row by row of the table, if every class is one cell."""
-        cells = np.concatenate(self.part.classes)
-        return cells[self._order] if self.part.single else cells
-
-    @property
-    def _order(self) -> Integers:
-        return self._places[self._there]
-
-    @cached_property
-    def table(self) -> HalvedColumns:
-        sizes = np.zeros(self._places.shape, dtype=np.int64)
-        sizes[self._there] = self.part.sizes[self._order]
-        usual = int(np.bincount(sizes.ravel()).argmax())
-        others = ((int(i), int(j), int(sizes[i, j])) for i, j in np.argwhere(sizes != usual))
-        return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
-
-    @property
-    def _too_wide(self) -> bool:
-        """Smaller tables may be wider where each has tables of its own, which grow with the square of the width."""
-        rows, columns = self._places.shape
-        smaller = LONGEST_CONDITIONED * (LONGEST_CONDITIONED - 1) / (rows * (columns - 1)) if self.restricted else 1
-        return width_of(L1(self.odds)) > WIDEST_HALVED[self.restricted] * math.sqrt(smaller)
-
-    @property
-    def short(self) -> bool:
-        """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
-        return self.part.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
-
-    @property
-    def often(self) -> bool:
-        """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
-        too wide to be planned, that is said instead."""
-        return self._too_wide or self.table.acceptance >= SELDOM
-
-    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        table = self._conditioned(counts) if self.restricted else self.table
-        sums = table.draw(draws, bits)[:, self._there]
-        return (
-            sums if self.part.single else split_classes(self.odds, self.part.sizes, in_order(sums, self._order), bits)
-        )
-
-    def _conditioned(self, counts: Integers | None) -> HalvedColumns:
-        assert counts is not None
-        table = np.zeros(self._there.shape, dtype=np.int64)
-        table[self._there] = counts
-        return nonnegative_table(self.odds, table, self._there)
-
-
-@dataclass(frozen=True, eq=False)
-class MirroredPiece:
-    """A three-way table with a side of two, all two-way margins kept: what one layer gains the other loses. So a layer
-    is a two-way table with its margins kept, in which every unit counts twice."""
-
-    part: Part
-    odds: Fraction
-    name: str = "halved-columns"
-    grade: str = "exact"
-
-    @cached_property
-    def _layers(self) -> Integers:
-        """Both layers, their longer side down."""
-        assert self.part.box is not None
-        layers = np.moveaxis(self.part.box, self.part.box.shape.index(2), 0)
-        return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
-
-    @cached_property
-    def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)[self._layers.ravel()]
-
-    @cached_property
-    def table(self) -> HalvedColumns:
-        return noise_table(self.odds**2, *self._layers.shape[1:])
-
-    @property
-    def often(self) -> bool:
-        """Whether it can be planned in seconds, and accepts often enough."""
-        return width_of(L1(self.odds)) <= WIDEST_HALVED[False] and self.table.acceptance >= SELDOM
-
-    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
-        one = self.table.draw(draws, bits).reshape(draws, -1)
-        return np.concatenate([one, -one], axis=1)
-
-
-@dataclass(frozen=True, eq=False)
 class WalkPiece:
     """Klein's walk: Gaussian noise on one part, or l2 noise on everything at once."""
 
@@ -364,11 +221,6 @@ class ChainPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
-
-
-def split_classes(odds: Fraction, sizes: Integers, sums: Integers, bits: Bits) -> Integers:
-    """Noise of the cells, class after class, given the sums of the classes: a row per draw."""
-    return given_sums(odds, np.tile(sizes, len(sums)), sums.ravel(), bits).reshape(len(sums), -1)
 
 
 def in_order(values: Integers, places: Integers) -> Integers:

@@ -1,0 +1,170 @@
+"""Samplers of l1 noise on tables with both margins kept, for the cells of one part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Flags, Integers
+from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegative_table
+from discreet.lattice.laminar import given_sums
+from discreet.lattice.laws import L1, width_of
+from discreet.lattice.structure import Part
+from discreet.lattice.two_way import Narrow
+from discreet.sample.bits import Bits
+
+SELDOM = 0.002  # trials of whole tables, of a millisecond or more each, that must end in one
+WIDEST_HALVED = {False: 1 << 6, True: 1 << 4}  # of noise, in units, by whether it is conditioned: seconds of a plan
+LONGEST_CONDITIONED = 12  # side of a two-way table without negative counts: beyond, hardly a trial may be accepted
+
+
+@dataclass(frozen=True, eq=False)
+class NarrowPiece:
+    """A two-way table of at most four columns."""
+
+    part: Part
+    odds: Fraction
+    name: str = "row-transfer"
+    grade: str = "exact"
+
+    @cached_property
+    def cells(self) -> Integers:
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self.part.single else cells
+
+    @cached_property
+    def _order(self) -> Integers:
+        assert self.part.grid is not None
+        return self.part.grid.place.ravel()
+
+    @cached_property
+    def narrow(self) -> Narrow:
+        assert self.part.grid is not None
+        return Narrow(self.odds, self.part.sizes[self.part.grid.place])
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        sums = self.narrow.draw(draws, bits).reshape(draws, -1)
+        return (
+            sums
+            if self.part.single
+            else split_classes(self.odds, self.part.sizes, sums[:, np.argsort(self._order)], bits)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WidePiece:
+    """A two-way table of any number of columns, or one without negative counts."""
+
+    part: Part
+    odds: Fraction
+    restricted: bool
+    grade: str = "exact"
+
+    @property
+    def name(self) -> str:
+        return "halved-nonnegative" if self.restricted else "halved-columns"
+
+    @property
+    def _places(self) -> Integers:
+        assert self.part.places is not None
+        return self.part.places
+
+    @cached_property
+    def _there(self) -> Flags:
+        return self._places >= 0
+
+    @cached_property
+    def cells(self) -> Integers:
+        """Row by row of the table, if every class is one cell."""
+        cells = np.concatenate(self.part.classes)
+        return cells[self._order] if self.part.single else cells
+
+    @property
+    def _order(self) -> Integers:
+        return self._places[self._there]
+
+    @cached_property
+    def table(self) -> HalvedColumns:
+        sizes = np.zeros(self._places.shape, dtype=np.int64)
+        sizes[self._there] = self.part.sizes[self._order]
+        usual = int(np.bincount(sizes.ravel()).argmax())
+        others = ((int(i), int(j), int(sizes[i, j])) for i, j in np.argwhere(sizes != usual))
+        return noise_table(self.odds, *sizes.shape, usual, frozenset(others))
+
+    @property
+    def _too_wide(self) -> bool:
+        """Smaller tables may be wider where each has tables of its own, which grow with the square of the width."""
+        rows, columns = self._places.shape
+        smaller = LONGEST_CONDITIONED * (LONGEST_CONDITIONED - 1) / (rows * (columns - 1)) if self.restricted else 1
+        return width_of(L1(self.odds)) > WIDEST_HALVED[self.restricted] * math.sqrt(smaller)
+
+    @property
+    def short(self) -> bool:
+        """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
+        return self.part.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
+
+    @property
+    def often(self) -> bool:
+        """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
+        too wide to be planned, that is said instead."""
+        return self._too_wide or self.table.acceptance >= SELDOM
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        table = self._conditioned(counts) if self.restricted else self.table
+        sums = table.draw(draws, bits)[:, self._there]
+        return (
+            sums
+            if self.part.single
+            else split_classes(self.odds, self.part.sizes, sums[:, np.argsort(self._order)], bits)
+        )
+
+    def _conditioned(self, counts: Integers | None) -> HalvedColumns:
+        assert counts is not None
+        table = np.zeros(self._there.shape, dtype=np.int64)
+        table[self._there] = counts
+        return nonnegative_table(self.odds, table, self._there)
+
+
+@dataclass(frozen=True, eq=False)
+class MirroredPiece:
+    """A three-way table with a side of two, all two-way margins kept: what one layer gains the other loses. So a layer
+    is a two-way table with its margins kept, in which every unit counts twice."""
+
+    part: Part
+    odds: Fraction
+    name: str = "halved-columns"
+    grade: str = "exact"
+
+    @cached_property
+    def _layers(self) -> Integers:
+        """Both layers, their longer side down."""
+        assert self.part.box is not None
+        layers = np.moveaxis(self.part.box, self.part.box.shape.index(2), 0)
+        return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)[self._layers.ravel()]
+
+    @cached_property
+    def table(self) -> HalvedColumns:
+        return noise_table(self.odds**2, *self._layers.shape[1:])
+
+    @property
+    def often(self) -> bool:
+        """Whether it can be planned in seconds, and accepts often enough."""
+        return width_of(L1(self.odds)) <= WIDEST_HALVED[False] and self.table.acceptance >= SELDOM
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        one = self.table.draw(draws, bits).reshape(draws, -1)
+        return np.concatenate([one, -one], axis=1)
+
+
+def split_classes(odds: Fraction, sizes: Integers, sums: Integers, bits: Bits) -> Integers:
+    """Noise of the cells, class after class, given the sums of the classes: a row per draw."""
+    return given_sums(odds, np.tile(sizes, len(sums)), sums.ravel(), bits).reshape(len(sums), -1)
