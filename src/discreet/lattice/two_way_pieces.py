@@ -49,11 +49,7 @@ class NarrowPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         sums = self.narrow.draw(draws, bits).reshape(draws, -1)
-        return (
-            sums
-            if self.part.single
-            else split_classes(self.odds, self.part.sizes, sums[:, np.argsort(self._order)], bits)
-        )
+        return in_cells(self.part, self.odds, sums, self._order, bits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +113,7 @@ class WidePiece:
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         table = self._conditioned(counts) if self.restricted else self.table
         sums = table.draw(draws, bits)[:, self._there]
-        return (
-            sums
-            if self.part.single
-            else split_classes(self.odds, self.part.sizes, sums[:, np.argsort(self._order)], bits)
-        )
+        return in_cells(self.part, self.odds, sums, self._order, bits)
 
     def _conditioned(self, counts: Integers | None) -> HalvedColumns:
         assert counts is not None
@@ -165,6 +157,10 @@ class MirroredPiece:
         return np.concatenate([one, -one], axis=1)
 
 
-def split_classes(odds: Fraction, sizes: Integers, sums: Integers, bits: Bits) -> Integers:
-    """Noise of the cells, class after class, given the sums of the classes: a row per draw."""
-    return given_sums(odds, np.tile(sizes, len(sums)), sums.ravel(), bits).reshape(len(sums), -1)
+def in_cells(part: Part, odds: Fraction, sums: Integers, order: Integers, bits: Bits) -> Integers:
+    """Noise of the cells, a row per draw, given the sums of the classes in this order: the sums themselves where every
+    class is one cell, otherwise class after class."""
+    if part.single:
+        return sums
+    by_class = sums[:, np.argsort(order)]
+    return given_sums(odds, np.tile(part.sizes, len(sums)), by_class.ravel(), bits).reshape(len(sums), -1)
