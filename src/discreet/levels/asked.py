@@ -1,0 +1,162 @@
+"""What is asked of a table, said in names: the words for kept sums, `cells`, and a share of the budget for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.errors import BadInput, did_you_mean
+from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of, parse_name
+from discreet.numbers import exact, text
+
+Auto = Literal["auto"]
+AUTO: Auto = "auto"
+WORDS = ("total", "margin", "sum", "cells")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Every cell by itself."""
+
+    def __str__(self) -> str:
+        return "cells"
+
+
+What = Total | Margin | Cells
+
+
+def cells() -> Cells:
+    """Measure every cell by itself."""
+    return Cells()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and the share of the budget it is to have, if somebody said so."""
+
+    what: What
+    share: Fraction | None = None
+
+    def __str__(self) -> str:
+        return str(self.what) if self.share is None else f"{self.what}@{text(self.share)}"
+
+
+def asked_list(given: Any) -> tuple[Asked, ...] | Auto:
+    """Whatever was asked for, as a list: one value may stand without one, and words are understood."""
+    single = isinstance(given, (str, Asked, Total, Margin, Cells, SumWhere, Sums))
+    if not single and not isinstance(given, Iterable):
+        raise _no_question(given)
+    items = [given] if single else list(given)
+    if items in ([AUTO], []):
+        return AUTO
+    if AUTO in items:
+        raise BadInput("measure was given as 'auto' with more beside it", "it stands alone", "Name all questions")
+    return tuple(dict.fromkeys(_asked(item) for item in items))
+
+
+def with_shares(asked: tuple[Asked, ...] | Auto, shares: Any) -> tuple[Asked, ...] | Auto:
+    """Shares that were given beside the questions, put where they belong."""
+    if shares is None or (isinstance(shares, str) and shares == AUTO):
+        return asked
+    if not isinstance(shares, Mapping):
+        found = f"a {type(shares).__name__} names no question"
+        raise BadInput("shares were given", found, 'Give {"margin:state": "1/4", ...}, or "auto"')
+    wanted = {_asked(name).what: _share(number, name) for name, number in shares.items()}
+    known = [] if isinstance(asked, str) else [one.what for one in asked]
+    foreign = next((what for what in wanted if what not in known), None)
+    if foreign is not None:
+        raise BadInput(f"a share was given to {foreign}", "it is not among the questions asked", "Measure it too")
+    assert not isinstance(asked, str)
+    twice = next((one for one in asked if one.share is not None and one.what in wanted), None)
+    if twice is not None:
+        raise BadInput(f"a share was given to {twice.what}", "it has one already", "Say it once")
+    return tuple(replace(one, share=wanted.get(one.what, one.share)) for one in asked)
+
+
+def _asked(item: Any) -> Asked:
+    if isinstance(item, str):
+        return parse_asked(item)
+    if isinstance(item, Sums):
+        raise _only_margins(str(item))
+    if isinstance(item, SumWhere):
+        return Asked(_whole_margin(item))
+    if isinstance(item, (Total, Margin, Cells)):
+        return Asked(item)
+    if isinstance(item, Asked):
+        return item
+    raise _no_question(item)
+
+
+def _no_question(item: Any) -> BadInput:
+    found = "it is no question"
+    return BadInput(f"a {type(item).__name__} was to be measured", found, 'Write total(), margin("county"), cells()')
+
+
+def _only_margins(name: str) -> BadInput:
+    found = "a person may be in several of its sums, which no share of a budget is meant for"
+    return BadInput(f"the sums of {name} were to be measured", found, "Measure margins, of columns that name the sums")
+
+
+def _whole_margin(what: SumWhere) -> Margin:
+    """A person is in one sum of a margin: all of them cost no more than one."""
+    return Margin(tuple(column for column, _ in what.where))
+
+
+def parse_asked(word: str) -> Asked:
+    """total, margin:A,B, sum:COL=VALUE or cells, each with an optional share: margin:state@1/4."""
+    name, at, share = word.rpartition("@")
+    if at:
+        return Asked(_what(name, word), _share(share, name))
+    return Asked(_what(word, word))
+
+
+def _what(name: str, word: str) -> What:
+    kind = name.partition(":")[0]
+    if name == "cells":
+        return Cells()
+    if kind not in WORDS:
+        found = "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor cells"
+        raise BadInput(f"--measure {word!r} was asked for", found, did_you_mean(kind, WORDS))
+    kept = parse_name(name)
+    assert not isinstance(kept, Sums)
+    return _whole_margin(kept) if isinstance(kept, SumWhere) else kept
+
+
+def _share(number: Any, name: object) -> Fraction:
+    share = exact(number, f"the share of {name}")
+    if not 0 < share <= 1:
+        found = "a share is above 0 and at most 1; what is asked must be measured"
+        raise BadInput(f"{name} was given the share {number}", found, "Give it a part of the budget, or drop it")
+    return share
+
+
+def what_json(what: What) -> Any:
+    return "cells" if isinstance(what, Cells) else kept_json(what)
+
+
+def what_of(value: Any) -> What:
+    """What `what_json` wrote."""
+    if value == "cells":
+        return Cells()
+    found: Kept = kept_of(value)
+    if not isinstance(found, (Total, Margin)):
+        raise _only_margins(str(found))
+    return found
+
+
+def asked_json(asked: Asked) -> Any:
+    """A word where it can be read back, otherwise what it stands for."""
+    name = what_json(asked.what)
+    if isinstance(name, str) and "@" not in name:
+        return str(asked)
+    return {"what": name, "share": None if asked.share is None else text(asked.share)}
+
+
+def asked_of(value: Any) -> Asked:
+    """What `asked_json` wrote, or a word."""
+    if isinstance(value, str):
+        return parse_asked(value)
+    share = value.get("share")
+    return Asked(what_of(value["what"]), None if share is None else _share(share, value["what"]))

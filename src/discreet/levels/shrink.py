@@ -1,0 +1,80 @@
+"""What is already known of a table's cells, combined with what was measured: linear empirical Bayes.
+
+A child is expected to be split as its parent is, a margin as its own sums say. A cell varies around such a prior p by
+p + c p^2, as counts do whose rates vary; c is found by moments, over all that stands along the first axis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.levels.fixed import folded
+
+LEAST_VARIATION = 1e-4  # nothing is exactly as expected
+USUAL_VARIATION = 0.1  # what the weights of the moments assume: ten times more or less changes little
+TINY = 1e-9  # below every variance that matters: quotients stay finite
+
+
+@dataclass(frozen=True, eq=False)
+class CellEstimates:
+    """Estimates of cells, and of the rows that they add up to; the noise of both."""
+
+    cells: Floats  # [node, row, column]
+    rows: Floats  # [node, row]
+    variance: Floats  # [node]: of a cell
+    row_variance: Floats  # [node]: of a row
+
+    @property
+    def noise(self) -> Floats:
+        """Of a cell, if what is known of the row were left aside; [node, 1, 1]."""
+        width = np.float64(self.cells.shape[2])
+        if width == 1:
+            return self.variance[:, None, None]
+        inside = (self.variance - self.row_variance / (width * width)) * (width / (width - 1))
+        return np.maximum(inside, 0.0)[:, None, None]
+
+
+def prior_spread(cells: Floats, noise: Floats, prior: Floats) -> Floats:
+    """How far the cells are from their prior, noise apart; each is heard as far as its own variance allows."""
+    square, off = prior * prior, cells - prior
+    expected = noise + prior + USUAL_VARIATION * square
+    part = square / np.maximum(expected, TINY)
+    excess = folded(part * (off * off - noise - prior) / np.maximum(expected, TINY))
+    variation = np.maximum(excess / np.maximum(folded(part * part), TINY), LEAST_VARIATION)
+    spread: Floats = prior + variation * square
+    return spread
+
+
+def posterior(cells: Floats, noise: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Cells drawn towards the prior, and the variance that is left."""
+    spread = prior_spread(cells, noise, prior)
+    weight = np.divide(spread, spread + noise, out=np.ones_like(spread), where=noise > 0)
+    return prior + weight * (cells - prior), weight * noise
+
+
+def better_rows(noisy: CellEstimates, share: Floats) -> Floats:
+    """Rows from their cells, and from what else is known of them.
+
+    Of most cells little is left open once the level above is known. So a row is known from its few large cells, better
+    than from the row itself. `share` is the split that is expected: [node, row, column].
+    """
+    noise = noisy.noise
+    spread = prior_spread(noisy.cells, noise, np.maximum(noisy.rows, 0.0)[:, :, None] * share)
+    precision = 1 / np.maximum(spread + noise, TINY)
+    sharp = precision * share
+    slope = np.maximum(_over_columns(sharp * share), TINY)
+    prior = (_over_columns(sharp * noisy.cells) / slope)[:, :, None] * share
+    by_cells = _over_columns(prior + spread * precision * (noisy.cells - prior))
+    missed = _over_columns(noise * sharp)
+    left = _over_columns(spread * noise * precision) + missed * missed / slope
+    from_cells = 1 / np.maximum(left, TINY)
+    alone = 1 / np.maximum(noisy.row_variance[:, None], TINY)
+    from_row = np.maximum(alone - 1 / np.maximum(noise[:, :, 0] * np.float64(noisy.cells.shape[2]), TINY), 0.0)
+    return (by_cells * from_cells + noisy.rows * from_row) / (from_cells + from_row)
+
+
+def _over_columns(values: Floats) -> Floats:
+    return folded(np.moveaxis(values, 2, 0))

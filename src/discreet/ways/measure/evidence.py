@@ -1,0 +1,62 @@
+"""What a release that measured margins tells an analyst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from discreet.estimate.measured import MeasuredEstimate
+from discreet.levels.fixed import UNIT
+from discreet.levels.layout import Layout, kept_questions, layout_of
+from discreet.privacy.values import Remark
+from discreet.record.release import Publication
+from discreet.report.errors import Errors
+from discreet.table import Schema
+from discreet.ways.measure.facts import MeasureFacts
+from discreet.ways.measure.follow import Heard, apart
+
+
+def layout_of_release(publication: Publication[MeasureFacts]) -> Layout:
+    schema = publication.record.schema
+    keys = Schema(schema.keys, schema.count, len(publication.counts), publication.categories)
+    return layout_of(keys, publication.record.facts.mechanism.levels)
+
+
+def told_by(publication: Publication[MeasureFacts], layout: Layout) -> Heard | None:
+    """The noisy answers and the kept ones; None where the measurements are not published."""
+    facts, design = publication.record.facts, layout.design
+    if publication.measured is None:
+        return None
+    noise = {layout.question(one.question): one.noise for one in facts.mechanism.questions}
+    kept = kept_questions(layout, () if facts.invariants is None else facts.invariants.kept)
+    cells = design.in_cells(publication.counts)
+    noisy = apart(design, list(noise), publication.measured)
+    return Heard(layout, noise, noisy, {question: design.answer(cells, question) for question in kept})
+
+
+def evidence(publication: Publication[MeasureFacts], level: float) -> MeasuredEstimate:
+    layout = layout_of_release(publication)
+    return MeasuredEstimate(layout, publication.counts, told_by(publication, layout), level)
+
+
+def errors(publication: Publication[MeasureFacts]) -> Errors | None:
+    """Every question has an error of its own: they stand beside its answers."""
+    return None
+
+
+def steps(publication: Publication[MeasureFacts]) -> tuple[Remark, ...]:
+    return tuple(_steps(publication))
+
+
+def _steps(publication: Publication[MeasureFacts]) -> Iterator[Remark]:
+    facts = publication.record.facts
+    deviations = {}
+    for what, one in zip(facts.mechanism.answers, publication.answers or ()):
+        deviations[what] = float(np.sqrt(np.mean((one.deviations / UNIT) ** 2)))
+    for asked in facts.mechanism.questions:
+        deviation = f"{deviations.get(asked.question, float('nan')):.3g}"
+        percent = f"{float(100 * asked.share):.3g}"
+        yield Remark.of("measured-question", question=str(asked.question), percent=percent, deviation=deviation)
+    yield Remark("combined")
+    yield Remark("one-table-made" if facts.mechanism.histogram is None else "one-table-made-and-mapped")
