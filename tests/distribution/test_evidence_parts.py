@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
 from discreet.distribution.evidence.fit import MeasuredPrefix, Seen, fit
+from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
 from discreet.distribution.evidence.search import ROUGHNESS, explanations
@@ -209,7 +210,8 @@ def test_the_evidence_is_the_likelihood_integrated_over_the_prior() -> None:
 def best_of(shares: np.ndarray, epsilon: float, rows: int = 4000):  # type: ignore[no-untyped-def]
     seen = seen_of(shares / shares.sum(), geometric(epsilon), rows, 3)
     prior = prior_of(np.arange(len(shares) + 1), 1 / epsilon, False)
-    return seen, prior, explanations(seen, prior, seen.rows, False)
+    told = NoisyValues(seen.rows, 0, geometric(epsilon)).roundings
+    return seen, prior, explanations(seen, prior, seen.rows, False, told)
 
 
 def test_the_evidence_prefers_the_right_roughness() -> None:
@@ -228,10 +230,10 @@ def test_round_numbers_are_found_where_people_round_and_only_there() -> None:
     place = np.arange(80)
     smooth = np.exp(-place / 20)
     for shares, heaped in ((smooth, False), (smooth * np.where(place % 5 == 0, 6, 1), True)):
-        seen, _, found = best_of(shares, 0.7)
+        _, _, found = best_of(shares, 0.7)
         best = max(found, key=lambda one: one.evidence)
         law = np.zeros(80)
-        law[best.cells] = seen.within(best.cells).expectation(best.log_density)[0]
+        law[best.cells] = best.inside.expectation(best.log_density)[0]
         assert (law[20:50:5] > 3 * law[21:50:5]).all() == heaped
         assert (law[20:50:5] > 1.5 * law[21:50:5]).any() == heaped
 
@@ -247,21 +249,21 @@ def test_a_range_that_ends_or_begins_in_a_cliff_is_found() -> None:
 def test_counts_that_are_few_are_told_apart() -> None:
     shares = np.zeros(60)
     shares[[4, 33]] = 0.7, 0.3
-    seen, _, found = best_of(shares, 1.0)
+    _, _, found = best_of(shares, 1.0)
     assert [4, 33] in [one.cells.tolist() for one in found]
     best = max(found, key=lambda one: one.evidence)
     law = np.zeros(60)
-    law[best.cells] = seen.within(best.cells).expectation(best.log_density)[0]
+    law[best.cells] = best.inside.expectation(best.log_density)[0]
     np.testing.assert_allclose(law[[4, 33]], [0.7, 0.3], atol=0.03)
 
 
 def test_a_lone_spike_is_found() -> None:
     shares = np.exp(-np.arange(70) / 15)
     shares[23] += 2
-    seen, _, found = best_of(shares, 0.8)
+    _, _, found = best_of(shares, 0.8)
     best = max(found, key=lambda one: one.evidence)
     law = np.zeros(70)
-    law[best.cells] = seen.within(best.cells).expectation(best.log_density)[0]
+    law[best.cells] = best.inside.expectation(best.log_density)[0]
     assert law[23] > 0.7 * shares[23] / shares.sum() and law[22] < 0.05 and law[24] < 0.05
 
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import Posterior, follow
 from discreet.distribution.evidence.rows import rows_of
-from discreet.distribution.evidence.thresholds import TOO_SURE, expected_errors
+from discreet.distribution.evidence.thresholds import TOO_SURE, _distance, expected_errors
 from discreet.laws import Gaussian, NoiseLaw
 from tests.distribution.noisy import Noisy, chances, geometric, noised
 
@@ -111,3 +111,34 @@ def test_nothing_changes_from_the_top_on() -> None:
     plain = plain_of(table, 9)
     found = follow(post, plain, 1.0, top=4).upto
     assert (found[4:] == np.maximum(plain[4:], found[3])).all() and (np.diff(found) >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_distance_of_few_rows_is_that_of_every_way_they_may_fall(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for often in (0.5, 2.0, 20.0):
+        chance, side = 0.5 * rng.beta(0.5, often, rng.integers(1, 9)), rng.choice([-1, 1], 9)
+        law = np.ones(1)  # of the surplus, from -len(chance) on
+        for one, way in zip(chance, side):
+            law = np.convolve(law, [one, 1 - one, 0] if way < 0 else [0, 1 - one, one])
+        exact = law @ np.abs(np.arange(len(law)) - len(chance))
+        mean, own = chance @ side[: len(chance)], np.sqrt(chance @ (1 - chance))
+        found = _distance(*(np.array([value]) for value in (mean, chance.sum(), own, own)))
+        assert found[0] == pytest.approx(exact, rel=0.04)
+
+
+SPARSE = {
+    "far apart": (np.floor(np.random.default_rng(3).lognormal(7.8, 0.9, 100)).astype(int), 0.25),
+    "little noise": (np.random.default_rng(4).negative_binomial(2, 0.06, 300), 4.0),
+    "all zero": (np.zeros(100, dtype=int), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_where_few_rows_are_in_doubt_the_distribution_errs_no_more_than_counts(name: str) -> None:
+    counts, epsilon = SPARSE[name]
+    tables = [noised(counts, geometric(epsilon), seed) for seed in range(5)]
+    found = [follow(table.posterior(), table.plain, None) for table in tables]
+    assert all(0 <= one.distribution_error <= one.count_error for one in found)
+    measured = np.mean([table.errors(one.upto)[1] for table, one in zip(tables, found)])
+    assert np.mean([one.distribution_error for one in found]) == pytest.approx(measured, rel=0.2, abs=0.05)

@@ -54,7 +54,7 @@ class Seen:
 
     rows: Floats
     blur: Floats
-    widths: Floats
+    widths: Floats  # in counts; of cells at round numbers more than that where rows are believed to be rounded
     measured: MeasuredPrefix | None = None
 
     @property
@@ -67,6 +67,10 @@ class Seen:
             return self
         measured = self.measured and replace(self.measured, cells=np.searchsorted(cells, self.measured.cells))
         return replace(self, blur=self.blur[cells], widths=self.widths[cells], measured=measured)
+
+    def heaped(self, factors: Floats) -> Seen:
+        """If cells held so many times the rows that their log-density says."""
+        return replace(self, widths=self.widths * factors)
 
     def expectation(self, log_density: Floats) -> tuple[Floats, Floats, Floats]:
         """The law of a count, of a noisy value, and the expected rows of each cell given what was seen."""
@@ -148,6 +152,7 @@ class Seen:
 class Fit:
     """The mode, and how well the prior that it belongs to explains what was seen; of some cells."""
 
+    seen: Seen
     explained: float
     log_density: Floats
     basis: Floats
@@ -157,6 +162,10 @@ class Fit:
     root: Floats  # root @ root.T + 1 is that precision
     cells: Integers
     price: float = 0.0  # of having chosen this prior among others
+
+    @property
+    def inside(self) -> Seen:
+        return self.seen.within(self.cells)
 
     @property
     def evidence(self) -> float:
@@ -179,7 +188,7 @@ def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: flo
     gradient, root = held.score(density, basis)
     precision = root @ root.T + np.eye(basis.shape[1])
     explained = held.log_likelihood(density) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])
-    return Fit(explained, density, basis, weights, precision, gradient, root, cells)
+    return Fit(seen, explained, density, basis, weights, precision, gradient, root, cells)
 
 
 def _climbed(seen: Seen, basis: Floats, weights: Floats, enough: float) -> Floats:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.cells import blur, cell_edges, seen_edges, spread_out, width_of
+from discreet.distribution.evidence.cells import MOST_CELLS, TINY, blur, cell_edges, seen_edges, spread_out, width_of
 from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
+from discreet.distribution.evidence.heaps import GUESSES, NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
@@ -54,10 +55,31 @@ def posterior(
     seen_at = seen_edges(edges, noise, low, low + len(rows) - 1)
     seen = Seen(_in_cells(rows, low, seen_at), blur(edges, seen_at, noise), np.diff(edges).astype(float), measured)
     prior = prior_of(edges, width_of(noise), cut)
-    fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut)
-    shares, mean, variance = _averaged(seen, edges, fits)
+    told = NoisyValues(rows, low, noise).roundings if measured is None else lambda _: GUESSES
+    fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut, told)
+    shares, mean, variance = _averaged(edges, fits)
     each = rows_of(shares, rows, low, noise)
     return _of_these_rows(each, shares, mean, variance, edges, measured is None)
+
+
+def shares_behind(
+    histogram: Integers | Floats, matrix: Floats, prefix: Integers | None = None, prefix_noise: NoiseLaw | None = None
+) -> Floats:
+    """The expected share of these rows that have each count, where count i became the value j with chance matrix[i, j],
+    as `histogram[j]` rows did."""
+    rows, edges = np.asarray(histogram, dtype=float), _even_edges(len(matrix))
+    widths = np.diff(edges).astype(float)
+    mixed = np.add.reduceat(matrix, edges[:-1], axis=0) / widths[:, None]
+    measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges)
+    seen = Seen(rows, np.maximum(mixed, TINY), widths, measured)
+    start = widths * (rows.sum() / len(matrix))
+    mean = _averaged(edges, explanations(seen, prior_of(edges, 1.0, True), start, True, lambda _: ()))[1]
+    each: Floats = np.maximum(np.diff(mean, prepend=0.0), 0.0) / widths
+    return np.repeat(each / (each @ widths), np.diff(edges))
+
+
+def _even_edges(size: int) -> Integers:
+    return np.arange(size + 1) if size <= MOST_CELLS else np.linspace(0, size, MOST_CELLS + 1).astype(np.int64)
 
 
 def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPrefix | None:
@@ -74,18 +96,18 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
     return np.diff(upto)
 
 
-def _averaged(seen: Seen, edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
+def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
     """The distribution of every count; the mean and the variance of F at the ends of the cells."""
     evidence = np.array([one.evidence for one in fits])
     weights = np.exp(evidence - evidence.max())
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])
-    means, variances = np.zeros((2, len(fits), len(seen.widths)))
+    means, variances = np.zeros((2, len(fits), len(edges) - 1))
     for k, one in enumerate(fits):
-        inside = seen.within(one.cells)
+        inside = one.inside
         law, noisy, expected = inside.expectation(one.log_density)
         shares += weights[k] * spread_out(one.log_density, law, one.cells, edges)
         mean, variance = _given(inside, one, law, noisy, expected)
-        upto = np.searchsorted(one.cells, np.arange(len(seen.widths)), side="right")
+        upto = np.searchsorted(one.cells, np.arange(len(edges) - 1), side="right")
         means[k], variances[k] = np.append(0.0, mean)[upto], np.append(0.0, variance)[upto]
     centre = weights @ means
     spread = weights @ (variances + (means - centre) ** 2)

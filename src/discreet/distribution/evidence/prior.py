@@ -3,7 +3,7 @@
 The log-density of the cells is a sum of columns with independent standard normal weights: trends that are nearly free
 (a level, a slope in the count and one in its logarithm, a separate value at 0 and, where counts were cut, at the
 largest one), a smooth curve (the integrated Wiener process, whose mean is the cubic smoothing spline) in the count or
-in its logarithm; and, as the evidence has it, a factor at round numbers, a spike at every count, or a few.
+in its logarithm; and, as the evidence has it, a spike at every count, or a few.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from discreet.arrays import Floats, Integers
 
 FREE = 5.0  # standard deviation of a logarithm that may be anything: a factor of e^5 either way
 STEEP = 10.0  # the slope over the whole range may be twice that
-HEAP = 3.0  # standard deviation of the logarithm of the factor at round numbers: twenty times as many rows
-ROUND = ((5,), (10,), (5, 10))  # what people round to
 UNSEEN = 1e-4  # variance of a logarithm, 1% either way, below which a wave of the curve is left out
 
 
@@ -25,10 +23,9 @@ UNSEEN = 1e-4  # variance of a logarithm, 1% either way, below which a wave of t
 class Prior:
     """Columns of the log-density of the cells."""
 
+    edges: Integers
     trends: Floats
     curves: tuple[Floats, ...]  # at roughness 1, the longest waves first
-    heaps: tuple[Floats, ...]  # one for every entry of ROUND that there are single counts for
-    rounds: Floats  # spikes at single round counts
     spikes: Floats  # at strength 1, of every cell by itself
 
     def smooth(self, curve: int, roughness: float) -> Floats:
@@ -45,25 +42,13 @@ def prior_of(edges: Integers, unit: float, cut: bool) -> Prior:
     if cut:
         trends.append(FREE * _at(place, -1))
     curves = (_waves(_integrated_wiener(place)), _waves(_integrated_wiener(log_place)))
-    multiples = {unit: (widths == 1) & (edges[:-1] % unit == 0) & (edges[:-1] > 0) for unit in (5, 10)}
-    heaps = tuple(
-        np.column_stack([column for unit in units for column in _factor(multiples[unit], 2 * log_place - 1)])
-        for units in ROUND
-        if all(multiples[unit].sum() > 1 for unit in units)
-    )
-    spikes = np.diag(1 / np.sqrt(widths))
-    return Prior(np.column_stack(trends), curves, heaps, spikes[:, multiples[5]], spikes)
+    return Prior(edges, np.column_stack(trends), curves, np.diag(1 / np.sqrt(widths)))
 
 
 def _at(place: Floats, cell: int) -> Floats:
     column = np.zeros(len(place))
     column[cell] = 1.0
     return column
-
-
-def _factor(cells: np.ndarray, slope: Floats) -> tuple[Floats, Floats]:
-    """One factor for all of some cells, and one that grows or falls with the count."""
-    return HEAP * cells, HEAP * cells * slope
 
 
 def _integrated_wiener(place: Floats) -> Floats:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.distribution.evidence.cells import spread_out
 from discreet.distribution.evidence.fit import Fit, Seen, fit, regressed
+from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
 from discreet.distribution.evidence.prior import FREE, Prior
 
 ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
@@ -28,25 +31,44 @@ EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first 
 ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 
+Told = Callable[[Floats], tuple[Rounding, ...]]  # from a smooth law of counts to the roundings worth trying
+Curved = tuple[int, int, Fit]  # which curve, which roughness, and the fit
 
-def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool) -> list[Fit]:
+
+def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: Told) -> list[Fit]:
     """Fits of all kinds that are worth something, each with the price of choosing among as many."""
     smooth = [*_smooth(seen, prior, histogram)]
-    best = _best([one for _, _, one in smooth])
-    curve = next(curve for curve, _, one in smooth if one is best)
-    chain = [one for of, _, one in smooth if of == curve]
-    rough = next(k for k, one in enumerate(chain) if one is best)
-    heaped = [best, *_heaped(seen, prior, best)]
-    heap = _best(heaped).basis[:, best.basis.shape[1] :]
-    spiky = [*_spiky(seen, prior, _best(heaped), heap, curve, rough)]
-    bases = [chain[0], chain[rough // 2], _with(seen, chain[rough // 2], heap), _with(seen, chain[rough], heap)]
-    lone = [one for base in bases for one in _lone(seen, prior, base)]
-    found = [one for _, _, one in smooth] + heaped[1:] + spiky + lone
-    found += _ended(seen, _simplest(found), cut)
+    _, chain, rough = _chain(smooth)
+    # a curve as rough as the noise is wide would follow heaps itself: a smoother one is asked, too
+    heaped = [one for base in sorted({rough // 2, rough}) for one in _heaped(chain[base], prior, told)]
+    found = [*_kinds(smooth, prior, cut), *heaped]
+    rounded = _best([chain[rough], *heaped])
+    if rounded in heaped:
+        found += _kinds([*_smooth(rounded.seen, prior, histogram, rounded.price)], prior, cut)
     found += _few(seen, _best(found).evidence)
     highest = _best(found).evidence
     worth = [one for one in found if one.evidence > highest - WORTHLESS]
-    return [_polished(seen, one) if one.evidence > highest - MINOR else one for one in worth]
+    return [_polished(one) if one.evidence > highest - MINOR else one for one in worth]
+
+
+def _kinds(smooth: list[Curved], prior: Prior, cut: bool) -> list[Fit]:
+    """Smooth ones; with spikes at every count, or a few; with an end."""
+    curve, chain, rough = _chain(smooth)
+    lone = [one for base in sorted({0, rough // 2, rough}) for one in _lone(prior, chain[base])]
+    found = [*_fits(smooth), *_spiky(prior, chain[rough], curve, rough), *lone]
+    return [*found, *_ended(_simplest(found), cut)]
+
+
+def _fits(smooth: list[Curved]) -> list[Fit]:
+    return [one for _, _, one in smooth]
+
+
+def _chain(smooth: list[Curved]) -> tuple[int, list[Fit], int]:
+    """The curve of the best, all fits of that curve, and the place of the best among them."""
+    best = _best(_fits(smooth))
+    curve = next(curve for curve, _, one in smooth if one is best)
+    chain = [one for of, _, one in smooth if of == curve]
+    return curve, chain, next(k for k, one in enumerate(chain) if one is best)
 
 
 def _best(fits: list[Fit]) -> Fit:
@@ -64,21 +86,21 @@ def _simplest(fits: list[Fit]) -> Fit:
     return min((one for one in fits if one.evidence > highest - ALMOST), key=lambda one: one.basis.shape[1])
 
 
-def _near(seen: Seen, basis: Floats, near: Fit) -> Fit:
-    expected = seen.expectation(near.log_density)[2]
-    found = fit(seen, near.cells, basis, regressed(basis, near.log_density, expected), ROUGHLY)
+def _near(basis: Floats, near: Fit) -> Fit:
+    expected = near.seen.expectation(near.log_density)[2]
+    found = fit(near.seen, near.cells, basis, regressed(basis, near.log_density, expected), ROUGHLY)
     return replace(found, price=near.price)
 
 
-def _with(seen: Seen, one: Fit, columns: Floats) -> Fit:
-    return _near(seen, np.column_stack([one.basis, columns]), one)
+def _with(one: Fit, columns: Floats) -> Fit:
+    return _near(np.column_stack([one.basis, columns]), one)
 
 
-def _polished(seen: Seen, one: Fit) -> Fit:
-    return replace(fit(seen, one.cells, one.basis, one.weights), price=one.price)
+def _polished(one: Fit) -> Fit:
+    return replace(fit(one.seen, one.cells, one.basis, one.weights), price=one.price)
 
 
-def _smooth(seen: Seen, prior: Prior, histogram: Floats) -> Iterator[tuple[int, int, Fit]]:
+def _smooth(seen: Seen, prior: Prior, histogram: Floats, price: float = 0.0) -> Iterator[Curved]:
     raw = np.log((histogram + 0.5) / seen.widths)
     raw -= math.log((histogram.sum() + 0.5 * len(histogram)) / seen.widths.sum())
     every = np.arange(len(histogram))
@@ -87,53 +109,62 @@ def _smooth(seen: Seen, prior: Prior, histogram: Floats) -> Iterator[tuple[int, 
         for rough, roughness in enumerate(ROUGHNESS):
             basis = prior.smooth(curve, float(roughness))
             if before is None:
-                before = fit(seen, every, basis, regressed(basis, raw, histogram), ROUGHLY)
+                before = replace(fit(seen, every, basis, regressed(basis, raw, histogram), ROUGHLY), price=price)
             else:
-                before = _near(seen, basis, before)
+                before = _near(basis, before)
             yield curve, rough, before
             highest = max(highest, before.evidence)
             if before.evidence < highest - WORTHLESS:
                 break
 
 
-def _heaped(seen: Seen, prior: Prior, smooth: Fit) -> Iterator[Fit]:
-    """With factors at round numbers; then with one of its own at each of them."""
-    found = []
-    for heap in prior.heaps:
-        found.append(_with(seen, smooth, heap))
-        yield found[-1]
-    if found:
-        best = _best(found)
-        for strength in SPIKES[1:]:
-            yield _with(seen, best, strength * prior.rounds)
+def _heaped(smooth: Fit, prior: Prior, told: Told) -> list[Fit]:
+    """With a share of the rows rounded as told; if that is better, then as it is best."""
+    tried: dict[Rounding, Fit] = {}
+
+    def at(rounding: Rounding, near: Fit) -> Fit:
+        if rounding not in tried:
+            seen = smooth.seen.heaped(rounding.heaps(prior.edges))
+            tried[rounding] = _near(smooth.basis, replace(near, seen=seen, price=smooth.price + PRICE))
+        return tried[rounding]
+
+    law = smooth.seen.expectation(smooth.log_density)[0]
+    for guess in told(spread_out(smooth.log_density, law, smooth.cells, prior.edges)):
+        at(guess, smooth)
+    best = _best([smooth, *tried.values()])
+    for rounding in [rounding for rounding, one in tried.items() if one is best]:
+        for step, move in product(STEPS, MOVES):
+            while (one := at(move(rounding, step), best)).evidence > best.evidence + EQUAL:
+                rounding, best = move(rounding, step), one
+    return [*tried.values()]
 
 
-def _spiky(seen: Seen, prior: Prior, near: Fit, heap: Floats, curve: int, rough: int) -> Iterator[Fit]:
+def _spiky(prior: Prior, near: Fit, curve: int, rough: int) -> Iterator[Fit]:
     """With a spike at every count; then with a smoother curve under the spikes, as long as that is better."""
     found = []
     for strength in SPIKES:
-        found.append(_with(seen, near, strength * prior.spikes))
+        found.append(_with(near, strength * prior.spikes))
         yield found[-1]
     best = _best(found)
     strength = SPIKES[next(k for k, one in enumerate(found) if one is best)]
     for lower in range(rough - 1, -1, -1):
-        basis = np.column_stack([prior.smooth(curve, float(ROUGHNESS[lower])), heap, strength * prior.spikes])
-        smoother = _near(seen, basis, best)
+        basis = np.column_stack([prior.smooth(curve, float(ROUGHNESS[lower])), strength * prior.spikes])
+        smoother = _near(basis, best)
         yield smoother
         if smoother.evidence <= best.evidence:
             break
         best = smoother
 
 
-def _lone(seen: Seen, prior: Prior, best: Fit) -> Iterator[Fit]:
+def _lone(prior: Prior, best: Fit) -> Iterator[Fit]:
     """With a few spikes, one after the other where it promises most."""
-    price = math.log(len(seen.widths))
+    price = math.log(len(best.seen.widths))
     for _ in range(MOST_LONE):
-        gain = _promise(seen, best)
+        gain = _promise(best)
         cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
             return
-        found = _with(seen, best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
+        found = _with(best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
         found = replace(found, price=best.price + price)
         yield found
         if found.evidence <= best.evidence:
@@ -141,8 +172,9 @@ def _lone(seen: Seen, prior: Prior, best: Fit) -> Iterator[Fit]:
         best = found
 
 
-def _promise(seen: Seen, one: Fit) -> Floats:
+def _promise(one: Fit) -> Floats:
     """What a spike at each cell would add to the evidence, if the likelihood were normal."""
+    seen = one.seen
     shares, noisy, _ = seen.expectation(one.log_density)
     whole = shares[:, None] * (seen.blur - noisy) * np.sqrt(seen.total / noisy)
     cross = whole @ one.root[:, : whole.shape[1]].T
@@ -192,25 +224,25 @@ def _alone(seen: Seen, cells: Integers) -> Fit:
     return replace(fit(seen, cells, FREE * np.eye(len(cells)), np.zeros(len(cells)), ROUGHLY), price=price)
 
 
-def _ended(seen: Seen, best: Fit, cut: bool) -> list[Fit]:
+def _ended(best: Fit, cut: bool) -> list[Fit]:
     """If the counts end before the largest that is looked for, or begin after 0."""
-    size, upto = len(seen.widths), np.cumsum(seen.expectation(best.log_density)[0])
+    size, upto = len(best.seen.widths), np.cumsum(best.seen.expectation(best.log_density)[0])
     found = [best]
     low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
     if not cut:
-        found += _searched(lambda end: _limited(seen, best, 0, end), low, size)
+        found += _searched(lambda end: _limited(best, 0, end), low, size)
     end = int(_best(found).cells[-1]) + 1
     high = min(int(np.searchsorted(upto, TAIL)), end - 1)
-    found += _searched(lambda start: _limited(seen, best, start, end), 0, high)
+    found += _searched(lambda start: _limited(best, start, end), 0, high)
     start = int(_best(found).cells[0])
     if not cut and start > 0:
-        found += _searched(lambda end: _limited(seen, best, start, end), max(low, start + 1), size)
+        found += _searched(lambda end: _limited(best, start, end), max(low, start + 1), size)
     return found[1:]
 
 
-def _limited(seen: Seen, best: Fit, start: int, end: int) -> Fit:
+def _limited(best: Fit, start: int, end: int) -> Fit:
     cells = np.arange(start, end)
-    return replace(fit(seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
+    return replace(fit(best.seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
 
 
 def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:

@@ -26,6 +26,10 @@ TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy cou
 # and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over them:
 MARGINS = np.array([5.0, 40.0])
 LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
+# Where so few rows are in doubt that a number of rows is far from normal, their distance is worked out row by row:
+FEW, FARTHEST_FEW = 2.0, 6.0  # rows: its standard deviation, and its mean, at most
+NODES = 12  # so that 24 rows, six standard deviations beyond that mean, are told exactly
+LEAST_CHANCE = 1e-6  # so that nothing is divided by 0
 FEWEST_ROWS = 30  # fewer are published as they are: any table may differ much from what its like gain on average
 
 
@@ -119,10 +123,34 @@ def _thresholds(post: Posterior, lam: float, plain: Integers, last: int) -> Inte
 
 def expected_errors(post: Posterior, upto: Integers) -> Floats:
     """The posterior means of the mean absolute error of a count, and of W1."""
+    counts = np.arange(len(upto))
+    wrong = np.maximum(upto + post.rows.mean - 2 * post.rows.inside(counts, upto.astype(float)), 0.0)[:-1]
+    surplus, spread, own = post.mean[:-1] - upto[:-1], post.spread[:-1], np.sqrt(post.rows.own[:-1])
+    apart, few = _normal_distance(surplus, spread), (spread < FEW) & (np.abs(surplus) < FARTHEST_FEW)
+    apart[few] = np.minimum(apart[few], _distance(surplus[few], wrong[few], own[few], spread[few]))
+    return np.array([wrong.sum(), np.minimum(apart, wrong).sum()]) / post.total
+
+
+def _normal_distance(mean: Floats, spread: Floats) -> Floats:
+    """E|X| for a normal X."""
     from scipy.special import ndtr
 
-    counts = np.arange(len(upto))
-    gap = (upto - post.mean) / post.spread
-    between = post.spread * (gap * (2 * ndtr(gap) - 1) + 2 * np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi))
-    wrong = upto + post.rows.mean - 2 * post.rows.inside(counts, upto.astype(float))
-    return np.array([wrong[:-1].sum(), between[:-1].sum()]) / post.total
+    gap = mean / spread
+    distance: Floats = spread * (gap * (2 * ndtr(gap) - 1) + 2 * np.exp(-gap * gap / 2) / math.sqrt(2 * math.pi))
+    return distance
+
+
+def _distance(mean: Floats, wrong: Floats, own: Floats, spread: Floats) -> Floats:
+    """E|A - B| where A and B count the rows that are on the wrong side, above and below: `wrong` of both, A - B = mean.
+
+    As if all of them were as likely to be, so that the variance of A - B is `own` squared, and what is unknown of the
+    law came by whole rows, too. |k| is the mean of (1 - cos kt) / (1 - cos t) over t, and for k up to 2 NODES over as
+    many midpoints; so the law's own wave is all that is needed.
+    """
+    turn = (np.arange(NODES) + 0.5) * (math.pi / NODES)
+    half, many = 1 - np.cos(turn), np.maximum(wrong, np.abs(mean))
+    chance = np.clip(1 - own**2 / np.maximum(many, LEAST_CHANCE), LEAST_CHANCE, 0.5)[:, None]
+    fall = (many[:, None] / chance) / 2 * np.log1p(-2 * chance * (1 - chance) * half)
+    wave = np.arctan2(chance * np.sin(turn), 1 - chance * half) * mean[:, None] / chance
+    unknown = np.maximum(spread**2 - own**2, 0)[:, None] * half
+    return np.asarray(((1 - np.exp(fall - unknown) * np.cos(wave)) / half).mean(axis=1), dtype=float)

@@ -12,9 +12,9 @@ from discreet.estimate.evidence import Evidence, rows_evidence
 from discreet.mechanism import Mechanism
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, errors_of
+from discreet.report.errors import Errors, averaged, errors_of
 from discreet.ways.keep_distribution.facts import KeptDistribution
-from discreet.ways.keep_distribution.spec import MAPPED, SIGNED
+from discreet.ways.keep_distribution.spec import CUMULATIVE, MAPPED, SIGNED
 
 MAPPED_AS = {
     "balance": Remark("mapped-balance"),
@@ -29,14 +29,14 @@ FEWEST_DRAWN = 12  # counts
 def evidence(publication: Publication[KeptDistribution], level: float) -> Estimate:
     """Answers about rows and their distribution."""
     facts = publication.record.facts
-    published, unmeasured = facts.distribution, publication.measured is None
-    if unmeasured and facts.mechanism.name in MAPPED:
+    published = facts.distribution
+    if not estimable(publication):
         raise BadInput(
             "an estimate was asked for",
-            "rows were mapped by their ranks and the measurements were not published",
+            "the counts were made from noisy values that are not published beside them",
             "Publish the release with its measurements",
         )
-    answers = None if published.method != "cumulative" else published.measurements
+    answers = None if published.method != CUMULATIVE else published.measurements
     found: Evidence = rows_evidence(
         publication,
         facts.mechanism.form,
@@ -48,11 +48,20 @@ def evidence(publication: Publication[KeptDistribution], level: float) -> Estima
     return Estimate(found, level)
 
 
+def estimable(publication: Publication[KeptDistribution]) -> bool:
+    """Without the noisy values, only where the law of each published count is known."""
+    return publication.measured is not None or publication.record.facts.mechanism.name not in MAPPED
+
+
 def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     """Expected absolute error by true count; on average as the posterior of the rows has it."""
     facts = publication.record.facts
-    shares, aim = facts.distribution.distribution, facts.mechanism.aim
-    found = errors_of(Mechanism(facts.mechanism.name, facts.mechanism.form), shares)
+    made, measured = Mechanism(facts.mechanism.name, facts.mechanism.form), facts.distribution
+    if facts.mechanism.constructed:
+        told = (measured.measurements, measured.noise) if measured.method == CUMULATIVE else (None, None)
+        return averaged(made, publication.counts, *told)
+    shares, aim = measured.distribution, facts.mechanism.aim
+    found = errors_of(made, shares)
     if aim is None:
         return found
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
@@ -72,13 +81,15 @@ def _steps(publication: Publication[KeptDistribution]) -> Iterator[Remark]:
     if mechanism.constructed:
         yield Remark.of("constructed", mechanism=mechanism.name)
         return
-    signed = mechanism.name == SIGNED
-    yield Remark("noise-added" if record.measured or signed else "noise-added-unpublished")
+    if mechanism.name == SIGNED:
+        yield Remark("noise-added-alone")
+    else:
+        yield Remark("noise-added" if record.measured else "noise-added-unpublished")
     if mechanism.refined:
         yield Remark("refined")
-    if signed or mechanism.aim is None:
+    if mechanism.aim is None:
         yield Remark("left-signed")
-    elif mechanism.name == "rank":
-        yield Remark("mapped-by-rank")
+    elif mechanism.aim.lam is None:
+        yield Remark("mapped-plain")
     else:
-        yield Remark("mapped-plain") if mechanism.aim.lam is None else MAPPED_AS[mechanism.aim.favor]
+        yield Remark("mapped-by-rank") if mechanism.name == "rank" else MAPPED_AS[mechanism.aim.favor]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.arrays import Floats, Integers
+from discreet.distribution.evidence.thresholds import FEWEST_ROWS
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap
@@ -27,8 +28,8 @@ from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 Step = Literal["distribution", "counts"]
 STEPS: tuple[Step, ...] = get_args(Step)  # in the order in which they spend
 Share = Pure | Concentrated
-DEPENDENT = Remark("mapped-together")
-NEGATIVE = Remark("counts-may-be-negative")
+TOGETHER, DECIDED = Remark("mapped-together"), Remark("decided-together")
+NEGATIVE, CUT_NEGATIVE = Remark("counts-may-be-negative"), Remark("counts-may-be-negative-cut")
 
 DECIMALS = 12  # of a share: far below what a row is worth in any table
 MOST_MEASURED = 4  # numbers for each count: a tree of them, filled up to a power of two, has less
@@ -51,6 +52,11 @@ class PartFacts:
 def too_wide(noise: NoiseLaw) -> bool:
     """Whether noise drowns every count whose distribution could be kept: it is then left as it is."""
     return noise.spread > LARGEST_MAPPED**2
+
+
+def left_alone(noise: NoiseLaw, favor: str, rows: int) -> bool:
+    """Whether it is known beforehand that noisy counts will be published as they are, cut to the range of counts."""
+    return too_wide(noise) or (favor == "balance" and rows < FEWEST_ROWS)
 
 
 def lam_text(lam: float | None) -> str | None:
@@ -125,12 +131,15 @@ class KeptDistribution:
     distribution: DistributionFacts
 
 
-def remarks(facts: KeptDistribution, max_count: int | None) -> tuple[Remark, ...]:
+def remarks(facts: KeptDistribution, max_count: int | None, rows: int) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    said = (ROWS_ARE_PUBLIC, *top_coded(max_count if facts.mechanism.top_code else None))
-    if facts.mechanism.name == SIGNED:
-        return (*said, NEGATIVE)
-    return said if facts.mechanism.constructed else (*said, DEPENDENT)
+    mechanism = facts.mechanism
+    said = (ROWS_ARE_PUBLIC, *top_coded(max_count if mechanism.top_code else None))
+    if mechanism.name == SIGNED:
+        return (*said, CUT_NEGATIVE if mechanism.top_code else NEGATIVE)
+    if mechanism.aim is None or mechanism.noise is None or left_alone(mechanism.noise, mechanism.aim.favor, rows):
+        return said
+    return (*said, DECIDED if mechanism.aim.lam is None else TOGETHER)
 
 
 def per_unit(loss: Share, contributions: int) -> Share:
@@ -146,8 +155,3 @@ def neighbours(shares: list[Share], contributions: int) -> Neighbours:
     whole = together(shares)
     assert not isinstance(whole, Approximate), "shares are pure or concentrated"
     return one_person(per_unit(whole, contributions), contributions)
-
-
-def grade_of(loss: Loss) -> Literal["exact", "enclosed"]:
-    """A conversion from rho to epsilon and delta rests on enclosures of logarithms; all else is exact."""
-    return "enclosed" if isinstance(loss, Approximate) else "exact"

@@ -11,9 +11,19 @@ from discreet.distribution.privatizer import noise_for
 from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split
 from discreet.laws import NoiseLaw, law_named
 from discreet.privacy.convert import rho_for
-from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Pure, Remark, gaussian_only, pure_only
+from discreet.privacy.values import (
+    Approximate,
+    Concentrated,
+    Guarantee,
+    Loss,
+    Pure,
+    Remark,
+    gaussian_only,
+    grade_of,
+    pure_only,
+)
 from discreet.table import Schema
-from discreet.ways.keep_distribution.facts import Share, grade_of, neighbours, per_unit
+from discreet.ways.keep_distribution.facts import Share, left_alone, neighbours, per_unit
 from discreet.ways.keep_distribution.spec import CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
 MAPS = {
@@ -118,6 +128,13 @@ def _steps(plan: DistributionPlan) -> Iterator[Remark]:
         if spec.refined:
             yield Remark("refine")
         if not spec.signed:
-            yield Remark("map-by-rank") if spec.consistent else MAPS[spec.aim]
+            yield _mapped(plan)
     if plan.contributions > 1:
         yield Remark.of("widened", contributions=plan.contributions)
+
+
+def _mapped(plan: DistributionPlan) -> Remark:
+    """What becomes of the noisy counts."""
+    if plan.noise is not None and left_alone(plan.noise, plan.spec.aim, plan.rows):
+        return Remark("map-plain")
+    return Remark("map-by-rank") if plan.spec.consistent else MAPS[plan.spec.aim]

@@ -14,7 +14,7 @@ from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, rho_of
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, grade_of, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
     SEEDED,
@@ -25,12 +25,11 @@ from discreet.ways.keep_distribution.facts import (
     PartFacts,
     Share,
     Step,
-    grade_of,
     lam_text,
+    left_alone,
     neighbours,
     per_unit,
     remarks,
-    too_wide,
 )  # fmt: skip
 from discreet.ways.keep_distribution.spec import (
     CONSTRUCTED,
@@ -71,7 +70,7 @@ def _promise(publication: Publication[KeptDistribution], shares: list[Share]) ->
         problems.append("The guarantee is about other neighbours than the schema's contributions and the shares say.")
     if promise.grade != grade_of(promise.loss):
         problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {grade_of(promise.loss)!r}.")
-    if promise.remarks != remarks(record.facts, record.schema.max_count):
+    if promise.remarks != remarks(record.facts, record.schema.max_count, record.schema.rows):
         problems.append("The guarantee's remarks are not those that belong to such a release.")
     return problems
 
@@ -92,7 +91,7 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
         problems.append("The largest count of the schema is none that a distribution is kept up to.")
     if (mechanism.top_code and top is None) or (mechanism.constructed and not mechanism.top_code):
         problems.append("Whether larger counts were treated as max_count does not fit the mechanism.")
-    if not _aim_fits(mechanism):
+    if not _aim_fits(mechanism, record.schema.rows):
         problems.append("The weight of the distribution is not what was favoured.")
     if mechanism.refined and published.method not in (None, CUMULATIVE):
         problems.append("The distribution was refined, which only the measurements of 'cumulative' can be.")
@@ -118,13 +117,13 @@ def _form_fits(facts: KeptDistribution) -> bool:
     return form.range is not None and form.map is not None and bins is not None and bool((bins >= 0).all())
 
 
-def _aim_fits(mechanism: MappedMechanism) -> bool:
+def _aim_fits(mechanism: MappedMechanism, rows: int) -> bool:
     aim = mechanism.aim
     if aim is None or mechanism.name not in MAPPED:
         return aim is None and mechanism.name not in MAPPED
     if not all(math.isfinite(error) and error >= 0 for error in (aim.count_error, aim.distribution_error)):
         return False
-    if mechanism.noise is not None and too_wide(mechanism.noise):
+    if mechanism.noise is not None and left_alone(mechanism.noise, aim.favor, rows):
         return aim.lam is None and aim.favor in (*FAVORS, "lam")
     follows = mechanism.name == "rank" or not mechanism.refined
     if follows and aim.lam != lam_text(math.inf):

@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.certify.prove import Proof, proof_of
+from discreet.distribution.evidence.thresholds import FEWEST_ROWS
 from discreet.distribution.privatizer import estimated
 from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.values import Concentrated
@@ -35,8 +36,16 @@ def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistrib
         counts, facts = _mapped(plan, measured)
     form = facts.mechanism.form
     noisy = measured.rows if isinstance(form, NoiseThenMap) and form.clamp is not None else None
-    promise = replace(plan.guarantee, remarks=remarks(facts, plan.spec.top))
+    promise = replace(plan.guarantee, remarks=remarks(facts, plan.spec.top, plan.rows))
     return Published(counts, noisy, promise, facts, plan.spec.top, _proof(plan, form))
+
+
+def as_drawn(plan: DistributionPlan, measured: Measured) -> Integers | None:
+    """The counts where they are the noisy ones; what is said of them takes longer."""
+    spec = plan.spec
+    if plan.noise is None or not (spec.signed or (spec.refined and spec.weight is None and plan.rows < FEWEST_ROWS)):
+        return None
+    return measured.rows if spec.signed else np.clip(measured.rows, 0, spec.cut)
 
 
 def _constructed(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:

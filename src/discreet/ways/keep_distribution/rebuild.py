@@ -21,7 +21,7 @@ def rebuild(publication: Publication[KeptDistribution]) -> list[str]:
     facts = publication.record.facts
     mechanism, published = facts.mechanism, facts.distribution
     if not mechanism.constructed:
-        raise NotApplicable("noise is mapped, no mechanism is constructed")
+        raise NotApplicable("noise is added to every row, no mechanism is constructed")
     most, size = LARGEST_PROGRAM if mechanism.name in PROGRAMS else LARGEST_REBUILT, len(published.distribution)
     if size > most:
         raise NotApplicable(f"not constructed again, {size} counts are more than {most}")

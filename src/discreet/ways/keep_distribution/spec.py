@@ -40,6 +40,20 @@ def exact_privatizers() -> tuple[str, ...]:
     return tuple(exact_privatizers())
 
 
+def _check_privatizer(name: str) -> None:
+    from discreet.distribution.privatizer import privatizers
+
+    known = exact_privatizers()
+    if name not in known and name in privatizers():
+        found = "its noise is continuous: what it promises holds for real numbers, and no computer draws them"
+        raise BadInput(
+            f"the privatizer {name!r} was asked for in a release",
+            found,
+            f"Use one that is exact: {', '.join(known)}; rho or delta give them discrete Gaussian noise",
+        )
+    choose(name, known, "privatizer")
+
+
 def count_or_word(word: str) -> int | str:
     """A whole number where it is one; anything else is left for the spec to judge."""
     return int(word) if word.lstrip("-").isdigit() else word
@@ -122,7 +136,7 @@ class KeepDistribution(WaySpec):
         if self.base is not None:
             choose(self.base, bases(), "base noise")
         if self.privatizer != CUMULATIVE:
-            choose(self.privatizer, exact_privatizers(), "privatizer")
+            _check_privatizer(self.privatizer)
         if self.split is not None:
             object.__setattr__(self, "split", _share(self.split))
         self._check_range()
