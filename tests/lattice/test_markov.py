@@ -99,6 +99,18 @@ def test_separate_two_way_tables_each_get_their_minors():
     assert moves.connects
 
 
+def test_a_three_way_table_moves_by_its_minors():
+    shape = (2, 3, 4)
+    cells = np.arange(24).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
+    matrix = np.array([np.isin(np.arange(24), line) for line in lines]).astype(int)
+    order = np.random.default_rng(0).permutation(24)
+    moves = moves_for(matrix[:, order])
+    directions = np.array(moves.listed())
+    assert len(directions) == 1 * 3 * 6 and moves.dimension == 1 * 2 * 3
+    assert not (matrix[:, order] @ directions.T).any() and same_lattice(directions, kernel_basis(matrix[:, order]))
+
+
 def test_an_inequality_becomes_a_slack_that_follows_the_cells():
     limits = np.array([[0, 1, 1, 0], [-1, 0, 0, 0]])
     moves = moves_for(np.ones((1, 4), int), limits, bounded=True)

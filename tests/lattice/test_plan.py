@@ -195,6 +195,7 @@ def test_two_way_margins_of_a_three_way_table() -> None:
     margins = ["margin:row,column", "margin:row,layer", "margin:column,layer"]
     assert "Use law gaussian (with rho)" in refusal(keys, margins, epsilon=1)
     assert plan_lattice(keys, margins, rho=1, law="gaussian").grade == "exact"
+    assert plan_lattice(keys_of_shape((15, 15, 15)), margins, rho=1, law="gaussian").grade == "exact"
     plan = plan_lattice(keys, margins[:2], epsilon=1)
     assert (plan.sampler, plan.grade) == ("halved-columns", "exact")
     published = plan.release(np.full(400, 3), seeded(1)).reshape(4, 10, 10)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from discreet.lattice.basis import kernel_basis
 from discreet.lattice.invariants import Invariants
+from discreet.lattice.neighbours import protected_change
 from discreet.lattice.structure import structure_of
 
 
@@ -64,3 +69,19 @@ def test_many_nested_sums_take_no_square_of_memory() -> None:
     found = structure_of(Invariants(matrix, (), (), np.arange(blocks + 1)))
     (part,) = found.parts
     assert part.laminar and len(part.classes) == blocks and (part.sizes == 2).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2), (2, 3, 4), (3, 3, 3)])
+def test_what_is_known_of_whole_three_way_tables(shape: tuple[int, int, int]) -> None:
+    cells = np.arange(np.prod(shape)).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
+    matrix = np.array([np.isin(cells.ravel(), line) for line in lines]).astype(np.int64)
+    found = structure_of(Invariants(csr_array(matrix), (), (), np.arange(len(matrix))))
+    (part,), kernel = found.parts, kernel_basis(matrix)
+    assert part.dimensions == len(kernel)
+    assert np.array_equal(part.steps, np.gcd.reduce(np.abs(kernel), axis=0))
+    vectors = np.array(list(itertools.product((-1, 0, 1), repeat=len(kernel)))) @ kernel
+    vector = min((one for one in vectors if one.any()), key=lambda one: np.abs(one).sum())
+    change = protected_change(found)
+    assert (change.distance, change.square, change.proved) == (np.abs(vector).sum(), vector @ vector, True)
+    assert (change.more, change.fewer, change.rows) == ((vector > 0).sum(), (vector < 0).sum(), (vector != 0).sum())

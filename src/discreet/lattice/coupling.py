@@ -102,7 +102,7 @@ def _meetings(sampler: ChainSampler, counts: Any, words: Any, lag: int, most: in
             raise NotProven(
                 f"{len(words)} pairs of coupled chains were asked for",
                 f"pair {run + 1} had not met after {most} iterations, so they show nothing about this chain",
-                "Use an exact sampler (the gaussian law has one for every table), or keep less",
+                "Use an exact sampler (law gaussian has one for two-way and three-way tables), or keep less",
                 run=run + 1,
                 iterations=most,
             )

@@ -1,15 +1,17 @@
 """Directions along which a chain moves: enough of them to reach every table, few enough to mix fast.
 
 Cells whose columns are equal form a class. Every move is a swap inside a class, or a move between classes whose
-cells are drawn inside each class. Between classes: all 2 x 2 minors of a two-way table; otherwise a lattice basis,
-which connects the tables only if nothing bounds them; under inequalities Graver's basis, or, where that is too
-large, sums of any number of basis vectors.
+cells are drawn inside each class. Between classes: all 2 x 2 minors of a two-way table; all 2 x 2 x 2 minors of a
+three-way one, or otherwise a lattice basis, which connect the tables only if nothing bounds them; under inequalities
+Graver's basis, or, where that is too large, sums of any number of basis vectors.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers
 from discreet.lattice.basis import kernel_basis
+from discreet.lattice.structure import box_of
 
 MOST_MINORS = 200_000  # they are listed, each with an entry for every cell
 MOST_PAIRED = 40  # basis vectors; with their pairs these are 1,600 moves
@@ -192,6 +195,9 @@ def _moves_of_part(part: Any, bounded: bool) -> tuple[Between, bool]:
         if shape[0] * (shape[0] - 1) * shape[1] * (shape[1] - 1) // 4 <= MOST_MINORS:
             cell = places[0] * shape[1] + places[1]
             return Between([move[cell] for move in minors(*shape)], (shape[0] - 1) * (shape[1] - 1)), True
+    box = None if bounded else box_of(part.tocsr())
+    if box is not None and math.prod(side * (side - 1) // 2 for side in box.shape) <= MOST_MINORS:
+        return Between(minors_in(box), math.prod(side - 1 for side in box.shape)), False
     basis = kernel_basis(part.toarray())
     if len(basis) <= 1:
         return Between(list(basis), len(basis)), True
@@ -216,13 +222,17 @@ def _with_pairs(basis: Integers) -> list[Integers]:
 
 def minors(rows: int, columns: int) -> list[Integers]:
     """All +1 -1 / -1 +1 patterns of an r x c table, row by row: the Markov basis of two-way margins."""
+    return minors_in(np.arange(rows * columns).reshape(rows, columns))
+
+
+def minors_in(box: Integers) -> list[Integers]:
+    """Two places along every side of a table, the signs of its corners alternating; `box` has each place's number."""
     found = []
-    for top, bottom in combinations(range(rows), 2):
-        for left, right in combinations(range(columns), 2):
-            move = np.zeros((rows, columns), dtype=np.int64)
-            move[top, left] = move[bottom, right] = 1
-            move[top, right] = move[bottom, left] = -1
-            found.append(move.ravel())
+    for corners in product(*(combinations(range(side), 2) for side in box.shape)):
+        move = np.zeros(box.size, dtype=np.int64)
+        signs = functools.reduce(np.multiply.outer, [np.array([1, -1])] * box.ndim)
+        move[box[np.ix_(*corners)]] = signs
+        found.append(move)
     return found
 
 

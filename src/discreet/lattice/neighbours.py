@@ -25,6 +25,8 @@ FREE_ROW = Change("free-row")
 MOVED = Change("moved", distance=2, square=2, more=1, fewer=1, rows=2)
 REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
 SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
+# a slice that changes is a two-way table, so at least a swap; and what it gains the others lose
+CORNERS = Change("smallest", distance=8, square=8, more=4, fewer=4, rows=8)
 
 
 def protected_change(structure: Structure, contributions: int = 1) -> Change:
@@ -50,6 +52,8 @@ def protected_change(structure: Structure, contributions: int = 1) -> Change:
 def _smallest(part: Part) -> Change:
     if part.grid is not None:
         return SWAPPED
+    if part.box is not None:
+        return CORNERS
     vector, proved = shortest(part.kernel, part.dense)
     return Change(
         "smallest",
@@ -87,26 +91,30 @@ def remarks(
     law: LatticeLaw, terms: Terms, structure: Structure, invariants: Invariants, projected: bool = False
 ) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    said = [*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure)]
-    if _destroyed(terms):
-        said.append(Remark("neighbourhood-destroyed"))
+    said = kept_remarks(law.name, terms, structure, invariants)
     if terms.bound is not None:
         return (*said, CONDITIONED[terms.bound])
     return (*said, Remark("no-negative-counts" if projected else "counts-may-be-negative"))
 
 
-def _scaling(law: LatticeLaw, terms: Terms, structure: Structure) -> Iterator[Remark]:
+def kept_remarks(law: str, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
+    """The same of what is kept alone, whatever becomes of negative counts."""
+    said = (*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure))
+    return (*said, Remark("neighbourhood-destroyed")) if _destroyed(terms) else said
+
+
+def _scaling(law: str, terms: Terms, structure: Structure) -> Iterator[Remark]:
     """What other changes cost than the one that the promise is about."""
     if terms.per_unit:
-        yield Remark.of("whole-change-costs", law=law.name)
+        yield Remark.of("whole-change-costs", law=law)
     elif terms.bound == "shifted":
         yield Remark("larger-changes-cost-by-the-unit")
     else:
-        yield Remark.of("larger-changes-cost-more", law=law.name)
+        yield Remark.of("larger-changes-cost-more", law=law)
     if terms.change.distance == 2 and len(structure.untouched) and not terms.per_unit:
-        yield Remark.of("a-free-row-costs-less", law=law.name)
+        yield Remark.of("a-free-row-costs-less", law=law)
     if terms.change is FREE_ROW and len(structure.untouched) > 1:
-        yield Remark.of("a-move-costs-more", law=law.name)
+        yield Remark.of("a-move-costs-more", law=law)
     if terms.change.one_person and terms.contributions == 1 and (rows := _exchanged(structure)):
         yield Remark.of("only-exchanges", rows=rows)
 

@@ -17,7 +17,7 @@ from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
-from discreet.lattice.sampler import WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
+from discreet.lattice.sampler import LARGEST_BASIS, WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
 from discreet.lattice.structure import Structure, structure_of, tied
 from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
@@ -27,6 +27,7 @@ from discreet.sample.bits import Bits
 MOST_REDRAWS = 1_000_000  # a minute or so: inequalities that so many draws violate are not worth waiting for
 MOST_TIED = 8  # inequalities between rows that one draw must meet at once: a chain of so many takes seconds
 MOST_L2 = 8  # rows that one draw of l2 noise must leave without a negative count
+MOST_MET = 8  # dimensions up to which coupled chains met in seconds, wherever no exact sampler is known
 RUNS = 1000  # couplings that a diagnosed grade rests on: they cannot show a distance below 1/1000
 
 
@@ -258,13 +259,17 @@ def plan_lattice(
     return lattice_sampler(invariant_matrix(keep, key_columns, rows), epsilon, **options)
 
 
-EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact at any size"
+EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact, also in wide tables"
 
 
-def _whole_tables(structure: Structure) -> bool:
-    """Whether all that overlaps are whole tables of single cells, two-way or three-way."""
+def _advice(structure: Structure) -> str:
+    """What does work: Gaussian noise has a walk on whole tables and small lattices, and small chains have met."""
     overlapping = [part for part in structure.parts if part.free]
-    return all(part.single and (part.grid is not None or part.box is not None) for part in overlapping)
+    whole = [part.single and part.whole is not None for part in overlapping]
+    sizes = [part.dimensions for part in overlapping]
+    walks = all(known or size <= LARGEST_BASIS for known, size in zip(whole, sizes))
+    met = max(sizes) <= MOST_MET
+    return f"Use {'law gaussian (with rho)' if walks else EXACT}{', or allow diagnosed samples' if met else ''}"
 
 
 def _graded(
@@ -286,7 +291,7 @@ def _graded(
         raise NotProven(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for this law on them, only a Markov chain whose distance from it is diagnosed",
-            f"Use {'law gaussian (with rho)' if _whole_tables(structure) else EXACT}, or allow diagnosed samples",
+            _advice(structure),
         )
     charge = _distance(chains, price)
     if promise.delta + charge >= 1:

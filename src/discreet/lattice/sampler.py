@@ -30,7 +30,7 @@ from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
 from discreet.lattice.structure import Part, Structure
 from discreet.lattice.two_way import WIDEST
-from discreet.lattice.two_way_pieces import WIDEST_HALVED, MirroredPiece, NarrowPiece, WidePiece
+from discreet.lattice.two_way_pieces import WIDEST_HALVED, LayeredPiece, MirroredPiece, NarrowPiece, WidePiece
 from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
 
@@ -50,6 +50,10 @@ WIDEST_DRAWN = {
     ("chain", "l1"): 1 << 16,
     ("chain", "gaussian"): 1 << 16,
 }
+LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
+    2: MirroredPiece,
+    3: LayeredPiece,
+}  # by the shortest side of a three-way table
 LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
 
 
@@ -258,10 +262,11 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
         wide = WidePiece(part, noise.odds, nonnegative)
         if wide.short if nonnegative else wide.often:
             return wide
-    elif noise.odds is not None and not nonnegative and part.single and part.box is not None and 2 in part.box.shape:
-        mirrored = MirroredPiece(part, noise.odds)
-        if mirrored.often:
-            return mirrored
+    elif noise.odds is not None and not nonnegative and part.single and part.box is not None:
+        shortest = min(part.box.shape)
+        layered = LAYERED[shortest](part, noise.odds) if shortest in LAYERED else None
+        if layered is not None and layered.often:
+            return layered
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0
@@ -280,8 +285,8 @@ def _ladder(part: Part) -> Ladder | None:
     """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
     starts = np.cumsum(part.sizes) - part.sizes
     total = int(part.sizes.sum())
-    if part.single and (box := part.box if part.grid is None else part.grid.place) is not None:
-        return box_ladder(box, total)
+    if part.single and part.whole is not None:
+        return box_ladder(part.whole, total)
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
     if not part.free:
         return chain_ladder(blocks, total)

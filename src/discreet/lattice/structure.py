@@ -63,7 +63,13 @@ class Part:
     @cached_property
     def box(self) -> Integers | None:
         """The class at each place of a three-way table whose two-way margins these are, if they are."""
-        return None if self.laminar else _box(self.matrix)
+        return None if self.laminar else box_of(self.matrix)
+
+    @property
+    def whole(self) -> Integers | None:
+        """The class at each place of a two-way table whose margins these are, or of a three-way one whose two-way
+        margins they are, if they are. Sides are two at least, so that every class can change by one."""
+        return self.box if self.grid is None else self.grid.place
 
     @cached_property
     def full(self) -> Integers:
@@ -102,7 +108,7 @@ class Part:
         """The greatest common divisor of what the sum of each class can change by; 0: it cannot change."""
         if self.laminar:
             return np.zeros(len(self.classes), dtype=np.int64)
-        if self.grid is not None:
+        if self.whole is not None:
             return np.ones(len(self.classes), dtype=np.int64)
         kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
         steps: Integers = np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
@@ -119,9 +125,8 @@ class Part:
         within = int(self.sizes.sum()) - len(self.classes)
         if self.laminar:
             return within
-        if self.grid is not None:
-            down, across = (int(side) for side in self.grid.place.shape)
-            return within + (down - 1) * (across - 1)
+        if self.whole is not None:
+            return within + math.prod(int(side) - 1 for side in self.whole.shape)
         kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
         return within + len(kernel)
 
@@ -293,7 +298,7 @@ def _places(matrix: csr_array) -> Integers | None:
     return place if place.shape[0] >= place.shape[1] else place.T
 
 
-def _box(matrix: csr_array) -> Integers | None:
+def box_of(matrix: csr_array) -> Integers | None:
     """Three-way: every class is on three lines. Places are found from the lines through one corner, then checked."""
     columns = matrix.tocsc()
     if np.any(np.diff(columns.indptr) != 3):
@@ -301,7 +306,7 @@ def _box(matrix: csr_array) -> Integers | None:
     lines = [frozenset(line.tolist()) for line in np.split(matrix.indices, matrix.indptr[1:-1])]
     through = columns.indices.reshape(-1, 3)
     edges = [[0, *sorted(lines[line] - {0})] for line in through[0].tolist()]
-    if math.prod(len(edge) for edge in edges) != len(through):
+    if min(map(len, edges)) < 2 or math.prod(len(edge) for edge in edges) != len(through):
         return None
     place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
     near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]

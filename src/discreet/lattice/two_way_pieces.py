@@ -1,4 +1,5 @@
-"""Samplers of l1 noise on tables with both margins kept, for the cells of one part."""
+"""Samplers of l1 noise on tables with both margins kept, for the cells of one part; and on three-way tables with a
+short side, which are such tables of pairs or of triples."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from discreet.lattice.halved_columns import HalvedColumns, noise_table, nonnegat
 from discreet.lattice.laminar import given_sums
 from discreet.lattice.laws import L1, width_of
 from discreet.lattice.structure import Part
+from discreet.lattice.three_layers import ThreeLayers, three_layers
 from discreet.lattice.two_way import Narrow
 from discreet.sample.bits import Bits
 
@@ -134,10 +136,7 @@ class MirroredPiece:
 
     @cached_property
     def _layers(self) -> Integers:
-        """Both layers, their longer side down."""
-        assert self.part.box is not None
-        layers = np.moveaxis(self.part.box, self.part.box.shape.index(2), 0)
-        return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
+        return _layers(self.part, 2)
 
     @cached_property
     def cells(self) -> Integers:
@@ -155,6 +154,44 @@ class MirroredPiece:
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         one = self.table.draw(draws, bits).reshape(draws, -1)
         return np.concatenate([one, -one], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredPiece:
+    """A three-way table with a side of three, all two-way margins kept."""
+
+    part: Part
+    odds: Fraction
+    name: str = "halved-layers"
+    grade: str = "exact"
+
+    @cached_property
+    def _layers(self) -> Integers:
+        return _layers(self.part, 3)
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.concatenate(self.part.classes)[self._layers.ravel()]
+
+    @cached_property
+    def table(self) -> ThreeLayers | None:
+        return three_layers(self.odds, *self._layers.shape[1:])
+
+    @property
+    def often(self) -> bool:
+        """Whether it can be planned in seconds, and accepts often enough."""
+        return self.table is not None and self.table.often
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        assert self.table is not None
+        return self.table.draw(draws, bits).reshape(draws, -1)
+
+
+def _layers(part: Part, number: int) -> Integers:
+    """So many layers of a three-way table, their longer side down."""
+    assert part.box is not None
+    layers = np.moveaxis(part.box, part.box.shape.index(number), 0)
+    return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
 
 
 def in_cells(part: Part, odds: Fraction, sums: Integers, order: Integers, bits: Bits) -> Integers:
