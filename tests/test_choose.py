@@ -90,3 +90,8 @@ def test_from_the_shell(tmp_path: Path) -> None:
     wrong = run("--schema", str(tmp_path / "prior.json"))
     assert wrong.returncode == 2
     assert "does not say how many rows" in wrong.stderr
+
+
+def test_no_epsilon_is_without_error_for_few_rows() -> None:
+    errors = [choice.count_error for choice in choose(5)]
+    assert all(error > 0 for error in errors) and errors == sorted(errors, reverse=True)

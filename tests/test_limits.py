@@ -212,7 +212,7 @@ def test_absurd_exponents_under_verification(number: str, tmp_path: Path) -> Non
             inside = inside[step]
         inside[path[-1]] = number
         document["seal"] = seal_of(document)
-        (tmp_path / "out" / "release.json").write_text(json.dumps(document))
+        (tmp_path / "out" / "release.json").write_text(json.dumps(document, indent=1) + "\n")
         begun = time.monotonic()
         assert not dc.verify(tmp_path / "out").valid, path
         assert time.monotonic() - begun < SOON

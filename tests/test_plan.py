@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +38,23 @@ def test_errors_fall_with_epsilon_and_rows() -> None:
     for one, other in zip(loose, strict):
         assert one.count_error < other.count_error and one.distribution_error < other.distribution_error
     many, few = (plan(rows, 1, max_count=30).expected for rows in (100_000, 200))
-    assert all(a.distribution_error < b.distribution_error for a, b in zip(many, few))
+    assert all(a.distribution_error <= b.distribution_error for a, b in zip(many, few))
+    assert sum(a.distribution_error < b.distribution_error for a, b in zip(many, few)) >= 3
+
+
+@pytest.mark.parametrize("rows, epsilon", [(1, 1), (2, 1), (5, 2), (20, 4)])
+def test_errors_of_few_rows_are_neither_nothing_nor_rough(rows: int, epsilon: int) -> None:
+    """With nothing but noise the error of a count is known: 2 a / (1 - a^2) for a = exp(-epsilon)."""
+    ratio = math.exp(-epsilon)
+    for row in plan(rows, epsilon, signed=True).expected:
+        assert row.count_error == pytest.approx(2 * ratio / (1 - ratio**2), rel=0.1)
+        assert 0 < row.distribution_error <= row.count_error
+    for row in plan(rows, epsilon).expected:
+        assert 0 < row.distribution_error <= row.count_error <= 1.1 * 2 * ratio / (1 - ratio**2)
+
+
+def test_where_no_error_was_seen_none_is_not_promised() -> None:
+    assert all(0 < row.count_error < 0.001 for row in plan(5, 20, signed=True).expected)
 
 
 def test_a_prior_takes_the_place_of_the_shapes() -> None:

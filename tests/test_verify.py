@@ -17,6 +17,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.io.folder import sha256
+from discreet.io.written_csv import write_csv
 from discreet.numbers import text
 from discreet.record.release import mark_of, seal_of
 from tests.releases import example, make
@@ -66,7 +67,7 @@ def changed(document: dict[str, Any], path: Path_, value: Any) -> dict[str, Any]
 
 
 def write(folder: Path, document: Any) -> None:
-    (folder / "release.json").write_text(json.dumps(document, indent=1))
+    (folder / "release.json").write_text(json.dumps(document, indent=1) + "\n")
 
 
 def reseal(folder: Path) -> None:
@@ -120,7 +121,7 @@ def rewrite(folder: Path, name: str, change: Any) -> None:
     values = frame.column("people").to_numpy().copy()
     change(values)
     frame = frame.set_column(1, "people", [values])
-    pa_csv.write_csv(frame, folder / name, pa_csv.WriteOptions(quoting_style="needed"))
+    write_csv(folder / name, frame)
     reseal(folder)
 
 
@@ -164,7 +165,7 @@ def test_rows_in_another_order_or_number_are_found(folder: Path) -> None:
     for other, said in (
         ([header, *rows[::-1]], "not sorted by their keys"),
         ([header, rows[0], *rows], "The table has 151 rows, the schema says 150"),
-        (["place,persons", *rows], "there is no such column in the table"),
+        (["place,persons", *rows], "its columns are not those of the schema"),
     ):
         (folder / "table.csv").write_text("\n".join(other) + "\n")
         reseal(folder)

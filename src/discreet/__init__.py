@@ -21,6 +21,8 @@ from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, P
 from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
+from discreet.ways.measure.spec import Measure
+from discreet.levels.asked import cells
 from discreet.release import Release, release
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
@@ -84,10 +86,10 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
     "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
-    "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Mechanism",
+    "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Measure", "Mechanism",
     "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",
     "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
-    "bounded_mechanism", "bounded_noise", "certify", "choose", "compare", "construct", "count", "design",
+    "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
     "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run", "sum_where",
     "sums", "table", "target", "total", "verify",

@@ -20,7 +20,11 @@ LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
 MOST_ROWS = 300_000  # more rows only make the distribution better: its error is then an upper bound
 WORK = 100_000  # rows simulated for each shape, at most: a plan should take seconds
 FEWEST, MOST = 3, 8  # releases simulated for each shape
+SMALL = 2000  # rows: tables so small are simulated until there are as many in all, where their counts are as drawn
+MOST_WORKED = 16  # releases, where counts are to be worked out
+RARELY = 30  # units off in all that was simulated so far: where there were no more, more is simulated
 SURE_ENOUGH = np.array([0.05, 0.15])  # of each error: its standard error, where simulating more would tell little
+NEED_ALL_ROWS = ("keep-sums", "measure")  # ways to which the keys matter
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -42,6 +46,7 @@ class Plan:
     promise: Guarantee
     expected: tuple[Expected, ...]
     published_columns: tuple[str, ...]
+    questions: tuple[dict[str, Any], ...] = ()  # with measured margins: name, share and standard deviation of each
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -65,6 +70,7 @@ class Plan:
             "published_columns": list(self.published_columns),
             "expected": [dict(vars(row)) for row in self.expected],
             "guarantee": self.guarantee,
+            **({"questions": list(self.questions)} if self.questions else {}),
         }
 
 
@@ -98,7 +104,8 @@ def plan(
     columns = (*schema.keys, schema.count)
     more = about_rows(schema.rows_are_disjoint, schema.dropped_totals)
     promise = replace(planned.guarantee, remarks=(*planned.guarantee.remarks, *more))
-    return Plan(planned.steps, promise, tuple(_expected(chosen, schema, loss, placed, prior)), columns)
+    expected = tuple(_expected(chosen, schema, loss, placed, prior))
+    return Plan(planned.steps, promise, expected, columns, tuple(getattr(planned, "questions", ())))
 
 
 def _schema(given: Any, contributions: int | None) -> Schema:
@@ -131,7 +138,7 @@ def _expected(
     else:
         top = min(top, LARGEST_RANGE)
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
-    rows = schema.rows if spec.name == "keep-sums" else min(schema.rows, MOST_ROWS)
+    rows = schema.rows if spec.name in NEED_ALL_ROWS else min(schema.rows, MOST_ROWS)
     planned = way.plan(replace(schema, rows=rows), loss, spec)
     simulated = outcomes(
         lambda shape: _simulated(way, planned, rows_of(shapes[shape], rows)), list(shapes), "planning", 1
@@ -146,14 +153,27 @@ def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers) -> 
 
     true, errors = np.sort(counts), np.empty((0, 2))
     shuffled = np.random.default_rng(SEED).permutation(counts)
-    most = int(np.clip(WORK // len(counts), FEWEST, MOST))
+    most = FEWEST
     while len(errors) < FEWEST or (len(errors) < most and not _sure(errors)):
-        released = way.publish(planned, way.draw(planned, shuffled, seeded(SEED + len(errors)))).counts
+        drawn = way.draw(planned, shuffled, seeded(SEED + len(errors)))
+        ready = None if way.as_drawn is None else way.as_drawn(planned, drawn)
+        released = way.publish(planned, drawn).counts if ready is None else ready
         both = np.abs(released - shuffled).mean(), np.abs(np.sort(released) - true).mean()
         errors = np.vstack([errors, both])
-    return np.asarray(errors.mean(axis=0), dtype=float)
+        most = _most(len(counts), errors, ready is not None)
+    unseen = 1 / (len(errors) * len(counts))  # an error of one, once: where there was none, no more can be said
+    return np.asarray(np.maximum(errors.mean(axis=0), unseen), dtype=float)
+
+
+def _most(rows: int, errors: Floats, ready: bool) -> int:
+    """How many releases are simulated, at most."""
+    small = -(-SMALL // rows)
+    if not ready:
+        small = min(small, MOST_WORKED) if rows * errors[:, 0].sum() < RARELY else 0
+    return max(int(np.clip(WORK // rows, FEWEST, MOST)), small)
 
 
 def _sure(errors: Floats) -> bool:
-    """Both errors are known well enough."""
-    return bool((errors.std(axis=0, ddof=1) <= SURE_ENOUGH * np.sqrt(len(errors)) * errors.mean(axis=0)).all())
+    """Both errors are known well enough; not while none was seen."""
+    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1)
+    return bool((mean > 0).all() and (spread <= SURE_ENOUGH * np.sqrt(len(errors)) * mean).all())

@@ -15,7 +15,7 @@ from discreet.options import described, options_of
 from discreet.privacy.values import Guarantee, Loss, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
-from discreet.ways import Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
+from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -57,10 +57,29 @@ class Release:
 
     @property
     def measurements(self) -> Any:
-        """The noisy signed values before any mapping, or None where there are none."""
+        """The noisy signed values before any mapping, or None where there are none; a frame for every question, by its
+        name, where several were asked."""
+        from discreet.io.questions import measured_frames
         from discreet.io.tables import to_frame
 
-        return None if self.publication.measured is None else to_frame(self.schema, self.publication.measured)
+        measured, long = self.publication.measured, self._long_keys
+        if measured is None:
+            return None
+        return to_frame(self.schema, measured) if long is None else measured_frames(self.schema, long, measured)
+
+    @property
+    def answers(self) -> Any:
+        """Where questions were asked: a frame for each, by its name, with the count that the table has, the best
+        unbiased estimate, its standard deviation and a 95% interval. None where none were asked."""
+        from discreet.io.questions import answer_frames
+
+        answers, long = self.publication.answers, self._long_keys
+        return None if answers is None or long is None else answer_frames(self.schema, long, answers)
+
+    @property
+    def _long_keys(self) -> LongKeys | None:
+        keys = way_named(self.record.way).long_keys
+        return None if keys is None else keys(self.record, self.publication.categories)
 
     @property
     def schema(self) -> Schema:
@@ -198,7 +217,9 @@ def asked(
         return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec_of(options)
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
-        raise BadInput("a way was to be taken", found, "Use KeepDistribution, RowByRow or KeepSums, or keywords")
+        raise BadInput(
+            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums or Measure, or keywords"
+        )
     if options:
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
@@ -258,7 +279,7 @@ def _sealed(
         ledger=entry,
     )
     measured = published.measured if measurements else None
-    return Release(Publication(record, schema.categories, published.counts, measured), schema.kind)
+    return Release(Publication(record, schema.categories, published.counts, measured, published.answers), schema.kind)
 
 
 def _ignore(_: Any) -> None:

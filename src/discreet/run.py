@@ -1,7 +1,8 @@
 """A release as a file: everything that was asked for, in TOML, to be read, kept and run again.
 
-Sections: [table], [privacy], one named after the way ([keep-distribution], [row-by-row], [keep-sums]), [ledger],
-[output] and [about]. Paths are relative to the file. Running a file twice makes two releases, and charges twice.
+Sections: [table], [privacy], one named after the way ([keep-distribution], [row-by-row], [keep-sums], [measure]),
+[ledger], [output] and [about]. Paths are relative to the file. Running a file twice makes two releases, and charges
+twice.
 """
 
 from __future__ import annotations

@@ -199,13 +199,16 @@ def _check_table(folder: Folder) -> list[str]:
     publication = folder.publication
     schema, counts, measured = publication.record.schema, publication.counts, publication.measured
     problems = _check_head(publication.record)
+    if not folder.as_written:
+        problems.append("release.json is written in another way than releases are.")
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
     if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
-    if measured is not None and len(measured) != len(counts):
+    several = way_named(publication.record.way).long_keys is not None  # whose measurements were read by their keys
+    if measured is not None and not several and len(measured) != len(counts):
         problems.append("The measurements have not as many rows as the table.")
     elif not folder.same_rows:
         problems.append("The rows of the measurements are not those of the table.")
@@ -239,6 +242,7 @@ def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
     for table in tables:
         yield table.file
         yield from (one.file for one in table.measurements)
+        yield from () if table.answers is None else (table.answers,)
 
 
 def _check_order(folder: Folder) -> list[str]:

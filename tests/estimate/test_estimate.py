@@ -318,7 +318,7 @@ def test_wrong_questions(tmp_path: Path) -> None:
         estimate(released(), level=1)
     with pytest.raises(BadInput, match="is not a release"):
         estimate([1, 2])
-    with pytest.raises(BadInput, match="by their ranks and the measurements were not published"):
+    with pytest.raises(BadInput, match="made from noisy values that are not published"):
         estimate(released(consistent=True, measurements=False))
     with pytest.raises(BadInput, match="to be read"):
         estimate(tmp_path)
@@ -339,7 +339,8 @@ def test_from_the_shell(tmp_path: Path) -> None:
     assert value["share_above"] == {"threshold": 2, **view.share_above(2).as_json()}
     assert value["total"] == view.total().as_json()
     assert value["quantile"]["q"] == 0.5
-    assert [group["value"] for group in value["by"]["groups"]] == ["a", "b"]
+    assert [group["half"] for group in value["by"]] == ["a", "b"]
+    assert not any(one["exact"] for one in value["by"])
     assert value["mean"]["level"] == 0.9
     assert "share above 2: " in run(folder, "--share-above", "2").stdout
     nothing = run(folder)

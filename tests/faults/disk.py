@@ -68,13 +68,13 @@ class Disk(ExitStack):
 
         return call
 
-    def _parquet(self, frame: Any, path: Any, **options: Any) -> None:
+    def _parquet(self, frame: Any, path: Any, row_group_size: int | None = None) -> None:
         """Arrow writes Parquet by itself: given one of our files it writes through it."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with open(path, "wb") as file, pq.ParquetWriter(pa.PythonFile(file, "w"), frame.schema, **options) as writer:
-            writer.write_table(frame)
+        with open(path, "wb") as file, pq.ParquetWriter(pa.PythonFile(file, "w"), frame.schema) as writer:
+            writer.write_table(frame, row_group_size)
 
 
 class _Counted(io.FileIO):

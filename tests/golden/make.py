@@ -32,6 +32,14 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "keep-sums-gaussian": {"rho": "1/2", "law": "gaussian", "keep": [dc.margin("county"), dc.margin("sex")]},
     "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": "condition", "per_unit": True},
     "keep-sums-projected": {"epsilon": "1/2", "keep": ["margin:county", "margin:sex"], "nonnegative": True},
+    "measure": {"epsilon": 2, "measure": "auto"},
+    "measure-levels": {
+        "epsilon": "1/2",
+        "delta": "1e-6",
+        "measure": ["total@1/4", "margin:county@1/4", "cells@1/2"],
+        "levels": ["county"],
+    },
+    "measure-kept": {"rho": 1, "measure": ["margin:county", "cells"], "levels": "county", "keep": "margin:sex"},
     "seeded": {"epsilon": 1, "max_count": 12, "favor": "distribution", "seed": 1},
 }
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.io.folder import read_folder
 from discreet.io.formulas import escaped, formula_remarks, unescaped
-from discreet.io.tables import frame_of
+from discreet.io.tables import read_frame
 from discreet.record.release import seal_of
 
 KEYS = ["=cmd|' /C calc'!A0", "+1", "-x", "@home", "\ttab", "\rreturn", "'=twice", "'s-Gravenhage", "Ash", "a=b"]
@@ -26,7 +26,7 @@ def table() -> dc.Table:
 
 
 def written(folder: Path, file: str) -> list[str]:
-    return frame_of((folder / file).read_bytes(), file).column("place").to_pylist()
+    return read_frame(folder / file).column("place").to_pylist()
 
 
 @given(marks)
@@ -68,7 +68,7 @@ def test_verify_compares_what_is_said_with_the_keys(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "out" / "release.json").read_text())
     document["tables"][0]["remarks"] = []
     document["seal"] = seal_of(document)
-    (tmp_path / "out" / "release.json").write_text(json.dumps(document))
+    (tmp_path / "out" / "release.json").write_text(json.dumps(document, indent=1) + "\n")
     assert any("how they are written" in problem for problem in dc.verify(tmp_path / "out").problems)
 
 

@@ -27,7 +27,9 @@ TOTALS = (
     "Total", "All", "Sum", "Overall", "Grand total", "", "  ", "\u00a0", "\u200b", "Gesamt", "Insgesamt", "Totaal",
     "Ensemble", "Somme", "TOTAL", " total: ", "*Total*", "(all)", "— All —", "Total, all ages", "County total",
     "Total 2020", "All ages", "Both sexes", "Sub-total", "Ｔｏｔａｌ", "_T", "Σ", "合計", "ИТОГО", "YHTEENSÄ", "รวม",
-    "Tot.", "TOT", "All 2020", "\u2800", "\u3164", "\u115f", " \u3164 ",
+    "Tot.", "TOT", "All 2020", "\u2800", "\u3164", "\u115f", " \u3164 ", "Tous âges", "Alle Personen", "Alle Leute",
+    "Todas las edades", "Ambos sexos", "Tutte le età", "Les deux sexes", "Båda kön", "Alle Altersgruppen",
+    "Both sexes combined", "Tous âges confondus", "Molemmat sukupuolet", "Tous âges, tous sexes",
 )  # fmt: skip
 NAMES = (
     "Allen",
@@ -39,7 +41,7 @@ NAMES = (
     "T",
     "All Saints",
     "totaled",
-    "Alle Leute",
+    "Alle Vögel",
     "Alt",
     "*",
     "NA",
@@ -80,6 +82,22 @@ def test_case_form_and_what_stands_around_do_not_matter(word: str, change: Any, 
 def test_every_row_is_judged_as_if_it_were_alone(values: list[str], dictionary: bool) -> None:
     column = pa.array(values).dictionary_encode() if dictionary else pa.array(values)
     assert flags(column) == [value in TOTALS for value in values]
+
+
+def test_a_total_and_bad_counts_are_told_at_once(tmp_path: Path) -> None:
+    """And none of the cells."""
+    file = tmp_path / "t.csv"
+    file.write_text("place,n\nTotal,7654\nAsh,3x\nElm,NA\nOak,-2\n")
+    with pytest.raises(BadInput) as caught:
+        dc.read_table(file, "n")
+    said = str(caught.value)
+    for part in ("row 1 (place = 'Total')", "row 2, column 'n' is not a number", "row 3, column 'n' is missing"):
+        assert part in said
+    assert "--drop-totals" in said and "7654" not in said and "3x" not in said
+    file.write_text("place,n\n" + "".join(f"p{i},x\n" for i in range(99)))
+    with pytest.raises(BadInput, match=r"row 5, column 'n' is not a number; more\.") as many:
+        dc.read_table(file, "n", keys=["place"])
+    assert "row 6" not in str(many.value)
 
 
 def test_in_any_key_column_and_in_no_other() -> None:
@@ -163,7 +181,7 @@ def resealed(folder: Path, change: Any) -> None:
     document = json.loads((folder / "release.json").read_text())
     change(document)
     document["seal"] = seal_of(document)
-    (folder / "release.json").write_text(json.dumps(document))
+    (folder / "release.json").write_text(json.dumps(document, indent=1) + "\n")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -206,7 +224,8 @@ def test_a_kept_sum_is_about_the_rows_that_stay() -> None:
 DISGUISED = [
     "Insge\u00adsamt", "T\u200botal", "\U0001d413\U0001d428\U0001d42d\U0001d41a\U0001d425", "Gesamtergebnis",
     "Insgesamt 1)", "I n s g e s a m t", "T o t a l", "Gesamt (alle)", "Alle zusammen", "Total1", "Total\u00b9",
-    "All rows", "Summe, Kreis", "\u24c9otal",
+    "All rows", "Summe, Kreis", "\u24c9otal", "T0tal", "TOTA1", "Tot\u0430l", "\u0422OTAL", "0verall",
+    "Grand t\u043etal", "\u03b1ll", "T0tal, all ages", "\u0410ll ages",
 ]  # fmt: skip
 
 
@@ -216,7 +235,10 @@ def test_a_total_in_disguise_is_refused(word: str) -> None:
         dc.table(pa.table({"k": ["a", "b", word], "n": [1, 2, 3]}), "n", keys=["k"])
 
 
-@pytest.mark.parametrize("word", ["Summerfield", "Allen", "Totaltown", "Gesamtschule", "All\u00adgäu", "Bothwell 1"])
+@pytest.mark.parametrize("word", [
+    "Summerfield", "Allen", "Totaltown", "Gesamtschule", "All\u00adgäu", "Bothwell 1", "A11", "A110", "T0T", "тот",
+    "Алла", "L0ND0N", "Todos Santos", "Deux-Sèvres", "Both ends", "Toutes Aides", "01001", "1 Allee", "A1-1", "сумка",
+])  # fmt: skip
 def test_a_name_that_only_begins_like_one_is_none(word: str) -> None:
     assert dc.table(pa.table({"k": ["a", "b", word], "n": [1, 2, 3]}), "n", keys=["k"]).schema.rows == 3
 

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 STUDIES = Path(__file__).parents[2] / "studies"
-ROW = {"coverage": "coverage 1.000", "frontier": "balance against plain noise", "nonnegative": "noise, then repair"}
+ROW = {
+    "coverage": "coverage 1.000", "frontier": "balance against plain noise", "levels": "at or below top-down",
+    "nonnegative": "noise, then repair",
+}  # fmt: skip
 
 
 def test_every_study_is_known_here() -> None:
@@ -34,6 +37,17 @@ def test_frontier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ROW["frontier"] in capsys.readouterr().out
     assert "2 tables, 0 of them held out; 4 cells" in (tmp_path / "frontier.md").read_text(encoding="utf-8")
     assert (tmp_path / "pictures" / "frontier.svg").exists()
+
+
+def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = runpy.run_path(str(STUDIES / "levels.py"))
+    page = tmp_path / "levels.md"
+    page.write_text((STUDIES.parent / "docs" / "levels.md").read_text(encoding="utf-8"), encoding="utf-8")
+    asked = ["--quick", "--tables", "sids", "--budgets", "epsilon 1", "--methods", "measure", "top-down", "intervals"]
+    study["main"]([*asked, "--write", "--page", str(page), "--runs", str(tmp_path / "new" / "runs.jsonl")])
+    assert ROW["levels"] in capsys.readouterr().out
+    written = page.read_text(encoding="utf-8")
+    assert "### sids" in written and "in place of the real table" in written and "### murders" not in written
 
 
 def test_nonnegative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,7 +45,7 @@ def shell(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
 def resealed(folder: Path, **changes: Any) -> None:
     document = {**json.loads((folder / "release.json").read_text()), **changes}
     del document["seal"]
-    (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
+    (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}, indent=1) + "\n")
 
 
 def test_a_second_draw_that_names_the_entry_of_the_first_was_not_paid_for(
@@ -111,6 +111,17 @@ def test_a_note_is_no_formula_in_a_spreadsheet(book: dc.Ledger, note: str) -> No
     drawn(ledger=book, dataset="d", note=note, who="=me")
     (row,) = csv.DictReader(as_csv(book.history("d")).splitlines())
     assert (row["note"], row["who"], row["dataset"]) == (f"'{note}", "'=me", "d")
+
+
+def test_the_name_of_a_data_set_is_no_formula_either(book: dc.Ledger) -> None:
+    """In a spreadsheet; what programs read has it as it is."""
+    name = '=HYPERLINK("x")'
+    book.create(name, epsilon=5)
+    drawn(ledger=book, dataset=name)
+    (row,) = csv.DictReader(as_csv(book.history(name)).splitlines())
+    assert row["dataset"] == f"'{name}"
+    assert all(not cell.startswith(tuple("=+-@")) for cell in row.values())
+    assert [one["dataset"] for one in book.export()["history"]] == [name]
 
 
 def test_who_can_be_said_in_the_shell(book: dc.Ledger, sqlite_url: str, tmp_path: Path) -> None:

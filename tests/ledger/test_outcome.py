@@ -262,7 +262,7 @@ def test_a_folder_that_promises_something_else_was_not_paid_for(book: dc.Ledger,
     document = json.loads(path.read_text())
     document["guarantee"]["epsilon"] = "0.5"
     del document["seal"]
-    path.write_text(json.dumps({**document, "seal": seal_of(document)}))
+    path.write_text(json.dumps({**document, "seal": seal_of(document)}, indent=1) + "\n")
     problems = " ".join(book.check(tmp_path / "out", record=True))
     assert "charged for epsilon = 1, and the release promises epsilon = 0.5" in problems
     assert len(book.history("d")[0].digests) == 1, "nothing was recorded for it"

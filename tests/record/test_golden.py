@@ -102,5 +102,5 @@ def test_another_report_is_found_where_it_can_be_rendered_again(tmp_path: Path) 
         (folder / "report.html").write_text(other)
         document = json.loads((folder / "release.json").read_text())
         document["digests"]["report.html"] = sha256(folder / "report.html")
-        (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
+        (folder / "release.json").write_text(json.dumps({**document, "seal": seal_of(document)}, indent=1) + "\n")
         assert any(said in problem for problem in dc.verify(folder).problems), said

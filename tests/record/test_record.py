@@ -91,7 +91,7 @@ def test_verify_names_the_version_that_can_read_a_folder(tmp_path: Path) -> None
     from discreet.record.release import seal_of
 
     old = {**json.loads(path.read_text()), "schema_version": 1}
-    path.write_text(json.dumps({**old, "seal": seal_of(old)}))
+    path.write_text(json.dumps({**old, "seal": seal_of(old)}, indent=1) + "\n")
     assert any("Use discreet 0.1" in problem for problem in dc.verify(tmp_path / "out").problems)
     with pytest.raises(dc.BadInput, match=r"Use discreet 0\.1"):
         dc.estimate(tmp_path / "out")

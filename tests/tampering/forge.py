@@ -29,7 +29,7 @@ META = re.compile(r'<meta name="discreet" content="[^"]*">')
 def sealed(contents: Contents, document: dict[str, Any]) -> Contents:
     """With another record, its seal made anew; as it would be read from a file."""
     whole = {**document, "seal": seal_of(document)}
-    return written(contents, json.dumps(whole, indent=1).encode())
+    return written(contents, (json.dumps(whole, indent=1) + "\n").encode())
 
 
 def written(contents: Contents, record: bytes) -> Contents:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import csv
+import gzip
 import io
+import json
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +20,10 @@ import pytest
 
 import discreet as dc
 from discreet.io import RECORD, REPORT
-from discreet.io.folder import Contents
+from discreet.io.folder import Contents, read_contents
 from discreet.verify import verify_contents
 from tests.tampering.folders import KINDS, Honest, honest
-from tests.tampering.forge import reports_uncompared, with_a_report_that_states_it, with_files
+from tests.tampering.forge import reports_uncompared, with_a_report_that_states_it, with_files, written
 
 Rows = list[list[str]]
 CSV_KINDS = [kind for kind in KINDS if KINDS[kind].get("format") is None]
@@ -83,6 +86,80 @@ def test_nothing_is_hidden_in_how_a_count_is_written(name: str, spelling: str) -
     content = rewritten(files[name], at(1, -1, SPELLINGS[spelling]))
     problems = verify_contents(with_files(folder.contents, {**files, name: content})).problems
     assert any("written in the usual way" in problem for problem in problems), problems
+
+
+def _rows(content: bytes, change: Callable[[list[bytes]], list[bytes]]) -> bytes:
+    return b"".join(change(content.splitlines(keepends=True)))
+
+
+WRITINGS: dict[
+    str, Callable[[bytes], bytes]
+] = {  # the same cells for most readers, and room for what should not be there
+    "blank lines": lambda old: _rows(old, lambda rows: [*rows[:4], b"\n\n", *rows[4:]]),
+    "a blank line first": lambda old: b"\n" + old,
+    "a blank line last": lambda old: old + b"\n",
+    "no end of the last line": lambda old: old[:-1],
+    "a carriage return": lambda old: _rows(old, lambda rows: [*rows[:3], rows[3][:-1] + b"\r\n", *rows[4:]]),
+    "carriage returns": lambda old: old.replace(b"\n", b"\r\n"),
+    "a carriage return alone": lambda old: _rows(old, lambda rows: [*rows[:3], rows[3][:-1] + b"\r", *rows[4:]]),
+    "a quoted key": lambda old: _rows(old, lambda rows: [*rows[:3], quoted(rows[3], 0), *rows[4:]]),
+    "a quoted count": lambda old: _rows(old, lambda rows: [*rows[:3], quoted(rows[3], -1), *rows[4:]]),
+    "a quoted name": lambda old: _rows(old, lambda rows: [quoted(rows[0], 0), *rows[1:]]),
+    "all quoted": lambda old: _rows(old, lambda rows: [b'"' + row[:-1].replace(b",", b'","') + b'"\n' for row in rows]),
+    "semicolons": lambda old: old.replace(b",", b";"),
+    "UTF-16": lambda old: old.decode().encode("utf-16"),
+    "a byte-order mark": lambda old: b"\xef\xbb\xbf" + old,
+    "a blank in the header": lambda old: old.replace(b",", b", ", 1),
+    "a blank before the header": lambda old: b" " + old,
+    "packed": gzip.compress,
+}
+
+
+def quoted(row: bytes, place: int) -> bytes:
+    cells = row[:-1].split(b",")
+    cells[place] = b'"' + cells[place] + b'"'
+    return b",".join(cells) + b"\n"
+
+
+@pytest.mark.parametrize("kind", CSV_KINDS)
+def test_nothing_is_hidden_in_how_a_table_is_written(kind: str) -> None:
+    """Table, measurements and answers."""
+    folder, files = honest(kind), others(honest(kind))
+    for name in (name for name in files if name.endswith(".csv")):
+        for how, change in WRITINGS.items():
+            found = verify_contents(with_files(folder.contents, {**files, name: change(files[name])}))
+            problems = [problem for problem in found.problems if f"{name}: " in problem]
+            assert problems, (name, how)
+
+
+def test_nothing_is_hidden_in_whether_an_apostrophe_stands_before_a_key() -> None:
+    """Readers take it away where one belongs: the key would be the same without it."""
+    keys = pa.table({"k": ["+1", "-x", "=a", "b"], "n": [1, 2, 3, 4]})
+    with tempfile.TemporaryDirectory() as place:
+        dc.release(dc.table(keys, "n", keys=["k"]), 1, mechanism="geometric").save(Path(place) / "out", excel_safe=True)
+        contents = read_contents(Path(place) / "out")
+    folder = Honest("safe", contents, False)
+    assert valid(folder, contents)
+    for name in ("table.csv", "measurements.csv"):
+        for old, new in ((b"\n'=a", b"\n=a"), (b"\nb", b"\n'b")):
+            assert old in contents.files[name]
+            files = {**others(folder), name: contents.files[name].replace(old, new)}
+            assert not valid(folder, with_files(contents, files)), (name, new)
+
+
+@pytest.mark.parametrize("kind", ["row-by-row", "measure"])
+def test_nothing_is_hidden_in_how_the_record_is_written(kind: str) -> None:
+    """Blanks and the order of fields need no new seal."""
+    folder = honest(kind)
+    record, document = folder.contents.files[RECORD], dict(folder.contents.document)
+    for how, forged in {
+        "a blank": record.replace(b": ", b":  ", 1), "a line": record + b"\n", "a line first": b"\n" + record,
+        "a tab": record.replace(b"\n ", b"\n\t", 1), "carriage returns": record.replace(b"\n", b"\r\n"),
+        "no indent": json.dumps(document).encode(), "letters": record.replace(b"csv", b"cs\\u0076", 1),
+        "order": (json.dumps(dict(reversed(document.items())), indent=1) + "\n").encode(),
+    }.items():  # fmt: skip
+        found = verify_contents(written(folder.contents, forged))
+        assert found.problems == ("release.json is written in another way than releases are.",), how
 
 
 @pytest.mark.parametrize("kind", CSV_KINDS)
@@ -264,9 +341,22 @@ def test_nothing_is_hidden_in_a_parquet_file() -> None:
         out = io.BytesIO()
         pq.write_table(forged, out)
         assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
+    for options in ({"row_group_size": 7}, {"write_page_index": True}, {"compression": "zstd"}):
+        out = io.BytesIO()
+        pq.write_table(frame, out, **options)
+        assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()})), options
     out = io.BytesIO()
     pq.write_table(frame, out)
-    assert valid(folder, with_files(folder.contents, {**files, "table.parquet": out.getvalue()}))
+    plain = out.getvalue()
+    assert valid(folder, with_files(folder.contents, {**files, "table.parquet": plain}))
+    foot = pq.ParquetFile(pa.BufferReader(plain)).metadata.serialized_size + 8
+    padded = {
+        "before the footer": plain[:-foot] + b"3,1,2,5" + plain[-foot:], "at the end": plain + b"3,1,2,5",
+        "another writer": plain.replace(b"parquet-cpp-arrow version", b"the true counts are 3 1 2"),
+    }  # fmt: skip
+    for where, forged_bytes in padded.items():
+        assert forged_bytes != plain
+        assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": forged_bytes})), where
 
 
 def test_many_other_files_do_not_hide_those_of_the_release(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ A sample runs always; all of it with DISCREET_FULL=1 (some ten minutes).
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -17,7 +19,9 @@ from zlib import crc32
 
 import pytest
 
-from discreet.record.codec import Damaged
+from discreet.io.folder import Contents
+from discreet.privacy.values import Remark
+from discreet.record.codec import Damaged, encode
 from discreet.record.release import mark_of
 from discreet.verify import SEEDED, verify_contents
 from tests.tampering.edits import Edit, edits, pattern
@@ -26,11 +30,12 @@ from tests.tampering.forge import (
     reports_uncompared,
     sealed,
     with_a_report_that_states_it,
+    with_files,
     with_its_report,
     with_the_mark_changed,
     written,
 )
-from tests.tampering.unchecked import FIELDS, FILES, on_trust
+from tests.tampering.unchecked import FIELDS, FILES, TOGETHER, on_trust
 
 SHARE = 60  # one edit in so many beside one for every field
 POOLED, LONGEST_POOLED = 12, 40  # values of other records that are tried in a field of the same name
@@ -91,8 +96,8 @@ def test_no_edit_of_the_record_passes(kind: str) -> None:
     folder = honest(kind)
     with reports_uncompared():
         passed = [edit for edit in chosen(kind, dict(folder.contents.document)) if not refused(folder, edit)]
-    together = {"private", "mark"}  # each of them alone is refused
-    assert [str(edit) for edit in passed if edit.place[0] in together or not on_trust(pattern(edit.place))] == []
+    alone = [edit for edit in passed if pattern(edit.place).startswith(TOGETHER) or not on_trust(pattern(edit.place))]
+    assert list(map(str, alone)) == []
     claims = [edit for edit in passed if edit.place[0] == "guarantee" and edit.place[-1] != "alpha"]
     assert all(_still_proved(folder, edit) for edit in claims), list(map(str, claims))
     names = {pattern(edit.place): edit.value for edit in passed if edit.place[0] == "mechanism"}
@@ -124,6 +129,63 @@ def test_a_whole_new_report_does_not_help(kind: str) -> None:
     document: dict[str, Any] = dict(folder.contents.document)
     for edit in (Edit(("guarantee", "grade"), "enclosed"), Edit(("guarantee", "remarks"), [])):
         assert not verify_contents(with_its_report(sealed(folder.contents, edit.of(document)))).valid, edit
+
+
+DROPPED, DISJOINT = Remark.of("totals-dropped", rows=5), Remark("rows-declared-disjoint")
+
+
+def claimed(contents: Contents, schema: dict[str, Any], remarks: tuple[Remark, ...]) -> Contents:
+    """Something else about the rows, and what the guarantee then says last."""
+    document: dict[str, Any] = copy.deepcopy(dict(contents.document))
+    document["schema"].update(schema)
+    said = [one for one in document["guarantee"]["remarks"] if one["code"] not in (DROPPED.code, DISJOINT.code)]
+    document["guarantee"]["remarks"] = [*said, *map(encode, remarks)]
+    return sealed(contents, document)
+
+
+def renamed(contents: Contents, old: str, new: str, files: bool = True) -> Contents:
+    """A column by another name, in the record and in every file."""
+    document: dict[str, Any] = copy.deepcopy(dict(contents.document))
+    names = {old: new}
+    schema, table = document["schema"], document["tables"][0]
+    schema["count"] = names.get(schema["count"], schema["count"])
+    schema["keys"] = [names.get(name, name) for name in schema["keys"]]
+    table["columns"] = [names.get(name, name) for name in table["columns"]]
+    others = {name: content for name, content in contents.files.items() if name != "release.json"}
+    for name in others if files else ():
+        head, line, rest = others[name].partition(b"\n")
+        cells = [names.get(cell, cell) for cell in head.decode().split(",")]
+        others[name] = others[name] if name == "report.html" else ",".join(cells).encode() + line + rest
+    return with_files(replace(contents, document=document), others)
+
+
+@pytest.mark.parametrize("kind", ["row-by-row", "keep-distribution", "keep-sums", "measure"])
+def test_the_publishers_word_passes_only_if_it_is_said_everywhere(kind: str) -> None:
+    """As the docs say: rows that were left out, or declared to be no totals, and the names of columns."""
+    contents = honest(kind).contents
+    dropped, disjoint = {"dropped_totals": 5}, {"rows_are_disjoint": True}
+    together = claimed(contents, dropped, (DROPPED,))
+    for whole in (
+        together, claimed(together, {"dropped_totals": 0}, ()), claimed(contents, disjoint, (DISJOINT,)),
+        claimed(contents, dropped | disjoint, (DISJOINT, DROPPED)), renamed(contents, "n", "persons"),
+    ):  # fmt: skip
+        found = verify_contents(with_its_report(whole))
+        assert found.valid, found.problems
+        assert not verify_contents(whole).valid or whole.document == contents.document, "the report tells"
+    with reports_uncompared():
+        for half in (
+            claimed(contents, dropped, ()), claimed(contents, {}, (DROPPED,)), claimed(together, {}, ()),
+            claimed(contents, {"dropped_totals": 4}, (DROPPED,)), claimed(contents, disjoint, ()),
+            claimed(contents, {}, (DISJOINT,)), claimed(contents, dropped | disjoint, (DROPPED, DISJOINT)),
+            renamed(contents, "n", "persons", files=False),
+        ):  # fmt: skip
+            assert not verify_contents(with_a_report_that_states_it(half)).valid
+
+
+def test_a_key_column_can_be_renamed_everywhere() -> None:
+    contents = honest("row-by-row").contents
+    assert verify_contents(with_its_report(renamed(contents, "sex", "gender"))).valid
+    assert not verify_contents(renamed(contents, "sex", "gender", files=False)).valid
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -203,5 +265,4 @@ if FULL:  # it needs every edit
                     if on_trust(pattern(edit.place)) and not refused(folder, edit):
                         needed |= {field for field in FIELDS if pattern(edit.place).startswith(field)}
         assert unmarked("seeded-rows") == ()
-        needed |= {"private", "mark"}  # together
-        assert needed == set(FIELDS)
+        assert needed | set(TOGETHER) == set(FIELDS)

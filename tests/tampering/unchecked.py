@@ -9,7 +9,11 @@ FIELDS = (
     "about",
     "ledger",
     "rendered",
+    "schema.keys",
+    "schema.count",
     "schema.max_count",
+    "schema.rows_are_disjoint",
+    "schema.dropped_totals",
     "guarantee.epsilon",
     "guarantee.alpha",
     "guarantee.rho",
@@ -19,13 +23,18 @@ FIELDS = (
     "mechanism.map.keys",
     "mechanism.aim",
     "mechanism.projection",
+    "mechanism.questions[].asked",
+    "mechanism.histogram",
     "distribution.borders",
     "distribution.histogram",
     "distribution.measurements",
     "distribution.distribution",
     "invariants.kept[].matrix",
 )
-FILES = ("table", "measurements")
+FILES = ("table", "measurements", "answers")
+TOGETHER = (  # with other places that say the same; each of them alone is refused
+    "private", "mark", "schema.keys", "schema.count", "schema.rows_are_disjoint", "schema.dropped_totals",
+)  # fmt: skip
 
 
 def on_trust(pattern: str) -> bool:

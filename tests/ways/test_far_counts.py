@@ -79,7 +79,7 @@ def test_signed_says_what_it_excludes(options: dict[str, Any]) -> None:
 
 
 def test_mapped_counts_without_measurements_are_not_estimated_from() -> None:
-    with pytest.raises(BadInput, match="by their ranks"):
+    with pytest.raises(BadInput, match="noisy values that are not published"):
         dc.estimate(dc.release(table(poisson(100)), epsilon=1, measurements=False))
 
 

@@ -14,16 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
+from discreet.estimate.answers import publication_of
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import zcdp_epsilon
+from discreet.privacy.values import loss_of
 from discreet.public_map import rank_rows
 from discreet.record.codec import encode
 from discreet.sample.bits import seeded
 from discreet.table import Schema
 from discreet.testing import epsilons
+from discreet.ways import way_named
 from discreet.ways.keep_distribution.draw import draw
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
+from discreet.ways.keep_distribution.publish import as_drawn, publish
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, KeepDistribution
 from tests.releases import KINDS, ROWS, example, make
 
@@ -152,6 +156,11 @@ def test_small_tables_are_released_and_verify(rows: int, shape: str, tmp_path: P
         ({"refine": False, "max_count": 5, "lam": 1}, "whatever that costs"),
         ({"top_code": True}, "nobody said where to cut"),
         ({"privatizer": "laplace"}, "known range"),
+        (
+            {"privatizer": "cyclic-gaussian", "max_count": 5},
+            "holds for real numbers.*Use one that is exact.*cyclic-lap",
+        ),
+        ({"privatizer": "cyclic-gauss", "max_count": 5}, "no privatizer of that name"),
         ({"mechanism": "unfixed", "max_count": 5, "favor": "counts"}, "by a matrix"),
         ({"mechanism": "unfixed", "max_count": 5, "lam": 0}, "by a matrix"),
         ({"mechanism": "unfixed"}, "needs a max_count"),
@@ -231,3 +240,37 @@ def test_seeded_releases_repeat(seed: int, options: dict[str, Any]) -> None:
 def test_an_accurate_release_is_accurate() -> None:
     release = dc.release(example(), 30, max_count=15)
     assert np.abs(release.counts - example().counts).mean() < 0.1
+
+
+def plan_of(rows: int, epsilon: Any = None, rho: Any = None, **options: Any) -> DistributionPlan:
+    return plan(Schema((), "count", rows, None), loss_of(epsilon, rho=rho), KeepDistribution(**options))
+
+
+@pytest.mark.parametrize(
+    "options", [{"signed": True}, {}, {"max_count": 9, "top_code": True}, {"rho": 2, "epsilon": None}], ids=str
+)
+@pytest.mark.parametrize("rows", [1, 29])
+def test_counts_that_are_as_they_were_drawn_are_those_that_are_published(rows: int, options: dict[str, Any]) -> None:
+    made = plan_of(rows, **{"epsilon": 1, **options})
+    for seed in range(3):
+        drawn = draw(made, np.arange(rows) ** 2, seeded(seed))
+        quick = as_drawn(made, drawn)
+        assert quick is not None and (quick == publish(made, drawn).counts).all()
+
+
+def test_counts_that_follow_a_distribution_are_worked_out() -> None:
+    for rows, options in ((30, {}), (5, {"favor": "counts"}), (5, {"max_count": 9, "mechanism": "unfixed"})):
+        made = plan_of(rows, epsilon=1, **options)
+        assert as_drawn(made, draw(made, np.arange(rows), seeded(1))) is None
+
+
+@pytest.mark.parametrize("mechanism, epsilon", [("unfixed", 2), ("unfixed", 4), ("heuristic-best", 2)])
+def test_a_mechanism_made_for_a_noisy_distribution_is_not_judged_by_it(mechanism: str, epsilon: int) -> None:
+    counts = np.minimum(np.random.default_rng(1).negative_binomial(3, 0.12, 300), 40)
+    table = dc.table(pa.table({"row": np.arange(300), "n": counts}), count="n", keys=["row"], keep_order=True)
+    measured, said = [], []
+    for seed in range(4):
+        out = publication_of(dc.release(table, epsilon=epsilon, mechanism=mechanism, max_count=40, seed=seed))
+        measured.append(np.abs(out.counts - counts).mean())
+        said.append(way_named(out.record.way).errors(out).typical)
+    assert np.mean(said) == pytest.approx(np.mean(measured), rel=0.15)

@@ -85,7 +85,7 @@ def test_less_of_the_new_noise_is_found(tmp_path: Path) -> None:
     path = tmp_path / "rows" / "release.json"
     document = json.loads(path.read_text())
     document["mechanism"]["noise"]["odds"] = document["mechanism"]["parameters"]["odds"] = "3"
-    path.write_text(json.dumps({**document, "seal": seal_of(document)}))
+    path.write_text(json.dumps({**document, "seal": seal_of(document)}, indent=1) + "\n")
     assert any("would need epsilon" in problem for problem in dc.verify(tmp_path / "rows").problems)
 
 
@@ -134,7 +134,7 @@ def test_the_new_way_is_proved_and_replayed(tmp_path: Path, in_steps: Any) -> No
     for field, value, said in (("step", 4, "does not follow"), ("noise", louder, "too small")):
         document = json.loads(kept)
         document["mechanism"][field] = value
-        path.write_text(json.dumps({**document, "seal": seal_of(document)}))
+        path.write_text(json.dumps({**document, "seal": seal_of(document)}, indent=1) + "\n")
         assert any(said in problem for problem in dc.verify(tmp_path / "steps").problems)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.estimate.answers import publication_of
+from discreet.report.facts import page_of
 from discreet.ways import way_named
 
 
@@ -55,6 +56,7 @@ def test_its_sums_can_be_estimated_without_the_measurements(tmp_path: Path) -> N
         {"mechanism": "discrete-gaussian", "max_count": 20, "delta": "1e-6"},
         {"mechanism": "explicit-fair", "max_count": 20},
         {"mechanism": "staircase", "max_count": 20},
+        {"mechanism": "randomized-response", "max_count": 20},
         {"mechanism": "signed-geometric"},
     ],
     ids=str,
@@ -68,3 +70,10 @@ def test_the_report_says_how_far_off_a_count_is(options: dict[str, Any], epsilon
         measured.append(np.abs(out.counts - truth).mean())
         said.append(way_named(out.record.way).errors(out).typical)
     assert np.mean(said) == pytest.approx(np.mean(measured), rel=0.1)
+
+
+def test_where_rows_say_nothing_no_error_is_called_typical() -> None:
+    out = publication_of(dc.release(skewed(), epsilon="1/2", mechanism="uniform", max_count=20))
+    found = way_named(out.record.way).errors(out)
+    assert found is not None and found.typical is None and found.absolute[0] == pytest.approx(10)
+    assert page_of(out).typical_error is None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedNumber:
     """A question with one number for an answer, and the number it was asked with, if any."""
 
     name: str
@@ -35,7 +35,7 @@ def run(
     mean: Annotated[bool, typer.Option("--mean", help="mean count")] = False,
     quantile: Annotated[str | None, typer.Option("--quantile", help="quantile of the counts, e.g. 0.5")] = None,
     total: Annotated[bool, typer.Option("--total", help="sum of the counts")] = False,
-    by: Annotated[str | None, typer.Option("--by", help="total of each group of this key column")] = None,
+    by: Annotated[str | None, typer.Option("--by", help="total of each group by key columns", metavar="A,B")] = None,
     level: Annotated[str, typer.Option("--level", help="how often the intervals cover the truth")] = "0.95",
     json: common.Json = False,
 ) -> None:
@@ -45,28 +45,37 @@ def run(
     from discreet.numbers import exact
 
     view = estimate(folder, level)
-    asked: list[Asked] = []
+    asked: list[AskedNumber] = []
     if share_above is not None:
-        asked.append(Asked("share_above", ("threshold", share_above), view.share_above(share_above)))
+        asked.append(AskedNumber("share_above", ("threshold", share_above), view.share_above(share_above)))
     if share_zero:
-        asked.append(Asked("share_zero", None, view.share_zero()))
+        asked.append(AskedNumber("share_zero", None, view.share_zero()))
     if mean:
-        asked.append(Asked("mean", None, view.mean()))
+        asked.append(AskedNumber("mean", None, view.mean()))
     if quantile is not None:
-        asked.append(Asked("quantile", ("q", float(exact(quantile, "the quantile"))), view.quantile(quantile)))
+        asked.append(AskedNumber("quantile", ("q", float(exact(quantile, "the quantile"))), view.quantile(quantile)))
     if total:
-        asked.append(Asked("total", None, view.total()))
-    groups = {} if by is None else view.by(by)
+        asked.append(AskedNumber("total", None, view.total()))
+    columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    groups = {} if by is None else view.by(*columns)
     if not asked and by is None:
         raise BadInput(
             f"the release in {folder} was to be estimated",
             "no question was asked",
-            "Ask one: --share-above T, --share-zero, --mean, --quantile Q, --total, --by COLUMN",
+            "Ask one: --share-above T, --share-zero, --mean, --quantile Q, --total, --by A,B",
         )
     value: dict[str, object] = {one.name: one.as_json() for one in asked}
     if by is not None:
-        value["by"] = {"column": by, "groups": as_json(groups)}
-    common.emit(json, value, [*(one.line() for one in asked), *(_line("by", *group) for group in groups.items())])
+        value["by"] = as_json(columns, groups)
+    common.emit(
+        json,
+        value,
+        [*(one.line() for one in asked), *(_line("by", _named(group), answer) for group, answer in groups.items())],
+    )
+
+
+def _named(group: object) -> object:
+    return ", ".join(map(str, group)) if isinstance(group, tuple) else group
 
 
 def _line(name: str, detail: object, answer: Answer) -> str:

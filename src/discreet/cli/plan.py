@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +34,10 @@ def _lines(made: Plan) -> Iterator[str]:
     yield f"Columns that will be published: {', '.join(made.published_columns)}."
     for number, step in enumerate(made.steps, start=1):
         yield f"{number}. {step}"
+    if made.questions:
+        yield "Standard deviation of every answer, and its share of the budget:"
+    for one in made.questions:
+        yield f"  {one['name']:<30} {one['sd']:10.4g} {float(Fraction(one['share'])):8.1%}"
     yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
     for row in made.expected:
         yield f"  {row.shape:<12} {row.count_error:10.3g} {row.distribution_error:10.3g}"

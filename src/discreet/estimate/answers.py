@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from discreet.ways import way_named
 
 if TYPE_CHECKING:
     from discreet.estimate.lattice import LatticeEstimate
+    from discreet.estimate.measured import MeasuredEstimate
     from discreet.record.release import Publication
 
 METHODS = ("published", "likelihood", "bayes")
@@ -31,13 +32,38 @@ class Answer:
     estimate: float
     interval: tuple[float, float]
     level: float
+    exact: bool = False  # whether it has no error at all: what is kept is published as it is
 
     def as_json(self) -> dict[str, object]:
-        return {"estimate": self.estimate, "interval": list(self.interval), "level": self.level}
+        known = {"estimate": self.estimate, "interval": list(self.interval), "level": self.level}
+        return {**known, "exact": self.exact}
 
     def __str__(self) -> str:
         low, high = self.interval
+        if self.exact:
+            return f"{self.estimate:.6g} (exact)"
         return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {self.level:.0%})"
+
+
+class SumsOnly:
+    """Estimates of sums of rows, which tell nothing about their distribution."""
+
+    why_only: ClassVar[str]
+
+    def share_above(self, threshold: int) -> NoReturn:
+        """Not answered."""
+        self._refuse(f"the share of counts above {threshold}")
+
+    def share_zero(self) -> NoReturn:
+        """Not answered."""
+        self._refuse("the share of zeros")
+
+    def quantile(self, q: float | str) -> NoReturn:
+        """Not answered."""
+        self._refuse(f"the quantile {q}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise BadInput(f"{what} was asked for", self.why_only, "Ask for the total, the mean, or totals by a column")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +120,11 @@ class Estimate:
             raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
         return Answer(middle, (low, high), self.level)
 
-    def by(self, column: str) -> dict[Any, Answer]:
-        """The total of each group of rows that share a value of a key column."""
-        names = list(self.evidence.categories.column_names)
-        if column not in names:
-            raise BadInput(f"totals by {column!r} were asked for", "no such key column", did_you_mean(column, names))
+    def by(self, *columns: str) -> dict[Any, Answer]:
+        """The total of each group of rows that share a value of a key column, or the values of several."""
         from discreet.estimate.groups import group_totals
 
-        return group_totals(self.evidence, self.evidence.categories.column(column).to_pylist(), self.level)
+        return group_totals(self.evidence, groups_by(self.evidence.categories, columns), self.level)
 
     def rows(self) -> Any:
         """For every row: the keys, the posterior mean and median of its count, and a credible interval.
@@ -150,15 +173,16 @@ class Estimate:
         return _scaled(_between(estimate, self._prefix.half_width(t, self.level), 0.0, rows, self.level), 1 / rows)
 
 
-def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate:
+def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate | MeasuredEstimate:
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))
     publication = publication_of(release)
     try:
-        found: Estimate | LatticeEstimate = way_named(publication.record.way).evidence(publication, number)
+        found: Any = way_named(publication.record.way).evidence(publication, number)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError) as error:
         raise BadInput("a release was to be estimated from", "its record is damaged", "Run discreet verify") from error
-    return found
+    view: Estimate | LatticeEstimate | MeasuredEstimate = found
+    return view
 
 
 def publication_of(release: Any) -> Publication[Any]:
@@ -185,5 +209,22 @@ def _scaled(answer: Answer, factor: float) -> Answer:
     return Answer(answer.estimate * factor, (low * factor, high * factor), answer.level)
 
 
-def as_json(answers: Mapping[Any, Answer]) -> list[dict[str, object]]:
-    return [{"value": value, **answer.as_json()} for value, answer in answers.items()]
+def groups_by(categories: Any, columns: Sequence[str]) -> list[Any]:
+    """The group of every row: the value of one key column, or the values of several."""
+    require_columns(columns, categories.column_names)
+    values = [categories.column(name).to_pylist() for name in columns]
+    return values[0] if len(columns) == 1 else list(zip(*values))
+
+
+def require_columns(columns: Sequence[str], known: Sequence[str]) -> None:
+    if not columns:
+        raise BadInput("totals by groups were asked for", "no key column is named", f"Name one of {', '.join(known)}")
+    for name in columns:
+        if name not in known:
+            raise BadInput(f"totals by {name!r} were asked for", "no such key column", did_you_mean(name, known))
+
+
+def as_json(columns: Sequence[str], answers: Mapping[Any, Answer]) -> list[dict[str, object]]:
+    """An object for every group, with its keys."""
+    named = [dict(zip(columns, value if len(columns) > 1 else (value,))) for value in answers]
+    return [{**keys, **answer.as_json()} for keys, answer in zip(named, answers.values())]

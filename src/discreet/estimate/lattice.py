@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NoReturn
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
-from discreet.errors import BadInput, did_you_mean
-from discreet.estimate.answers import Answer
-from discreet.lattice.invariants import Kept
+from discreet.errors import BadInput
+from discreet.estimate.answers import Answer, SumsOnly, groups_by
+from discreet.lattice.invariants import Invariants, Kept, invariant_matrix
 from discreet.lattice.laws import LatticeLaw
 
 DRAWS = 2000  # standard errors are then known to 2%
 FEWEST_DRAWS = 200  # standard errors are then known to 5%
 CELLS_HELD = 20_000_000  # 160 MB of draws
 LARGEST_COVARIANCE = 3000  # rows; the matrix then takes 72 MB
+CLOSE = 1e-6  # to a combination of kept sums: another sum of rows is farther by far
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
 
 Unknown = Literal["conditioned", "unpublished"]
@@ -38,8 +39,12 @@ WHY: dict[Unknown, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class LatticeEstimate:
+class LatticeEstimate(SumsOnly):
     """Answers about sums of rows; what is kept has no error at all."""
+
+    why_only: ClassVar[str] = (
+        "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it"
+    )
 
     counts: Integers
     categories: Any
@@ -78,49 +83,40 @@ class LatticeEstimate:
     def mean(self) -> Answer:
         """The mean true count."""
         total, rows = self.total(), len(self.counts)
-        return Answer(total.estimate / rows, (total.interval[0] / rows, total.interval[1] / rows), self.level)
+        low, high = total.interval
+        return Answer(total.estimate / rows, (low / rows, high / rows), self.level, total.exact)
 
-    def by(self, column: str) -> dict[Any, Answer]:
-        """The total of each group of rows that share a value of a key column."""
-        names = list(self.categories.column_names)
-        if column not in names:
-            raise BadInput(f"totals by {column!r} were asked for", "no such key column", did_you_mean(column, names))
-        values = np.array(self.categories.column(column).to_pylist(), dtype=object)
-        return {value: self._sum(values == value) for value in dict.fromkeys(values.tolist())}
-
-    def share_above(self, threshold: int) -> NoReturn:
-        """Not answered."""
-        self._refuse(f"the share of counts above {threshold}")
-
-    def share_zero(self) -> NoReturn:
-        """Not answered."""
-        self._refuse("the share of zeros")
-
-    def quantile(self, q: float | str) -> NoReturn:
-        """Not answered."""
-        self._refuse(f"the quantile {q}")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise BadInput(
-            f"{what} was asked for",
-            "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it",
-            "Ask for the total, the mean, or totals by a column",
-        )
+    def by(self, *columns: str) -> dict[Any, Answer]:
+        """The total of each group of rows that share a value of a key column, or the values of several."""
+        groups = groups_by(self.categories, columns)
+        places = {value: k for k, value in enumerate(dict.fromkeys(groups))}
+        group = np.array([places[value] for value in groups])
+        return {value: self._sum(group == k) for value, k in places.items()}
 
     def _sum(self, members: NDArray[np.bool_]) -> Answer:
         """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
         errors = np.sort(np.abs(self.noise[:, members].sum(axis=1)))
         place = min(len(errors) - 1, int(np.ceil(self.level * (len(errors) + 1))))
         value, width = float(self.counts[members].sum()), float(errors[place])
-        return Answer(value, (value - width, value + width), self.level)
+        return Answer(value, (value - width, value + width), self.level, not errors[-1] and self._is_kept(members))
+
+    def _is_kept(self, members: NDArray[np.bool_]) -> bool:
+        """Whether a sum follows from the kept ones: then it is a combination of theirs."""
+        from scipy.sparse.linalg import lsqr
+
+        rows = self._invariants.matrix.astype(float)
+        return bool(lsqr(rows.T, members.astype(float), atol=1e-12, btol=1e-12)[3] < CLOSE)
+
+    @cached_property
+    def _invariants(self) -> Invariants:
+        keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
+        return invariant_matrix(self.kept, keys, len(self.counts))
 
     def _pieces(self) -> Any:
         """The samplers of the public noise, from what the release says about it."""
-        from discreet.lattice.invariants import invariant_matrix
         from discreet.lattice.sampler import pieces_for
         from discreet.lattice.structure import structure_of
 
         if self.law is None:
             raise BadInput("an estimate was asked for", *WHY[self.unknown or "conditioned"])
-        keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
-        return pieces_for(structure_of(invariant_matrix(self.kept, keys, len(self.counts))), self.law, False)
+        return pieces_for(structure_of(self._invariants), self.law, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from discreet.record.codec import Damaged
@@ -14,6 +15,9 @@ TEXT = "BYTE_ARRAY"
 KINDS = ("INT32", "INT64", "BOOLEAN", "FLOAT", "DOUBLE", TEXT, "FIXED_LEN_BYTE_ARRAY")  # of a key or a count
 SCHEMA, FIELD = b"ARROW:schema", b"PARQUET:field_id"  # what is written of the types of columns
 WIDEST_VALUE = 32  # bytes of a decimal number
+ROWS_IN_A_GROUP = 1 << 20  # every group has statistics of its own, so none may be smaller but the last
+WRITER = r"parquet-cpp-arrow version [0-9.]{1,20}(-SNAPSHOT)?"
+MAGIC, TAIL = 4, 8  # bytes before the first column, and after the footer: its length, and the mark again
 
 
 def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ...]) -> Any:
@@ -24,6 +28,7 @@ def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ..
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         _check_head(file.metadata, name, rows, columns)
+        _check_filled(file.metadata, name, len(content))
         _check_schema(file, name)
         texts = [name for name, kind in _kinds(file.metadata).items() if kind == TEXT]
         file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
@@ -43,6 +48,23 @@ def _check_head(head: Any, name: str, rows: int, columns: tuple[str, ...]) -> No
     for group in range(head.num_row_groups):
         if any(head.row_group(group).column(i).compression not in PACKED for i in range(head.num_columns)):
             raise Damaged(name, "it is packed in another way than releases are")
+
+
+def _check_filled(head: Any, name: str, size: int) -> None:
+    """The columns fill the file, one after the other: between them could be anything."""
+    groups = [head.row_group(i) for i in range(head.num_row_groups)]
+    columns = [group.column(i) for group in groups for i in range(head.num_columns)]
+    end = MAGIC
+    for column in columns:
+        start = column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
+        if start != end or column.has_offset_index or column.has_column_index:
+            raise Damaged(name, "there is something between its columns")
+        end = start + column.total_compressed_size
+    full = all(group.num_rows == ROWS_IN_A_GROUP for group in groups[:-1])
+    if end + head.serialized_size + TAIL != size or not full:
+        raise Damaged(name, "it is divided in another way than releases are, or there is something beside its columns")
+    if not re.fullmatch(WRITER, head.created_by):
+        raise Damaged(name, "it was written by something else than releases are")
 
 
 def _check_schema(file: Any, name: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import BadInput
 
 LARGEST = 1 << 62  # leaves room for the noise in 64 bits
+NAMED = 5  # bad cells that an error names: enough to see what is meant
 
 
 def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
@@ -81,7 +82,24 @@ def _text(column: Any, name: str) -> NDArray[np.int64]:
 
 
 def _parsed(texts: list[str], name: str) -> NDArray[np.int64]:
-    return np.array([_parse(entry, name, row) for row, entry in enumerate(texts)], dtype=np.int64)
+    found, bad = np.zeros(len(texts), dtype=np.int64), []
+    for row, entry in enumerate(texts):
+        try:
+            found[row] = _parse(entry, name, row)
+        except BadInput as error:
+            bad.append(error)
+            if len(bad) > NAMED:
+                break
+    if bad:
+        raise _together(bad)
+    return found
+
+
+def _together(bad: list[BadInput]) -> BadInput:
+    """The first bad cells in one error."""
+    first, more = bad[0], ["more" for _ in bad[NAMED:]]
+    found = "; ".join([*(error.found for error in bad[:NAMED]), *more])
+    return BadInput(first.asked, found, first.do, **first.values)
 
 
 def _parse(entry: str, name: str, row: int) -> int:

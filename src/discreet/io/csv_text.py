@@ -6,7 +6,9 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from discreet.errors import BadInput
 
 STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # as Arrow has it: no other mark ends one
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 WINDOWS = {  # cp1252; its five bytes without a meaning stay five different letters
@@ -23,23 +26,27 @@ WINDOWS = {  # cp1252; its five bytes without a meaning stay five different lett
 
 def read_csv(path: Path) -> Any:
     """An Arrow table of text columns."""
-    return csv_frame(_raw(path), path)
-
-
-def csv_frame(raw: bytes, path: Path) -> Any:
-    """The same from what was read; the path is for errors."""
-    text = _decoded(raw, path)
-    first = next((line for line in text.splitlines() if line.strip()), None)
-    if first is None:
+    text = _decoded(_raw(path), path).lstrip("\r\n")
+    if not text or text.isspace():
         raise BadInput(f"{path} was to be read", "the file is empty")
     try:
-        delimiter = max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
-        lines = io.StringIO(text.lstrip("\r\n"), newline=None)  # a bare carriage return ends a line too
-        header = [name.strip() for name in next(csv.reader(lines, delimiter=delimiter))]
+        delimiter = max(DELIMITERS, key=lambda mark: len(header_of(text, mark)[0]))
+        header, lines = header_of(text, delimiter)
     except csv.Error as error:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
+    header = [re.sub("\r\n?", "\n", name.strip()) for name in header]
     _check_header(header, path)
-    return _arrow(text.lstrip("\r\n").encode(), header, delimiter, path)
+    return arrow_text(text.encode(), header, path, delimiter=delimiter, skipped=lines)
+
+
+def header_of(text: str, delimiter: str = ",") -> tuple[list[str], int]:
+    """The first row, and how many lines it takes: a name in quotation marks may hold line breaks."""
+    reader = csv.reader(_lines(text), delimiter=delimiter)
+    return next(reader), reader.line_num
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (found[0] for found in LINE.finditer(text))
 
 
 def _raw(path: Path) -> bytes:
@@ -71,14 +78,15 @@ def _check_header(header: list[str], path: Path) -> None:
         seen.add(name)
 
 
-def _arrow(content: bytes, header: list[str], delimiter: str, path: Path) -> Any:
+def arrow_text(content: bytes, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
+    """Every column as text; as many lines as the header takes are skipped."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(_owned_by_arrow(content)),
-            arrow_csv.ReadOptions(column_names=header, skip_rows=1),
+            arrow_csv.ReadOptions(column_names=header, skip_rows=skipped),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
         )

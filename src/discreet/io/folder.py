@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +15,18 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.io import RECORD, REPORT
-from discreet.io.bounded import bounded_parquet
+from discreet.io.bounded import ROWS_IN_A_GROUP, bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
-from discreet.io.tables import arrow_frame, file_kind, frame_of
+from discreet.io.questions import (
+    NUMBERS,
+    answer_frame,
+    answers_of,
+    long_frame,
+    measured_frame,
+    measured_of,
+)
+from discreet.io.tables import arrow_frame, file_kind, whole_numbers
+from discreet.io.written_csv import read_written, write_csv
 from discreet.record.codec import Damaged
 from discreet.record.release import (
     Measurements,
@@ -33,18 +40,22 @@ from discreet.record.release import (
     write_record,
 )  # fmt: skip
 from discreet.report import render, rendered_by
+from discreet.table import Schema
+from discreet.ways import LongKeys, way_named
 
 if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet")
-OURS = {REPORT, *(f"{name}.{suffix}" for name in ("table", "measurements") for suffix in FORMATS)}  # beside the record
+OURS = {
+    REPORT,
+    *(f"{name}.{suffix}" for name in ("table", "measurements", "answers") for suffix in FORMATS),
+}  # beside the record
 # what a stranger's folder may cost whoever checks it
 LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with its map, takes a third of it
 LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
 LARGEST_TABLE = 1 << 30  # bytes: some thirty million rows
 LONGEST_ROW = 1 << 16  # bytes on average: no key is a book
-WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 MOST_FILES = 100  # names that are looked at: a release has five or so
 
 
@@ -137,9 +148,8 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
     if is_escaped(table.remarks):
         schema = replace(schema, categories=escaped(schema.categories, suffix))
     write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)
-    for one in table.measurements:
-        assert publication.measured is not None
-        write_frame(part / one.file, arrow_frame(schema, publication.measured), suffix)
+    for name, frame in _more_frames(publication, schema).items():
+        write_frame(part / name, frame, suffix)
     (part / REPORT).write_text(render(publication), encoding="utf-8")
     digests = {path.name: sha256(path) for path in sorted(part.iterdir())}
     mark = mark_of(publication.record.private, digests[table.file])
@@ -152,9 +162,29 @@ def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publ
     """The record with the names of its files, how their keys are written, and what renders the report."""
     (table,) = publication.record.tables
     remarks = formula_remarks(publication.categories, suffix, excel_safe)
-    file, measured = _names(suffix, publication.measured is not None)
-    tables = (replace(table, file=file, measurements=measured, remarks=remarks),)
+    long = publication.answers is not None
+    file, measured, answers = _names(suffix, publication.measured is not None, long)
+    tables = (replace(table, file=file, measurements=measured, answers=answers, remarks=remarks),)
     return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
+
+
+def _more_frames(publication: Publication[Any], schema: Schema) -> dict[str, Any]:
+    """What is published beside the table, by the name of its file."""
+    (table,) = publication.record.tables
+    measured = publication.measured
+    if publication.answers is None:
+        return {} if measured is None else {one.file: arrow_frame(schema, measured) for one in table.measurements}
+    long = _long_keys(publication.record, publication.categories)
+    asked, answered = (_written(long_frame(one, schema.keys), table) for one in (long.measurements, long.answers))
+    found = {one.file: measured_frame(asked, schema.count, measured) for one in table.measurements}
+    found[str(table.answers)] = answer_frame(answered, schema.count, publication.answers, file_kind(table.file))
+    return found
+
+
+def _long_keys(record: ReleaseRecord[Any], categories: Any) -> LongKeys:
+    keys = way_named(record.way).long_keys
+    assert keys is not None, "only such a way answers questions"
+    return keys(record, categories)
 
 
 def write_frame(path: Path, frame: Any, kind: str) -> None:
@@ -162,24 +192,9 @@ def write_frame(path: Path, frame: Any, kind: str) -> None:
     if kind == "parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(frame, path)
+        pq.write_table(frame, path, row_group_size=ROWS_IN_A_GROUP)
         return
-    from pyarrow import ArrowInvalid
-
-    try:
-        _write_csv(path, frame, "none")
-    except ArrowInvalid:  # a key holds a comma, a quotation mark or a line break
-        _write_csv(path, frame, "needed")
-
-
-def _write_csv(path: Path, frame: Any, quoting: str) -> None:
-    from pyarrow import csv as arrow_csv
-
-    header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(frame.column_names)
-    with path.open("wb") as file:
-        file.write(header.getvalue().encode())
-        arrow_csv.write_csv(frame, file, arrow_csv.WriteOptions(include_header=False, quoting_style=quoting))
+    write_csv(path, frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +205,7 @@ class Folder:
     columns: tuple[str, ...]  # of the table
     same_rows: bool  # whether the measurements have the keys of the table
     report: str
+    as_written: bool  # whether release.json is written as it is here, blank for blank
 
 
 @dataclass(frozen=True)
@@ -249,32 +265,62 @@ def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
     (table,) = record.tables
-    _check_names(table)
-    frame = _frame(contents, table.file, record)
-    measured = [_frame(contents, one.file, record) for one in table.measurements]
-    marked = is_escaped(table.remarks)
-    categories = _keys(frame, record, marked)
-    publication = Publication(
-        record,
-        categories,
-        _integers(frame, record),
-        _integers(measured[0], record) if measured else None,
-    )
-    report = contents.files.get(REPORT, b"").decode("utf-8", errors="replace")
-    same_rows = all(_keys(values, record, marked).equals(categories) for values in measured)
-    return Folder(publication, tuple(frame.column_names), same_rows, report)
+    _check_names(table, way_named(record.way).long_keys is not None)
+    columns = (*record.schema.keys, record.schema.count)
+    frame = _frame(contents, table.file, record.schema.rows, columns)
+    categories = _keys(frame, record)
+    publication = Publication(record, categories, _integers(frame, record), None)
+    report = _text(contents.files.get(REPORT, b""))
+    as_written = write_record(record).encode() == contents.files[RECORD]
+    if way_named(record.way).long_keys is not None:
+        return Folder(_with_answers(contents, publication), tuple(frame.column_names), True, report, as_written)
+    measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
+    same_rows = all(_keys(values, record).equals(categories) for values in measured)
+    publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
+    return Folder(publication, tuple(frame.column_names), same_rows, report, as_written)
 
 
-def _names(suffix: str, measured: bool) -> tuple[str, tuple[Measurements, ...]]:
+def _text(page: bytes) -> str:
+    try:
+        return page.decode()
+    except UnicodeDecodeError as error:
+        raise Damaged(REPORT, "it is not text in UTF-8") from error
+
+
+def _with_answers(contents: Contents, publication: Publication[Any]) -> Publication[Any]:
+    """Answers and measurements, whose keys must be those of the questions, in their order."""
+    record = publication.record
+    (table,) = record.tables
+    if len(publication.counts) != record.schema.rows:
+        raise Damaged(table.file, f"it has {len(publication.counts)} rows, the record says {record.schema.rows}")
+    long, count = _long_keys(record, publication.categories), record.schema.count
+    measured = None
+    for one in table.measurements:
+        keys = _written(long_frame(long.measurements, record.schema.keys), table)
+        found = _frame(contents, one.file, len(keys), (*keys.column_names, count))
+        measured = measured_of(found, keys, count, one.file)
+    keys = _written(long_frame(long.answers, record.schema.keys), table)
+    file = str(table.answers)
+    found = _frame(contents, file, len(keys), (*keys.column_names, count, *NUMBERS))
+    sizes = [one.number for one in long.answers.values()]
+    return replace(publication, measured=measured, answers=answers_of(found, keys, sizes, count, file))
+
+
+def _written(keys: Any, table: PublishedTable) -> Any:
+    """Keys as they stand in a file."""
+    return escaped(keys, file_kind(table.file)) if is_escaped(table.remarks) else keys
+
+
+def _names(suffix: str, measured: bool, answers: bool) -> tuple[str, tuple[Measurements, ...], str | None]:
     """What the tables of a release are called: these names and no others."""
-    return f"table.{suffix}", (Measurements("cells", f"measurements.{suffix}"),) if measured else ()
+    found = (Measurements("several" if answers else "cells", f"measurements.{suffix}"),) if measured else ()
+    return f"table.{suffix}", found, f"answers.{suffix}" if answers else None
 
 
-def _check_names(table: PublishedTable) -> None:
+def _check_names(table: PublishedTable, answers: bool) -> None:
     """A file under another name, or a second one of measurements, is something that nothing else would look at."""
-    if not any(
-        (table.file, table.measurements) == _names(suffix, measured) for suffix in FORMATS for measured in (False, True)
-    ):
+    found = table.file, table.measurements, table.answers
+    if not any(found == _names(suffix, measured, answers) for suffix in FORMATS for measured in (False, True)):
         raise Damaged("release.json.tables", "it names other files than a release has")
 
 
@@ -287,40 +333,36 @@ def read_folder(path: str | Path) -> Publication[Any]:
         raise BadInput(f"the release in {path} was to be read", found, "Run discreet verify") from error
 
 
-def _frame(contents: Contents, name: str, record: ReleaseRecord[Any]) -> Any:
+def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...]) -> Any:
     """The table in a file, which must be the size that the record says before it is unpacked."""
     if name not in contents.files or name == RECORD:
         raise Damaged(RECORD, f"the file {name} that it names is not there")
-    content, rows = contents.files[name], record.schema.rows
+    content = contents.files[name]
     if len(content) > LONGEST_ROW * (rows + 1):
         raise Damaged(name, f"it is too large for {rows} rows")
     if file_kind(name) == "parquet":
-        return bounded_parquet(content, name, rows, (*record.schema.keys, record.schema.count))
-    return frame_of(content, name)
+        return bounded_parquet(content, name, rows, columns)
+    return read_written(content, name, columns)
 
 
-def _keys(frame: Any, record: ReleaseRecord[Any], marked: bool) -> Any:
+def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:
     """The key columns, without what was written before some keys for the sake of spreadsheets."""
+    marked = is_escaped(record.tables[0].remarks)
     keys = frame.drop_columns([record.schema.count]) if record.schema.count in frame.column_names else frame
-    return unescaped(keys, file_kind(record.tables[0].file)) if marked else keys
+    if not marked:
+        return keys
+    kind = file_kind(record.tables[0].file)
+    bare = unescaped(keys, kind)
+    if not escaped(bare, kind).equals(keys):
+        raise Damaged(record.tables[0].file, "an apostrophe before a key is missing, or one too many")
+    return bare
 
 
 def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:
     """The counts, if they are written as a release writes them: zeros before a number could say what it hides."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    name = record.schema.count
-    if name not in frame.column_names:
-        raise Damaged(name, "there is no such column in the table")
-    column = frame.column(name)
-    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py():
-        raise Damaged(name, "a value in it is not a whole number, written in the usual way")
-    try:
-        values: Integers = column.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid as error:
-        raise Damaged(name, "a value in it is not a whole number") from error
-    return values
+    if record.schema.count not in frame.column_names:
+        raise Damaged(record.schema.count, "there is no such column in the table")
+    return whole_numbers(frame, record.schema.count)
 
 
 def sha256(path: Path) -> str:

@@ -16,12 +16,14 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.bounded import is_bytes
 from discreet.io.counts import whole_counts
-from discreet.io.csv_text import csv_frame, read_csv
+from discreet.io.csv_text import read_csv
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.totals import TotalsRule, without_totals
 from discreet.table import Schema, Table
 
 Order = Integers | None
+
+WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 
 
 def read_table(
@@ -105,23 +107,15 @@ def read_frame(path: str | Path) -> Any:
     path = Path(path)
     if path.is_dir():
         raise BadInput(f"{path} was to be read", "it is a folder")
-    return read_csv(path) if file_kind(path) == "csv" else _parquet(path, path)
+    return read_csv(path) if file_kind(path) == "csv" else _parquet(path)
 
 
-def frame_of(content: bytes, name: str) -> Any:
-    """The same, from the bytes of a file of that name."""
-    import pyarrow as pa
-
-    path = Path(name)
-    return csv_frame(content, path) if file_kind(path) == "csv" else _parquet(pa.BufferReader(content), path)
-
-
-def _parquet(source: Any, path: Path) -> Any:
+def _parquet(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(source)
+        return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
 
@@ -167,16 +161,38 @@ def arrow_frame(schema: Schema, counts: Integers) -> Any:
     return pa.Table.from_arrays([*schema.categories.columns, column], names=[*schema.keys, schema.count])
 
 
+def whole_numbers(frame: Any, name: str) -> Integers:
+    """A column of whole numbers, if they are written as a release writes them: zeros before a number could say what
+    it hides."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from discreet.record.codec import Damaged
+
+    column = frame.column(name)
+    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py():
+        raise Damaged(name, "a value in it is not a whole number, written in the usual way")
+    try:
+        values: Integers = column.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise Damaged(name, "a value in it is not a whole number") from error
+    return values
+
+
 def to_frame(schema: Schema, counts: Integers) -> Any:
     """The same as a frame of the schema's kind."""
+    return to_kind(arrow_frame(schema, counts), schema.kind)
+
+
+def to_kind(arrow: Any, kind: str) -> Any:
+    """An Arrow table as a frame of that kind."""
     import narwhals as nw
 
-    arrow = arrow_frame(schema, counts)
-    if schema.kind == "pandas":
+    if kind == "pandas":
         return arrow.to_pandas()
-    if schema.kind in {"pyarrow", "csv", "parquet"}:
+    if kind in {"pyarrow", "csv", "parquet"}:
         return arrow
-    return nw.from_arrow(arrow, backend=cast(Any, schema.kind)).to_native()
+    return nw.from_arrow(arrow, backend=cast(Any, kind)).to_native()
 
 
 def _table(
@@ -184,7 +200,10 @@ def _table(
 ) -> Table:
     if frame.num_rows == 0:
         raise BadInput("a table of counts was to be read", "it has no rows")
-    frame, categories, dropped = _categories(frame, count, keys, rule)
+    try:
+        frame, categories, dropped = _categories(frame, count, keys, rule)
+    except BadInput as error:
+        raise _with_counts(error, frame, count) from error
     with _numbered_without(dropped):
         counts = whole_counts(frame.column(count), count)
     if universe is not None:
@@ -195,6 +214,17 @@ def _table(
         schema, order = _ordered(categories, len(counts), count, keep_order, kind)
     schema = replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped)
     return Table(schema, counts if order is None else counts[order], order)
+
+
+def _with_counts(error: BadInput, frame: Any, count: str) -> BadInput:
+    """An error about the keys, and what is wrong with the counts: whoever mends a file would rather know all of it."""
+    try:
+        if count in frame.column_names:
+            whole_counts(frame.column(count), count)
+    except BadInput as other:
+        found = f"{error.found}; and {other.found}"
+        return BadInput(error.asked, found, f"{error.do}. {other.do}".lstrip(". "), **other.values, **error.values)
+    return error
 
 
 def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule) -> tuple[Any, Any, int]:

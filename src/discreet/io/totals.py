@@ -5,6 +5,7 @@ They are known by a key value that means a total: one of these words, in any cas
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,19 @@ import numpy as np
 
 from discreet.arrays import Flags
 from discreet.errors import BadInput
+from discreet.lookalikes import LIKE_EACH_OTHER, LIKE_LATIN
 
 NAMED = 5  # rows that an error names: enough to see what is meant
 
+
+def _any_digit(word: str) -> str:
+    """As a pattern: with a nought for an o, or a one for an l, too."""
+    return word.replace("o", "[o0]").replace("l", "[l1]")
+
+
 LEXICON = """
     total totals tot grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
-    everybody altogether aggregate both all-ages all-persons all-people all-sexes both-sexes all-genders both-genders
-    all-rows all-groups all-categories all-areas all-regions all-counties all-states all-countries all-races all-causes
+    everybody altogether aggregate both
     gesamt insgesamt gesamtergebnis gesamtsumme gesamtzahl summe zwischensumme alle zusammen
     totaal eindtotaal subtotaal allemaal
     ensemble somme tous toutes sous-total
@@ -29,8 +36,28 @@ LEXICON = """
     всього итого всего сумма общо σύνολο toplam genel-toplam jumlah tổng tổng-cộng รวม
     合計 総計 計 合计 总计 總計 小计 小計 총계 합계 المجموع الإجمالي कुल סך-הכל
 """  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
+EVERY = """
+    all both every alle beide sämtliche tous toutes les-deux ensemble todos todas ambos ambas tutti tutte entrambi
+    entrambe alla samtliga båda begge kaikki molemmat wszystkie wszyscy obie oba
+"""  # words that mean a total before one of the next
+ARTICLES = "the|les|des|los|las|os|as|i|gli|le"
+WHOLES = """
+    ages age-groups persons people sexes genders rows groups categories areas regions counties states countries races
+    causes districts provinces municipalities ethnicities residents individuals households patients
+    altersgruppen altersklassen alter personen leute menschen geschlechter kreise länder bundesländer gemeinden regionen
+    staaten gruppen kategorien
+    âges ages sexes personnes régions départements communes pays groupes catégories tranches-d-âge
+    edades sexos personas regiones provincias municipios países grupos categorías
+    idades pessoas regiões municípios categorias
+    età sessi persone regioni province comuni paesi gruppi categorie
+    leeftijden geslachten gemeenten provincies landen groepen categorieën
+    åldrar kön personer regioner kommuner län grupper aldre aldersgrupper køn kjønn
+    ikäryhmät sukupuolet alueet henkilöt płcie grupy-wiekowe województwa regiony osoby
+"""  # what tables are divided by, in the plural: 'All ages', 'Tous âges', 'Alle Personen', 'Ambos sexos'
 WORDS = tuple(LEXICON.split())
-ALONE = "|".join(WORDS)
+QUANTIFIERS = tuple(EVERY.split())
+ALL_OF = rf"({'|'.join(QUANTIFIERS)})-(({ARTICLES})-)?({'|'.join(WHOLES.split())})(-(combined|confondus|confondues))?"
+ALONE = "|".join((*WORDS, ALL_OF))
 SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,4}})?$"  # several, 'Gesamt (alle)'; with a footnote or a year
 LEADING = "total|totals|gesamt|insgesamt|summe|totaal|totale|totalt|yhteensä|razem|ogółem"  # others begin names, too
 PHRASES = rf"^(grand-|sub-?)?({LEADING})-|-(sub-?)?({LEADING})$"  # 'Total, all ages', 'County total'
@@ -40,10 +67,16 @@ FORMS = (  # blocks of letters in another form: half and full width, mathematica
 )
 SPACED = r"^[^\pL\pN]*\pL([^\pL\pN]+\pL)+[^\pL\pN]*$"  # 'I n s g e s a m t', for emphasis
 BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
+OTHER = r"[\p{Cyrillic}\p{Greek}ɑɡıǀ]"  # alphabets with letters that look like Latin ones
+MIXED = rf"(?i)[a-z].*{OTHER}|{OTHER}.*[a-z]|\pL[01]|[01]\pL"  # what may look like another word
+SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|"
-    + "|".join(sorted({max(word.split("-"), key=len) for word in (*WORDS, *LEADING.split("|"))}))
+    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|[a-z]{OTHER}|{OTHER}[a-z]|"
+    + "|".join(
+        sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING.split("|"))})
+    )
 )
+BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ]|[01ıǀ](?=[^\W\d_])"
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
 
@@ -68,9 +101,33 @@ def means_total(values: Any) -> Any:
     apart = pc.match_substring_regex(bare, SPACED)
     whole = pc.if_else(apart, pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", ""), bare)
     word = pc.utf8_trim(pc.replace_substring_regex(whole, r"[^\pL\pM\pN]+", "-"), "-")
-    known = pc.match_substring_regex(word, SAID)
     signs = pc.is_in(bare, value_set=pa.array(["", *SIGNS], values.type))
-    return pc.or_(pc.or_(known, signs), pc.match_substring_regex(word, PHRASES))
+    return pc.or_(signs, pc.or_(_is_known(word), _is_known(_as_it_looks(word))))
+
+
+def _is_known(word: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.or_(pc.match_substring_regex(word, SAID), pc.match_substring_regex(word, PHRASES))
+
+
+def _as_it_looks(word: Any) -> Any:
+    """Each text in the Latin letters that a person takes its letters for, where there may be such."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    mixed = pc.match_substring_regex(word, MIXED)
+    seen = [_in_latin(text) for text in word.filter(mixed).to_pylist()]
+    return pc.replace_with_mask(word, mixed, pa.array(seen, word.type))
+
+
+def _in_latin(text: str) -> str:
+    plain = text.translate(LIKE_LATIN)
+    return plain if len(plain) < SHORTEST_MISSPELT else re.sub(BESIDE_LETTERS, _letter, plain)
+
+
+def _letter(found: re.Match[str]) -> str:
+    return found[0].translate(LIKE_EACH_OTHER)
 
 
 def rows_of_totals(categories: Any) -> Flags:

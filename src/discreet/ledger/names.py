@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from discreet.errors import BadInput, did_you_mean
+from discreet.lookalikes import LIKE_EACH_OTHER, LIKE_LATIN
 
 LONGEST = 200  # letters: a longer name is a mistake, and no page could show it
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of what nobody sees
@@ -15,11 +16,6 @@ INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of w
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
     map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)))
 )
-# letters of other alphabets that are drawn like Latin ones, in small print
-LIKE_LATIN = str.maketrans(
-    "авекмнорстухіјѕԁԛԝҽһӏ" + "αβεικνορτυχϲϳ" + "ɑɡ", "abekmhopctyxijsdqwehl" + "abeiknoptuxcj" + "ag"
-)
-LIKE_EACH_OTHER = str.maketrans("01|ıǀ", "ollil")  # and within the Latin ones: nought, one, bars, i without its dot
 LIKE_L = str.maketrans("IІΙ", "lll")  # capitals that are drawn like a small l
 LIKE_MARKS = str.maketrans(
     "\u2212\u2043\u02d7’‘ʼ`´", "---" + "'" * 5

@@ -223,6 +223,13 @@ def _plus(one: Epsilon, other: Epsilon) -> Epsilon:
 
 Grade = Literal["exact", "enclosed", "computational", "diagnosed", "refuted"]
 GRADES = tuple(grade for grade in get_args(Grade) if grade != "refuted")  # of a guarantee that may be published
+
+
+def grade_of(loss: Loss) -> Literal["exact", "enclosed"]:
+    """Of noise calibrated by rho or epsilon alone: only a conversion to epsilon and delta rests on enclosures."""
+    return "enclosed" if isinstance(loss, Approximate) else "exact"
+
+
 Code = Literal["one-person", "free-row", "moved", "rearranged", "swapped", "smallest"]
 Norm = Literal["l1", "l2"]
 

@@ -23,6 +23,7 @@ from discreet.arrays import Floats, Integers, Words
 from discreet.errors import BadInput, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
+from discreet.levels.asked import Asked, Cells, What, asked_json, asked_of, what_json, what_of
 from discreet.mechanism import (
     LARGEST_WRITTEN,
     LONGEST_WEIGHT,
@@ -368,6 +369,8 @@ SPECIALS: dict[Any, Special] = {
     Loss: Special(loss_json, loss_of_json, (Pure, Approximate, Concentrated), LOSS_NAMES),
     Form: Special(form_json, form_of_json, (Weights, Exponents, NoiseThenMap), FORM_NAMES),
     Kept: Special(kept_json, kept_of, (Total, Margin, SumWhere, Sums)),
+    What: Special(what_json, what_of, (Cells,)),
+    Asked: Special(asked_json, asked_of, (Asked,)),
     NoiseLaw: Special(law_json, law_of_json, ()),
     Remark: Special(remark_json, remark_of_json, (Remark,)),
 }

@@ -67,7 +67,7 @@ class SchemaFacts:
 class Measurements:
     """A file of noisy values, before any mapping, and what was asked of the data."""
 
-    question: Literal["cells"]
+    question: Literal["cells", "several"]  # the rows of the table; or several questions, in long form
     file: str
 
 
@@ -78,6 +78,7 @@ class PublishedTable:
     file: str
     columns: tuple[str, ...]
     measurements: tuple[Measurements, ...] = ()
+    answers: str | None = None  # the file of answers to questions about the table, where there are any
     remarks: tuple[Remark, ...] = ()  # on how its keys are written
 
 
@@ -121,13 +122,29 @@ class ReleaseRecord(Generic[Facts]):
 
 
 @dataclass(frozen=True, eq=False)
+class AnswerTable:
+    """Answers to a question, entry by entry: the count that the table has; and the best unbiased estimate, its standard
+    deviation and an interval, in units of 1/10,000."""
+
+    counts: Integers
+    estimates: Integers
+    deviations: Integers
+    low: Integers
+    high: Integers
+
+
+@dataclass(frozen=True, eq=False)
 class Publication(Generic[Facts]):
-    """A release as readers have it: its record, its rows, and the noisy values they were made from, if published."""
+    """A release as readers have it: its record, its rows, and the noisy values they were made from, if published.
+
+    Where several questions were asked, the noisy values are those of one question after the other.
+    """
 
     record: ReleaseRecord[Facts]
     categories: Any = field(repr=False)  # the key columns, as an Arrow table
     counts: Integers = field(repr=False)
     measured: Integers | None = field(repr=False)
+    answers: tuple[AnswerTable, ...] | None = field(default=None, repr=False)
 
 
 def mark_of(private: bool, table: str) -> str:

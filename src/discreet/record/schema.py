@@ -11,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from discreet.arrays import Floats, Integers, Words
 from discreet.lattice.invariants import Kept
 from discreet.laws import NoiseLaw
+from discreet.levels.asked import What
 from discreet.mechanism import Form
 from discreet.privacy.values import Loss, Remark
 from discreet.record.codec import Json, flat, hints_of
@@ -72,6 +73,7 @@ PLAIN: dict[Any, Json] = {
     Loss: LOSS_SCHEMA,
     Form: FORM_SCHEMA,
     Kept: {"type": ["string", "object"]},
+    What: {"type": ["string", "object"]},
     NoiseLaw: LAW_SCHEMA,
     Remark: REMARK_SCHEMA,
 }

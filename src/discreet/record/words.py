@@ -54,7 +54,11 @@ REMARKS = {
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
+    "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
+    "treated so stay unbiased.",
     "mapped-together": "Rows were mapped together, so they are not independent of each other.",
+    "decided-together": "Noisy counts were left as they are, but for those outside the range of counts, because of "
+    "what all of them together look like; so they are not quite independent of each other.",
     "whole-change-costs": "The largest change of one person that keeps every kept sum, or the smallest of several "
     "persons where none does, costs {factor} times {parameter}: {change}.",
     "a-move-costs-more": "One person moved between two rows that no kept sum contains is a larger change, and costs "
@@ -79,6 +83,8 @@ REMARKS = {
     "the table, and the promise pays for that; counts near the bounds are biased away from them.",
     "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
+    "one-table": "No count is negative, and all published sums are sums of the published counts: these were fitted to "
+    "the noisy answers, which costs no privacy. They are slightly biased by it; the estimates beside them are not.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
     "delta = {delta}.",
 }
@@ -98,6 +104,8 @@ STEPS = {
     "distribution, while neither is expected to exceed that of the noisy counts: free, for the same reason.",
     "map-counts": "Publish the counts that err least: free, for the same reason.",
     "map-distribution": "Publish the counts that follow the distribution: free, for the same reason.",
+    "map-plain": "Publish the noisy counts as they are, but for those outside the range of counts, which are put at "
+    "its ends: with so few rows, or so much noise, nothing is known to be better.",
     "map-lam": "Publish the counts that make the weighted sum of both errors least: free, for the same reason.",
     "widened": "All noise is widened for people who are counted up to {contributions} times.",
     "keep": "Keep exactly: {kept}. These sums are published and not protected.",
@@ -106,12 +114,24 @@ STEPS = {
     "noise-at-most-l2": "With a chance of at least {chance} the root of the mean squared change by the noise is at "
     "most {error}.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
+    "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
+    "downwards: an empty row will be published with up to about {empty} persons on average.",
+    "meet-inequalities": "Draw it so that every inequality holds, which biases sums near their bounds away from them.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
+    "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "
+    "up to a standard deviation of {deviation}.",
+    "combine": "Combine all of them into the best unbiased estimate of every sum, with its exact standard deviation: "
+    "free, it looks at nothing secret.",
+    "make-one-table": "Make one table of whole numbers, none negative, whose sums are near to the estimates at every "
+    "level: free, for the same reason.",
+    "cells-alone-are-better": "To measure the cells alone would make the sum of all squared errors smaller by "
+    "{percent}%: margins pay where many cells add up to one number.",
     # of a release
     "measured-distribution": "{asked_before} measured with random noise.",
     "constructed": "The mechanism '{mechanism}' was built to keep that distribution, for each row.",
     "noise-added": "Random noise was added to the count of every row (the file of measurements).",
+    "noise-added-alone": "Random noise was added to the count of every row.",
     "noise-added-unpublished": "Random noise was added to the count of every row; the noisy values are not published.",
     "refined": "The distribution of counts was estimated from what had been measured; this costs no privacy.",
     "mapped-by-rank": "The noisy counts were mapped by their ranks onto that distribution; this costs no privacy "
@@ -141,6 +161,15 @@ STEPS = {
     "ones too small.",
     "projected-nearly": "The kept sums overlap, so that the nearest counts are hard to find: the squared distance of "
     "these exceeds the least by {gap} at most.",
+    "measured-question": "{question} was measured with random noise, for {percent}% of the budget; with all the rest "
+    "its counts are known up to a standard deviation of {deviation}.",
+    "combined": "All measurements were combined into the best unbiased estimate of every sum (the file of answers); "
+    "this costs no privacy.",
+    "one-table-made": "One table of whole numbers, none negative, was fitted to these estimates level by level, from "
+    "the total down; this costs no privacy either.",
+    "one-table-made-and-mapped": "One table of whole numbers, none negative, was fitted to these estimates level by "
+    "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
+    "distribution of counts is kept as well as the sums allow. This costs no privacy either.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
     "ones downwards: an empty row is published with up to about {empty} persons on average.",
 }
@@ -153,6 +182,8 @@ ADVICE = {
     "errors cancel. Counts were cut at the largest one before the noise, so sums over larger counts are too small.",
     "distribution": "For questions about the distribution (how many rows have no case?) use the published "
     "distribution.",
+    "answers": "For sums use the file of answers: it has, beside the count of the table, the best unbiased estimate of "
+    "every sum that was asked for, its standard deviation and a 95% interval.",
     "estimate": "Software can compute estimates with intervals from this folder: discreet estimate FOLDER.",
 }
 
@@ -192,6 +223,12 @@ PAGE = {
     "true one is larger, by about",
     "error-caption": "Expected error of a published count, by its true value, as far as rows are not few and far "
     "between. It follows from what is published.",
+    "answers": "How far off the answers are",
+    "answers-question": "question",
+    "answers-entries": "numbers",
+    "answers-deviation": "standard deviation",
+    "answers-caption": "Of the unbiased estimates in the file of answers; on average over the numbers of a question. "
+    "The counts of the table were fitted to them; they are never negative, and add up.",
     "use": "How to use the numbers",
     "verify": "How to verify",
     "verify-how": "Anyone can re-check this folder without the original data: the command below proves the guarantee "

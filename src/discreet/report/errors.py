@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 from discreet.mechanism import LARGEST_MATRIX, Mechanism, NoiseThenMap
 
@@ -19,7 +19,7 @@ class Errors:
 
     counts: Floats
     absolute: Floats
-    typical: float
+    typical: float | None  # None where nothing is known of the counts
 
 
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
@@ -32,6 +32,23 @@ def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     absolute = (np.abs(counts[None, :] - counts[:, None]) * mechanism.matrix()).sum(axis=1)
     weights = shares if shares is not None and len(shares) == len(counts) else None
     return Errors(counts, absolute, float(np.average(absolute, weights=weights)))
+
+
+def averaged(
+    mechanism: Mechanism, published: Integers, prefix: Integers | None = None, prefix_noise: NoiseLaw | None = None
+) -> Errors:
+    """Averaged over the counts that published ones, and a measured distribution if there is one, let one expect.
+
+    Not over the measured distribution alone: a mechanism that was made for it errs least where its noise has put rows.
+    """
+    from discreet.distribution.evidence import shares_behind
+
+    found, matrix = errors_of(mechanism), mechanism.matrix()
+    if prefix is None and (matrix == matrix[0]).all():
+        return replace(found, typical=None)
+    histogram = np.bincount(published, minlength=matrix.shape[1])
+    shares = shares_behind(histogram, matrix, prefix, prefix_noise)
+    return replace(found, typical=float(shares @ found.absolute))
 
 
 def _noise_alone(noise: NoiseLaw) -> Errors:

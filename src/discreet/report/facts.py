@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from discreet.arrays import Floats
+from discreet.levels.fixed import UNIT
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
@@ -41,6 +45,7 @@ class Page:
     kept: list[str]
     determined: int
     fixed: int
+    answers: list[tuple[str, str, str]]  # questions: the name, how many numbers, and their standard deviation
     advice: list[str]
 
 
@@ -69,13 +74,25 @@ def page_of(publication: Publication[Any]) -> Page:
         steps=words.steps(way.steps(publication)),
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
-        typical_error=None if errors is None or schema.rows < ENOUGH_ROWS else f"{errors.typical:.2g}",
+        typical_error=_typical(errors, schema.rows),
         error_words="error-typical-cut" if promise.cut else "error-typical",
         kept=[] if invariants is None else list(invariants.labels[:MOST_SUMS]),
         determined=0 if invariants is None else len(invariants.determined),
         fixed=0 if invariants is None else len(invariants.fixed),
+        answers=_answers(publication),
         advice=_advice(publication, distribution is not None),
     )
+
+
+def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:
+    """Every question that is answered, with the root of its mean variance."""
+    if publication.answers is None:
+        return []
+    found = []
+    for what, one in zip(publication.record.facts.mechanism.answers, publication.answers):
+        deviation = sqrt(float(np.mean(one.deviations.astype(float) ** 2))) / UNIT
+        found.append((str(what), f"{len(one.counts):,}", "exact" if deviation == 0 else f"{deviation:.3g}"))
+    return found
 
 
 def stated(record: ReleaseRecord[Any]) -> str:
@@ -84,12 +101,19 @@ def stated(record: ReleaseRecord[Any]) -> str:
 
 
 def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
+    answered = publication.answers is not None
     apply = {
         "approximate": True,
-        "measurements": publication.record.measured and not publication.record.guarantee.cut,
+        "answers": answered,
+        "measurements": publication.record.measured and not publication.record.guarantee.cut and not answered,
         "measurements-cut": publication.record.measured and publication.record.guarantee.cut,
         "distribution": distribution,
-        "estimate": True,
+        "estimate": way_named(publication.record.way).estimable(publication),
     }
     written = [words.about_keys(one) for table in publication.record.tables for one in table.remarks]
     return [*(words.ADVICE[name] for name, applies in apply.items() if applies), *written]
+
+
+def _typical(errors: Errors | None, rows: int) -> str | None:
+    """In few rows, or where rows say nothing, no error is typical."""
+    return None if errors is None or errors.typical is None or rows < ENOUGH_ROWS else f"{errors.typical:.2g}"

@@ -19,8 +19,8 @@ TOKEN = re.compile(
 ATTRIBUTE = re.compile(r'([A-Za-z:-]+)="([^"<>]*)"')
 PLAIN = frozenset({
     "html", "head", "title", "style", "body", "h1", "h2", "p", "div", "dl", "dt", "dd", "ol", "ul", "li", "figure",
-    "figcaption", "code", "strong", "footer", "svg", "metadata", "rdf:rdf", "cc:work", "dc:type", "dc:format", "defs",
-    "g", "path", "use", "rect", "clippath", "meta",
+    "figcaption", "code", "table", "tr", "th", "td", "strong", "footer", "svg", "metadata", "rdf:rdf", "cc:work",
+    "dc:type", "dc:format", "defs", "g", "path", "use", "rect", "clippath", "meta",
 })  # fmt: skip
 INERT = frozenset({
     "lang", "charset", "name", "content", "class", "type", "id", "transform", "d", "style", "clip-path", "x", "y",

@@ -20,7 +20,7 @@ from discreet.table import Schema
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
-    from discreet.record.release import Publication
+    from discreet.record.release import AnswerTable, Publication, ReleaseRecord
     from discreet.report.errors import Errors
     from discreet.sample.bits import Bits
 
@@ -53,9 +53,10 @@ def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
     from discreet.ways.keep_distribution.spec import KeepDistribution
     from discreet.ways.keep_sums.spec import KeepSums
+    from discreet.ways.measure.spec import Measure
     from discreet.ways.row_by_row.spec import RowByRow
 
-    return KeepDistribution, RowByRow, KeepSums
+    return KeepDistribution, RowByRow, KeepSums, Measure
 
 
 @cache
@@ -81,9 +82,12 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
 
 
 def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
-    """What is kept goes before how rows are drawn; a mechanism that only knows rows goes before the distribution."""
-    keep_distribution, row_by_row, keep_sums = ways_by_keyword()
-    keep, mechanism = options.get("keep"), options.get("mechanism")
+    """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
+    before the distribution."""
+    keep_distribution, row_by_row, keep_sums, measure = ways_by_keyword()
+    keep, mechanism, asked = options.get("keep"), options.get("mechanism"), options.get("measure")
+    if asked is not None and not (isinstance(asked, (tuple, list)) and len(asked) == 0):
+        return measure
     if keep is not None and not (isinstance(keep, (tuple, list)) and len(keep) == 0):
         return keep_sums
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
@@ -99,6 +103,11 @@ def _said_aloud(value: Any, default: Any) -> bool:
 
 def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
     """An option that belongs to another way."""
+    if meant.name == "measure":
+        return BadInput(f"{name} was asked for together with measure", "margins go another way", f"Drop {name}")
+    if set(keywords()[name]) == {"measure"}:
+        advice = f"Give measure too (auto, or margin:COLUMN, cells), or drop {name}"
+        return BadInput(f"{name} was asked for without measure", "it belongs to measured margins", advice)
     if meant.name == "keep-sums":
         return BadInput(f"{name} was asked for together with keep", "kept sums go another way", f"Drop {name}")
     if "keep-sums" in keywords()[name]:
@@ -160,6 +169,28 @@ class Published(Generic[Facts]):
     facts: Facts
     max_count: int | None = None
     certificate: Proof | None = None
+    answers: tuple[AnswerTable, ...] | None = None  # to questions about the table, where there are any
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """How many entries a question has, and the keys of each, as an Arrow table; the total has none."""
+
+    number: int
+    keys: Any
+
+
+@dataclass(frozen=True, eq=False)
+class LongKeys:
+    """The entries of what was measured and of what is answered, by question, where these are not the table's rows."""
+
+    measurements: Mapping[str, Entries]
+    answers: Mapping[str, Entries]
+
+
+def _is_told(publication: Publication[Any]) -> bool:
+    """Answers to questions are estimated from what was measured; all else from the counts, if need be."""
+    return publication.answers is None or publication.measured is not None
 
 
 @dataclass(frozen=True)
@@ -179,12 +210,16 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     steps: Callable[[Publication[Facts]], tuple[Remark, ...]]  # what was done, as codes with numbers
     check: Callable[[PlanOf, Integers], None] | None = None  # refuse a table before anything is spent
     rebuild: Callable[[Publication[Facts]], list[str]] | None = None  # problems with a mechanism constructed for it
+    long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
+    as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
+    estimable: Callable[[Publication[Facts]], bool] = _is_told  # whether the analyst's side has an answer to anything
 
 
 PACKAGES = {
     "keep-distribution": "discreet.ways.keep_distribution",
     "row-by-row": "discreet.ways.row_by_row",
     "keep-sums": "discreet.ways.keep_sums",
+    "measure": "discreet.ways.measure",
 }
 
 

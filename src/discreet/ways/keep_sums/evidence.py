@@ -16,12 +16,21 @@ from discreet.ways.keep_sums.facts import KeptSums
 
 def evidence(publication: Publication[KeptSums], level: float) -> LatticeEstimate:
     """From the signed values, where the counts were made from them: these are biased, those are not."""
-    facts, signed = publication.record.facts, publication.measured
-    hidden = facts.mechanism.projected and signed is None
-    law = None if facts.mechanism.restricted or hidden else facts.mechanism.noise
-    why: Unknown | None = "unpublished" if hidden else "conditioned" if law is None else None
-    seen = publication.counts if signed is None else signed
+    facts, signed, why = publication.record.facts, publication.measured, _unknown(publication)
+    seen, law = publication.counts if signed is None else signed, facts.mechanism.noise if why is None else None
     return LatticeEstimate(seen, publication.categories, facts.invariants.kept, law, level, why)
+
+
+def estimable(publication: Publication[KeptSums]) -> bool:
+    return _unknown(publication) is None
+
+
+def _unknown(publication: Publication[KeptSums]) -> Unknown | None:
+    """Why nothing is known of the errors, if so."""
+    mechanism = publication.record.facts.mechanism
+    if mechanism.projected and publication.measured is None:
+        return "unpublished"
+    return "conditioned" if mechanism.restricted else None
 
 
 def errors(publication: Publication[KeptSums]) -> Errors | None:

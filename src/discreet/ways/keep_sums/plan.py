@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from discreet.lattice.laws import width_of
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.lattice.projection import require_projectable
 from discreet.lattice.tails import error_remark
@@ -33,8 +34,16 @@ class SumsPlan:
     @property
     def steps(self) -> tuple[Remark, ...]:
         noise = Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law)
-        more = (Remark("project"),) if self.spec.projected else ()
-        return Remark.of("keep", kept=", ".join(self.discloses)), noise, *self._most, *more
+        return Remark.of("keep", kept=", ".join(self.discloses)), noise, *self._most, *self._bounded
+
+    @property
+    def _bounded(self) -> tuple[Remark, ...]:
+        """How counts stay within their bounds."""
+        if self.spec.conditioned:
+            return (Remark.of("condition", empty=f"{float(width_of(self.lattice.law)):.2g}"),)
+        if self.spec.inequalities is not None:
+            return (Remark("meet-inequalities"),)
+        return (Remark("project"),) if self.spec.projected else ()
 
     @property
     def _most(self) -> tuple[Remark, ...]:

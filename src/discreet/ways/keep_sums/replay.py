@@ -17,16 +17,10 @@ from discreet.ways.keep_sums.prove import invariants_of
 def replay(publication: Publication[KeptSums]) -> list[str]:
     published, mechanism = publication.record.facts.invariants, publication.record.facts.mechanism
     counts, signed, invariants = publication.counts, publication.measured, invariants_of(publication)
-    problems = _sums(published, invariants, counts)
+    structure = structure_of(invariants)
+    problems = sums_fit(published, invariants, structure, counts)
     if problems:
         return problems
-    structure = structure_of(invariants)
-    if not np.array_equal(structure.determined + 1, published.determined):
-        problems.append("The rows that are determined by what is kept are not those listed.")
-    if structure.dimensions != published.dimensions:
-        problems.append("What is kept leaves another number of directions free than is said.")
-    if not np.array_equal(fixed_rows(structure, counts), published.fixed):
-        problems.append("The rows that kept sums fix, since no count is negative, are not those listed.")
     if mechanism.nonnegative and counts.min() < 0:
         problems.append("The table has a negative count.")
     if mechanism.inequalities is not None and not mechanism.inequalities.hold(counts):
@@ -36,6 +30,20 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     elif signed is not None and not problems:
         assert mechanism.projection is not None
         problems += _projection(structure, invariants, signed, counts, mechanism.projection)
+    return problems
+
+
+def sums_fit(published: InvariantFacts, invariants: Invariants, structure: Structure, counts: Integers) -> list[str]:
+    """That the table has every kept sum, and that what is said of them is so."""
+    problems = _sums(published, invariants, counts)
+    if problems:
+        return problems
+    if not np.array_equal(structure.determined + 1, published.determined):
+        problems.append("The rows that are determined by what is kept are not those listed.")
+    if structure.dimensions != published.dimensions:
+        problems.append("What is kept leaves another number of directions free than is said.")
+    if not np.array_equal(fixed_rows(structure, counts), published.fixed):
+        problems.append("The rows that kept sums fix, since no count is negative, are not those listed.")
     return problems
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, errors_of
+from discreet.report.errors import Errors, averaged, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
 from discreet.ways.row_by_row.facts import RowFacts
 
@@ -24,10 +22,10 @@ def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
 def errors(publication: Publication[RowFacts]) -> Errors | None:
     """By true count; and on average, for the counts that the release itself lets one expect."""
     mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
-    form, found = mechanism.form, errors_of(Mechanism(mechanism.name, mechanism.form))
+    form, made = mechanism.form, Mechanism(mechanism.name, mechanism.form)
     if not isinstance(form, NoiseThenMap):
-        shares = rows_evidence(publication, form, top=top).prior
-        return replace(found, typical=float(np.average(found.absolute, weights=shares)))
+        return averaged(made, publication.counts)
+    found = errors_of(made)
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged

@@ -13,8 +13,16 @@ from discreet.ways.row_by_row.plan import RowPlan
 
 def publish(plan: RowPlan, measured: Integers) -> Published[RowFacts]:
     form = plan.mechanism.form
-    clamp = form.clamp if isinstance(form, NoiseThenMap) else None
-    counts = measured if clamp is None else np.clip(measured, *clamp)
     facts = RowFacts(RowMechanism(plan.mechanism.name, form_parameters(form), form))
-    signed = None if clamp is None else measured
-    return Published(counts, signed, plan.guarantee, facts, plan.max_count, plan.certificate)
+    signed = None if _clamp(plan) is None else measured
+    return Published(as_drawn(plan, measured), signed, plan.guarantee, facts, plan.max_count, plan.certificate)
+
+
+def as_drawn(plan: RowPlan, measured: Integers) -> Integers:
+    clamp = _clamp(plan)
+    return measured if clamp is None else np.clip(measured, *clamp)
+
+
+def _clamp(plan: RowPlan) -> tuple[int, int | None] | None:
+    form = plan.mechanism.form
+    return form.clamp if isinstance(form, NoiseThenMap) else None

@@ -9,10 +9,10 @@ from discreet.ways.row_by_row.evidence import errors, evidence, steps
 from discreet.ways.row_by_row.facts import RowFacts
 from discreet.ways.row_by_row.plan import RowPlan, plan
 from discreet.ways.row_by_row.prove import prove
-from discreet.ways.row_by_row.publish import publish
+from discreet.ways.row_by_row.publish import as_drawn, publish
 from discreet.ways.row_by_row.replay import replay
 from discreet.ways.row_by_row.spec import RowByRow
 
 WAY: Way[RowByRow, RowPlan, Integers, RowFacts] = Way(
-    "row-by-row", RowByRow, RowFacts, plan, draw, publish, prove, replay, evidence, errors, steps
+    "row-by-row", RowByRow, RowFacts, plan, draw, publish, prove, replay, evidence, errors, steps, as_drawn=as_drawn
 )

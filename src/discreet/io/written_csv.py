@@ -1,0 +1,99 @@
+"""CSV as a release writes it: every table in one way only, so that nothing can be said by how it is written.
+
+UTF-8, commas, a line feed after every row, quotation marks around the cells that need them and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.io.csv_text import arrow_text, header_of
+from discreet.record.codec import Damaged
+
+NEEDS_QUOTES = r'[",\r\n]'
+BATCH = 1 << 16  # rows that are written at a time
+
+
+def write_csv(path: Path, frame: Any) -> None:
+    with path.open("wb") as file:
+        file.write(header_line(frame.column_names))
+        for piece in _rows(frame):
+            file.write(piece)
+
+
+def read_written(content: bytes, name: str, columns: Sequence[str]) -> Any:
+    """The table in a file of a release: text columns; refused if it has others than these, or is written otherwise."""
+    head = header_line(columns)
+    if not content.startswith(head):
+        raise Damaged(name, "its columns are not those of the schema")
+    try:
+        frame = arrow_text(content, list(columns), Path(name), skipped=header_of(head.decode())[1])
+    except BadInput as error:
+        raise Damaged(name, str(error)) from error
+    if not _is_written(frame, content, len(head)):
+        raise Damaged(name, "it is written in another way than releases are")
+    return frame
+
+
+def header_line(names: Sequence[str]) -> bytes:
+    return (",".join(map(_quoted, names)) + "\n").encode()
+
+
+def _quoted(name: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    return quoted if name == "" or any(mark in name for mark in '",\r\n') else name
+
+
+def _is_written(frame: Any, content: bytes, start: int) -> bool:
+    """Whether writing the rows again gives the same bytes."""
+    import pyarrow as pa
+
+    there = pa.py_buffer(content)
+    for piece in _rows(frame):
+        if start + piece.size > there.size or not there.slice(start, piece.size).equals(piece):
+            return False
+        start += piece.size
+    return bool(start == there.size)
+
+
+def _rows(frame: Any) -> Iterator[Any]:
+    """The rows as Arrow buffers."""
+    import pyarrow as pa
+
+    kind = pa.schema([(name, pa.string()) for name in frame.column_names])
+    for batch in frame.to_batches(BATCH):
+        yield _batch(pa.Table.from_batches([batch]).cast(kind))
+
+
+def _batch(texts: Any) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    out = pa.BufferOutputStream()
+    try:
+        arrow_csv.write_csv(texts, out, arrow_csv.WriteOptions(include_header=False, quoting_style="none"))
+    except pa.ArrowInvalid:  # a cell needs quotation marks; which cells get them must not depend on Arrow's version
+        return _joined(texts)
+    return out.getvalue()
+
+
+def _joined(texts: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lines = pc.binary_join_element_wise(*map(_cells, texts.columns), ",").combine_chunks()
+    whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n")
+    return pa.py_buffer(whole[0].as_buffer().to_pybytes() + b"\n")
+
+
+def _cells(column: Any) -> Any:
+    """The cells of a column of text as they are written."""
+    import pyarrow.compute as pc
+
+    text = pc.fill_null(column, "")
+    needed = pc.match_substring_regex(text, NEEDS_QUOTES)
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+    return pc.if_else(needed, quoted, text)
