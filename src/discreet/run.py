@@ -267,6 +267,7 @@ class _Reading:
     def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
         from discreet.lattice.invariants import parse_keep
+        from discreet.lattice.orders import parse_limit
         from discreet.record.codec import encode
         from discreet.ways.row_by_row.spec import is_file
 
@@ -275,6 +276,10 @@ class _Reading:
             words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
             kept = [encode(parse_keep(word, self.base)) if isinstance(word, str) else word for word in words]
             out["keep"] = kept
+        if "inequalities" in out:
+            listed = out["inequalities"] if isinstance(out["inequalities"], list) else [out["inequalities"]]
+            limits = [encode(parse_limit(one, self.base)) if isinstance(one, str) else one for one in listed]
+            out["inequalities"] = limits
         mechanism = out.get("mechanism")
         if isinstance(mechanism, str) and is_file(mechanism):
             out["mechanism"] = str(self.base / mechanism)

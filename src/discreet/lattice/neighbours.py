@@ -13,7 +13,7 @@ from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
 from discreet.lattice.structure import Part, Structure
-from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours, Remark
+from discreet.privacy.values import ONE_PERSON, Approximate, Change, Grade, Loss, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
 CONDITIONED: dict[Bound, Remark] = {
@@ -44,6 +44,8 @@ def protected_change(structure: Structure, contributions: int = 1) -> Change:
         )
     if any(np.any(part.sizes > 1) for part in structure.parts):
         return MOVED
+    if not structure.parts:
+        return ONE_PERSON
     if len(structure.untouched):
         return REARRANGED if contributions > 1 and any(part.free for part in structure.parts) else FREE_ROW
     return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
@@ -99,7 +101,8 @@ def remarks(
 
 def kept_remarks(law: str, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
     """The same of what is kept alone, whatever becomes of negative counts."""
-    said = (*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure))
+    kept = (_kept(invariants),) if invariants.kept else ()
+    said = (*_scaling(law, terms, structure), *kept, *_given_away(structure))
     return (*said, Remark("neighbourhood-destroyed")) if _destroyed(terms) else said
 
 

@@ -49,7 +49,9 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
 
 def invariants_of(publication: Publication[KeptSums]) -> Invariants:
     keys = {name: publication.categories.column(name).to_pylist() for name in publication.record.schema.keys}
-    return invariant_matrix(publication.record.facts.invariants.kept, keys, len(publication.counts))
+    facts = publication.record.facts
+    some = facts.mechanism.inequalities is None
+    return invariant_matrix(facts.invariants.kept, keys, len(publication.counts), some=some)
 
 
 def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:
