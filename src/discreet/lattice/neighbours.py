@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from discreet.errors import Infeasible
-from discreet.lattice.basis import shortest
+from discreet.lattice.basis import exchange, shortest
 from discreet.lattice.conditioning import Bound, bound_for
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
@@ -27,6 +27,10 @@ REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
 SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
 # a slice that changes is a two-way table, so at least a swap; and what it gains the others lose
 CORNERS = Change("smallest", distance=8, square=8, more=4, fewer=4, rows=8)
+
+
+# of sums that all cells are in equally many of: no change is odd, and one of two would need equal columns
+EXCHANGED = Change("smallest", distance=4, square=4, more=2, fewer=2, rows=4)
 
 
 def protected_change(structure: Structure, contributions: int = 1) -> Change:
@@ -56,6 +60,8 @@ def _smallest(part: Part) -> Change:
         return SWAPPED
     if part.box is not None:
         return CORNERS
+    if exchange(part.full) is not None:
+        return EXCHANGED
     vector, proved = shortest(part.kernel, part.dense)
     return Change(
         "smallest",

@@ -197,10 +197,10 @@ def lattice_sampler(
         found = f"no count of {invariants.cells} may be negative in a draw of all of them, and few draws are such"
         raise BadInput("l2 noise under inequalities was asked for", found, 'Use law l1, or nonnegative_by="project"')
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
-    _require_width(chosen, pieces)
+    _require_width(chosen, pieces, structure, terms.restricted)
     said = remarks(chosen, terms, structure, invariants, projected)
     promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
-    graded = _graded(promise, structure, pieces, allow_diagnosed, terms.restricted)
+    graded = _graded(promise, structure, chosen, pieces, allow_diagnosed, terms.restricted)
     plan = LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits, terms.bound, named)
     _require_often(plan)
     return plan
@@ -250,12 +250,14 @@ def _require_often(plan: LatticePlan) -> None:
         )
 
 
-def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
+def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...], structure: Structure, restricted: bool) -> None:
     """Refuse noise that the samplers at work would be at for hours, while nothing is spent."""
     width = width_of(law)
+    do = "Spend more" + (", or use law gaussian (with rho)" if law.name == "l1" and walks(structure) else "")
+    do = "Spend more" if restricted else do
     for name in dict.fromkeys(piece.name for piece in pieces):
         widest = WIDEST_DRAWN.get((name, law.name), WIDEST)
-        require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})")
+        require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})", do)
 
 
 def _law(
@@ -294,18 +296,36 @@ def plan_lattice(
 EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact, also in wide tables"
 
 
-def _advice(structure: Structure) -> str:
-    """What does work: Gaussian noise has a walk on whole tables and small lattices, and small chains have met."""
+def walks(structure: Structure) -> bool:
+    """Whether sums overlap, and Gaussian noise has a walk on all that do: on whole tables and small lattices."""
     overlapping = [part for part in structure.parts if part.free]
-    whole = [part.single and part.whole is not None for part in overlapping]
-    sizes = [part.dimensions for part in overlapping]
-    walks = all(known or size <= LARGEST_BASIS for known, size in zip(whole, sizes))
-    met = max(sizes) <= MOST_MET
-    return f"Use {'law gaussian (with rho)' if walks else EXACT}{', or allow diagnosed samples' if met else ''}"
+    known = (part.single and part.whole is not None for part in overlapping)
+    return bool(overlapping) and all(
+        one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping)
+    )
+
+
+def _advice(structure: Structure, restricted: bool = False) -> str:
+    """What does work; small chains have met."""
+    if restricted:
+        return f"{_advice(structure)}, with nonnegative_by project or negative counts"
+    met = max(part.dimensions for part in structure.parts if part.free) <= MOST_MET
+    use = "law gaussian (with rho)" if walks(structure) else EXACT
+    return f"Use {use}{', or allow diagnosed samples' if met else ''}"
+
+
+def _projects(structure: Structure, law: LatticeLaw) -> bool:
+    """Whether the signed noise has an exact sampler, so that its table can be projected."""
+    return all(piece.grade != "diagnosed" for piece in pieces_for(structure, law, False))
 
 
 def _graded(
-    promise: Guarantee, structure: Structure, pieces: tuple[Piece, ...], allow_diagnosed: bool, restricted: bool
+    promise: Guarantee,
+    structure: Structure,
+    law: LatticeLaw,
+    pieces: tuple[Piece, ...],
+    allow_diagnosed: bool,
+    restricted: bool,
 ) -> Guarantee:
     """The promise with the grade of its weakest sampler; a chain's distance from its law is charged to delta."""
     chains = [piece for piece in pieces if piece.grade == "diagnosed"]
@@ -317,7 +337,8 @@ def _graded(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            'Project instead (nonnegative_by="project"), or allow negative counts' if restricted else f"Use {EXACT}",
+            _advice(structure, restricted) if not restricted or not _projects(structure, law) else
+            'Project instead (nonnegative_by="project"), or allow negative counts',
         )
     if not allow_diagnosed:
         raise NotProven(
