@@ -103,7 +103,7 @@ def test_from_the_shell_and_from_a_file(
     assert dc.verify(tmp_path / "out").problems == ()
     again, _ = dc.run(spec, tmp_path / "again")
     assert len(again.mechanism.inequalities.least) == 6
-    words = f'[table]\nfile = "in.csv"\ncount = "n"\nkeys = ["area", "what"]\n[privacy]\nepsilon = 1\n'
+    words = '[table]\nfile = "in.csv"\ncount = "n"\nkeys = ["area", "what"]\n[privacy]\nepsilon = 1\n'
     spec.write_text(f'{words}[keep-sums]\ninequalities = "{ORDER}"\n')
     assert len(dc.run(dc.read_spec(spec), tmp_path / "third")[0].mechanism.inequalities.least) == 4
     capsys.readouterr()

@@ -103,7 +103,7 @@ def _vector(width: int, plus: tuple[int, ...], minus: tuple[int, ...]) -> Intege
 
 
 def exchange(matrix: Integers) -> tuple[int, int, int, int] | None:
-    """Columns i, j, k, l of a matrix of distinct 0/1 columns with as many ones each, and i + j = k + l, if there are any.
+    """Columns with i + j = k + l, if there are such, of a matrix of distinct 0/1 columns with as many ones each.
 
     Then two units moved from k and l to i and j are a smallest change: the sum of all entries cannot change, so the
     distance is even, and two units alone would need two equal columns.

@@ -300,9 +300,7 @@ def walks(structure: Structure) -> bool:
     """Whether sums overlap, and Gaussian noise has a walk on all that do: on whole tables and small lattices."""
     overlapping = [part for part in structure.parts if part.free]
     known = (part.single and part.whole is not None for part in overlapping)
-    return bool(overlapping) and all(
-        one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping)
-    )
+    return bool(overlapping) and all(one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping))
 
 
 def _advice(structure: Structure, restricted: bool = False) -> str:
@@ -337,8 +335,9 @@ def _graded(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            _advice(structure, restricted) if not restricted or not _projects(structure, law) else
-            'Project instead (nonnegative_by="project"), or allow negative counts',
+            _advice(structure, restricted)
+            if not restricted or not _projects(structure, law)
+            else 'Project instead (nonnegative_by="project"), or allow negative counts',
         )
     if not allow_diagnosed:
         raise NotProven(

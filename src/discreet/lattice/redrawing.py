@@ -1,7 +1,7 @@
 """Noise under inequalities: what they and the kept sums tie together is drawn again until they hold there.
 
-Every trial is a draw of the unconditioned law, and the first that meets them is taken: exactly the conditioned law. What
-nothing ties together is independent of each other, so each such component has a first trial of its own.
+Every trial is a draw of the unconditioned law, and the first that meets them is taken: exactly the conditioned law.
+What nothing ties together is independent of each other, so each such component has a first trial of its own.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Redrawing:
             place = np.full(self.structure.cells, -1, dtype=np.int64)
             place[cells] = np.arange(len(cells))
             rows = self.limits.about(place >= 0)
-            short = (rows.matrix[:, cells] @ tables.T).T < rows.least
+            short = rows.least > (rows.matrix[:, cells] @ tables.T).T
             trial, one = np.nonzero(short)
             wrong[trial, component[place[rows.matrix.indices[rows.matrix.indptr[one]]]]] = True
         if self.nonnegative:

@@ -1,8 +1,8 @@
 """Whether inequalities leave room for tables: if not, a few of them that contradict each other show it.
 
 B y >= b + t is tried with t as large as possible. If t cannot be above 0, multipliers m >= 0 and c with m B + c A = 0
-(A y = s the kept sums; <= 0, where no y is negative) and m b + c s >= 0 prove it: above 0 no table meets them, at 0 they
-hold only as equalities. Floats propose the multipliers; they are believed only where exact arithmetic agrees.
+(A y = s the kept sums; <= 0, where no y is negative) and m b + c s >= 0 prove it: above 0 no table meets them, at 0
+they hold only as equalities. Floats propose the multipliers; they are believed only where exact arithmetic agrees.
 """
 
 from __future__ import annotations
@@ -47,21 +47,19 @@ def conflict(
     return None if found is None else _proved(limits, nonnegative, found, kept)
 
 
-def _multipliers(
-    limits: Inequalities, nonnegative: bool, kept: tuple[csr_array, Integers] | None
-) -> Floats | None:
+def _multipliers(limits: Inequalities, nonnegative: bool, kept: tuple[csr_array, Integers] | None) -> Floats | None:
     """Of the inequalities and then of the kept sums, where the program finds no room."""
     from scipy.sparse import csr_array, hstack, vstack
 
     from discreet.program import LinearProgram, solve
 
     (number, cells), endless = limits.matrix.shape, np.inf
-    slack = -(np.diff(limits.matrix.indptr) > 0).astype(float)[:, None]  # of one about nothing there is none
+    slack = csr_array(-(np.diff(limits.matrix.indptr) > 0).astype(float)[:, None])  # of one about nothing there is none
     rows = csr_array(hstack([limits.matrix, slack]))
     low, high = limits.least.astype(float), np.full(number, endless)
     if kept is not None:
         sums, values = kept
-        rows = csr_array(vstack([rows, hstack([sums, np.zeros((sums.shape[0], 1))])]))
+        rows = csr_array(vstack([rows, hstack([sums, csr_array((sums.shape[0], 1), dtype=float)])]))
         low, high = np.concatenate([low, values]), np.concatenate([high, values])
     costs, lower, upper = np.zeros(cells + 1), np.full(cells + 1, -endless), np.full(cells + 1, endless)
     lower[:-1] = 0.0 if nonnegative else -endless

@@ -117,8 +117,8 @@ STEPS = {
     "free-noise": "Spend {price} on {law} noise for every row.",
     "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
     "downwards: an empty row will be published with up to about {empty} persons on average.",
-    "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from them. "
-    "How large errors become depends on how near the counts are to these, which is not looked at: none are simulated.",
+    "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from "
+    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are simulated.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
     "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "

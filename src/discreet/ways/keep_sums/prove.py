@@ -51,7 +51,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
 
 
 def kept_of(publication: Publication[KeptSums]) -> tuple[Invariants, Structure]:
-    """The kept sums and their structure, worked out once for a publication: they take half of a check of a million rows."""
+    """The kept sums and their structure, worked out once for a publication: half of what a million rows take."""
     if publication not in _WORKED_OUT:
         invariants = _invariants(publication)
         _WORKED_OUT[publication] = invariants, structure_of(invariants)
