@@ -118,7 +118,8 @@ STEPS = {
     "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
     "downwards: an empty row will be published with up to about {empty} persons on average.",
     "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from "
-    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are simulated.",
+    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are "
+    "simulated.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
     "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "
@@ -155,8 +156,8 @@ STEPS = {
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
     "free-noise-added": "Random noise was drawn for every row (sampler: {sampler}) and added.",
-    "inequalities-met": "The noise was drawn so that every inequality holds, which biases counts near their bounds away "
-    "from them.",
+    "inequalities-met": "The noise was drawn so that every inequality holds, which biases counts near their bounds "
+    "away from them.",
     "nothing-repaired": "Nothing was repaired.",
     "projected": "The signed values (the file of measurements) were replaced by the nearest counts that are not "
     "negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large ones "
