@@ -20,7 +20,7 @@ CONDITION = "Use nonnegative_by condition"
 
 @dataclass(frozen=True)
 class KeepSums(WaySpec):
-    """Keep sums exactly, or inequalities, or both: integer noise on the lattice that they leave free."""
+    """Keep sums exactly, or inequalities: noise on the lattice they leave."""
 
     name: ClassVar[str] = "keep-sums"
 
