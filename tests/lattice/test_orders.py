@@ -80,7 +80,9 @@ def test_it_holds_and_is_verified(keep: list[str], more: dict[str, Any], tmp_pat
     assert (np.diff(published, axis=1) >= 0).all()
     assert "nonnegative" not in more or published.min() >= 0
     out.save(tmp_path / "out")
-    assert dc.verify(tmp_path / "out").problems == ()
+    verified = dc.verify(tmp_path / "out")
+    assert verified.problems == ()
+    assert ("the table has every kept sum" in verified.checked) == bool(keep)
     assert dc.plan(TABLE, epsilon=1, keep=keep, inequalities=ORDER, **more).steps
 
 
