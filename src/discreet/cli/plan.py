@@ -38,7 +38,8 @@ def _lines(made: Plan) -> Iterator[str]:
         yield "Standard deviation of every answer, and its share of the budget:"
     for one in made.questions:
         yield f"  {one['name']:<30} {one['sd']:10.4g} {float(Fraction(one['share'])):8.1%}"
-    yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
+    if made.expected:
+        yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
     for row in made.expected:
         yield f"  {row.shape:<12} {row.count_error:10.3g} {row.distribution_error:10.3g}"
 

@@ -76,9 +76,9 @@ REMARKS = {
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
     "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept "
     "sums, which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
-    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning. The law then depends "
-    "on the table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from "
-    "them.",
+    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning, and only tables that "
+    "meet them are compared. The law then depends on the table, so the promise counts the noise twice (gamma = 1), and "
+    "counts near the bounds are biased away from them.",
     "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that; counts near the bounds are biased away from them.",
     "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
@@ -114,9 +114,12 @@ STEPS = {
     "noise-at-most-l2": "With a chance of at least {chance} the root of the mean squared change by the noise is at "
     "most {error}.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
+    "free-noise": "Spend {price} on {law} noise for every row.",
     "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
     "downwards: an empty row will be published with up to about {empty} persons on average.",
-    "meet-inequalities": "Draw it so that every inequality holds, which biases sums near their bounds away from them.",
+    "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from "
+    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are "
+    "simulated.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
     "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "
@@ -152,6 +155,9 @@ STEPS = {
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
+    "free-noise-added": "Random noise was drawn for every row (sampler: {sampler}) and added.",
+    "inequalities-met": "The noise was drawn so that every inequality holds, which biases counts near their bounds "
+    "away from them.",
     "nothing-repaired": "Nothing was repaired.",
     "projected": "The signed values (the file of measurements) were replaced by the nearest counts that are not "
     "negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large ones "
