@@ -110,8 +110,10 @@ class Spread:
 
     @cached_property
     def widths(self) -> dict[tuple[Question, float], Floats]:
-        """Half widths of intervals that were asked for before."""
-        return {}
+        """Half widths of intervals that were asked for before, whatever was measured."""
+        found: dict[tuple[Question, float], Floats]
+        found = self.design.worked_out.setdefault(tuple(sorted(self.variances.items())), {})
+        return found
 
     def known(self, question: Question) -> bool:
         """Whether what was measured says anything about it."""

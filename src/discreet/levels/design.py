@@ -47,6 +47,11 @@ class LevelDesign:
         """With all rows, as it is."""
         return self
 
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """What takes long and is the same whatever was measured, by the variances of the noise."""
+        return {}
+
     @property
     def last(self) -> int:
         """The level of the leaves."""

@@ -25,7 +25,7 @@ from discreet.levels.loss import loss_of
 from discreet.levels.ragged import RaggedDesign
 
 FLOOR = 10  # thousandths that each question asked gets at least: 1%
-FLOORS = PARTS // 10  # all floors together: with more than 10 questions each is lower, so that nine tenths are chosen
+MANY = 25  # questions: with more of them a floor is the least that a share can be, or floors would settle the division
 CANDIDATES = 1024  # a gradient for so many takes milliseconds
 
 
@@ -123,8 +123,7 @@ def _coarse_first(question: Question) -> tuple[int, int, tuple[int, ...]]:
 
 def _floors(asked: Sequence[bool]) -> Integers:
     """Thousandths that each question has at least, if it is asked."""
-    each = max(1, min(FLOOR, FLOORS // max(1, sum(asked))))
-    return np.where(asked, each, 0)
+    return np.where(asked, FLOOR if sum(asked) <= MANY else 1, 0)
 
 
 def _cells_alone(

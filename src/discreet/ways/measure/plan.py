@@ -239,6 +239,8 @@ def _steps(made: MeasurePlan) -> list[Remark]:
         name, entries = str(made.layout.name(question)), design.entries(question)
         found.append(Remark.of("measure-question", price=price, question=name, entries=entries, deviation=deviation))
     found += [Remark("combine"), Remark("make-one-table")]
+    if not spread.known(design.cells):
+        found.append(Remark.of("make-cells-alike", cells=design.entries(design.cells)))
     ratio = made.chosen.loss / made.chosen.cells_alone
     if ratio > 1:
         found.append(Remark.of("cells-alone-are-better", percent=round(100 * (1 - 1 / ratio))))
