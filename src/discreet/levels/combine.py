@@ -152,15 +152,17 @@ class Spread:
         question's attributes at a node.
 
         The weight of a measurement is the covariance of its own estimate and the entry's, over its variance; and one
-        call of least squares, fed with the entry alone, gives all covariances.
+        call of least squares, fed with the entry alone, gives all covariances. Of components by other attributes than
+        the question's there is nothing in it.
         """
         design, variances = self.design, self.variances
-        told = {one: np.zeros(design.table_shape(one)) for one in variances}
+        told = {one: np.zeros(design.table_shape(one)) for one, variance in variances.items() if not variance}
         fed = question if variances.get(question) else self._finer(question)
         entry = np.zeros(design.table_shape(question))
         entry.reshape(len(entry), -1)[node, 0] = variances[fed]
         told[fed] = design.spread_out(entry, question, fed)
-        found = combine(design, told, variances)
+        parts = {r: _least_squares(design, r, self.passes[r], told, variances) for r in subsets(question.attributes)}
+        found = Combined(design, variances, parts)
         return {one: found.estimate(one) / variance for one, variance in variances.items() if variance}
 
     def _finer(self, question: Question) -> Question:
@@ -192,7 +194,7 @@ def _all_or_none(off: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Combined(Spread):
-    """The best unbiased estimates, component by component: a row for every node of a level."""
+    """The best unbiased estimates, component by component: a row for every node of a level. One left out is zero."""
 
     parts: dict[Component, tuple[Floats, ...]] = field(repr=False, default_factory=dict)
 
@@ -200,7 +202,7 @@ class Combined(Spread):
         """Signed, not rounded; an entry for every node and combination of the question's attributes."""
         shape = self.design.table_shape(question)
         out = np.zeros(shape)
-        for r in subsets(question.attributes):
+        for r in (one for one in subsets(question.attributes) if one in self.parts):
             others = self.design.size(question.attributes) / self.design.size(r)
             wide = [shape[0], *(self.design.shape[a] if a in r else 1 for a in question.attributes)]
             out += self.parts[r][question.level].reshape(wide) / others

@@ -157,7 +157,7 @@ def _asked(layout: Layout, spec: Measure) -> tuple[tuple[Question, ...], dict[Qu
     found: dict[Question, Asked] = {}
     for one in spec.measure:
         question = layout.question(one.what)
-        if question in found and one.share != found[question].share:
+        if question in found and (one.share, found[question].share) != (None, None):
             what = f"{found[question]} and {one} were asked for"
             raise BadInput(what, f"they are the same question, {layout.name(question)}", "Name it once")
         found[question] = one
