@@ -55,7 +55,7 @@ class Geometric:
         steps = -k if k < 0 else k + 1
         size = bits + 2 * steps.bit_length() + SPARE_BITS
         least, most = _power(q, p, steps, size)
-        low, high = least * p // (p + q) >> size - bits, -(-(-(-most * p // (p + q))) >> size - bits)
+        low, high = (least * p // (p + q)) >> (size - bits), -((-most * p // (p + q)) >> (size - bits))
         return (low, high) if k < 0 else ((1 << bits) - high, (1 << bits) - low)
 
     def chance_below(self, k: int) -> Fraction:

@@ -9,6 +9,8 @@ decide between equals.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Flags, Integers, Objects, Words
@@ -97,14 +99,14 @@ def _swapped(pairs: Objects) -> Objects:
     return pairs.reshape(-1, 2)[:, ::-1].reshape(-1)
 
 
-def _narrow(size: int) -> Objects:
+def _narrow(size: int) -> Any:
     """The type of so many places: small numbers are gathered sooner."""
     return np.int32 if size < 1 << 31 else np.int64
 
 
 def _first_of_cycle(following: Objects) -> Objects:
     """The smallest place on each place's cycle: twice as far is seen every time."""
-    label = np.minimum(np.arange(len(following), dtype=following.dtype), following)
+    label: Objects = np.minimum(np.arange(len(following), dtype=following.dtype), following)
     while True:
         following = following[following]
         seen = np.minimum(label, label[following])

@@ -125,8 +125,8 @@ STEPS = {
     "free, it looks at nothing secret.",
     "make-one-table": "Make one table of whole numbers, none negative, whose sums are near to the estimates at every "
     "level: free, for the same reason.",
-    "make-cells-alike": "The {cells} cells are not told by these: within the sums that are told, they will be as alike as "
-    "can be. Measure cells to have them, too.",
+    "make-cells-alike": "The {cells} cells are not told by these: within the sums that are told, they will be as alike "
+    "as can be. Measure cells to have them, too.",
     "cells-alone-are-better": "To measure the cells alone would make the sum of all squared errors smaller by "
     "{percent}%: margins pay where many cells add up to one number.",
     # of a release

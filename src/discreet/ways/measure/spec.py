@@ -29,7 +29,7 @@ class Measure(WaySpec):
 
     measure: tuple[Asked, ...] | Auto = option(
         AUTO, "what to measure: total, margin:A,B, cells, each with an optional share (margin:state@1/4); or auto: all "
-        "levels, all margins up to two ways, and the cells of a table that has no more of them", kind=list, metavar="WHAT",
+        "levels, all margins up to two ways, and the cells where these are no more", kind=list, metavar="WHAT",
     )  # fmt: skip
     levels: tuple[str, ...] = option(
         (), "nested columns, coarse to fine: state,county,precinct; found by themselves where rows are not all "
