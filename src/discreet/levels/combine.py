@@ -141,11 +141,11 @@ class Spread:
 
     def of_sum(self, weights: Floats) -> float:
         """The variance of the estimate of any weighted sum of cells; infinite where it is not known."""
-        total = 0.0
+        total, largest = 0.0, float(np.abs(weights).max(initial=0.0)) or 1.0
         for r in subsets(self.design.attributes):
             others = self.design.size(self.design.attributes) / self.design.size(r)
-            total += self._on_tree(r, component(self.design, weights, self.design.cells, r) / others)
-        return total
+            total += self._on_tree(r, component(self.design, weights / largest, self.design.cells, r) / others)
+        return total * largest**2
 
     def noise_weights(self, question: Question, node: int) -> dict[Question, Floats]:
         """How much of every noise that was drawn is in the estimate of one entry: that of the first combination of the
@@ -188,7 +188,7 @@ class Spread:
 
 
 def _all_or_none(off: Floats) -> float:
-    """Of something of which nothing is known: nothing, if it is not asked for."""
+    """Of something of which nothing is known: nothing, if it is not asked for. The largest weight is one."""
     return float(np.inf) if float(off.max(initial=0.0)) > 1e-18 else 0.0
 
 
