@@ -28,13 +28,13 @@ from discreet.ways.measure.spec import Measure
 from discreet_lab.levels.tables import LevelsTable
 
 T = TypeVar("T")
-ROUNDS = 7  # the middle of so many: others use the machine, too
+ROUNDS = 7  # the middle of so many: others use the machine and its caches, too
 GIGABYTE = 1e9
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Of one release, in seconds and bytes: medians over rounds, in each of which every step is timed once."""
+    """Of one release, in seconds of the processor and bytes: medians over rounds, in each of which every step is timed once."""
 
     rows: int
     search: float  # for the shares
