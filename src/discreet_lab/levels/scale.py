@@ -34,7 +34,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class Scale:
-    """Of one release, in seconds of the processor and bytes: medians over rounds, in each of which every step is timed once."""
+    """Of one release, in bytes and processor seconds: medians over rounds, each step timed once in each."""
 
     rows: int
     search: float  # for the shares
