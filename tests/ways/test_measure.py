@@ -324,6 +324,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "with max_count": ({"measure": "auto", "max_count": 5}, "together with measure"),
     "keep one sum": ({"measure": "auto", "keep": "sum:state=s0"}, "only total and margins"),
     "a number": ({"measure": 5}, "no question"),
+    "levels in the wrong order": ({"measure": "auto", "levels": ["county", "state"]}, "Name state before county"),
+    "levels that are no names": ({"measure": "auto", "levels": 5}, "not names of columns"),
+    "shares beside auto": ({"measure": "auto", "shares": {"total": "1/2"}}, "beside measure = 'auto'"),
+    "one question by two names": ({"measure": ["margin:state,county@1/2", "cells@1/2"]}, "the same question, cells"),
 }
 
 

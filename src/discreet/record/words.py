@@ -84,7 +84,7 @@ REMARKS = {
     "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
     "one-table": "No count is negative, and all published sums are sums of the published counts: these were fitted to "
-    "the noisy answers, which costs no privacy. They are slightly biased by it; the estimates beside them are not.",
+    "the noisy answers, which costs no privacy. They are biased by it; the estimates beside them are not.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
     "delta = {delta}.",
 }
@@ -128,6 +128,8 @@ STEPS = {
     "free, it looks at nothing secret.",
     "make-one-table": "Make one table of whole numbers, none negative, whose sums are near to the estimates at every "
     "level: free, for the same reason.",
+    "make-cells-alike": "The {cells} cells are not told by these: within the sums that are told, they will be as alike "
+    "as can be. Measure cells to have them, too.",
     "cells-alone-are-better": "To measure the cells alone would make the sum of all squared errors smaller by "
     "{percent}%: margins pay where many cells add up to one number.",
     # of a release
@@ -176,6 +178,8 @@ STEPS = {
     "one-table-made-and-mapped": "One table of whole numbers, none negative, was fitted to these estimates level by "
     "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
     "distribution of counts is kept as well as the sums allow. This costs no privacy either.",
+    "cells-made-alike": "What was measured does not tell single cells: within the sums that it tells, the table has "
+    "them as alike as can be. Use it for these sums alone.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
     "ones downwards: an empty row is published with up to about {empty} persons on average.",
 }
