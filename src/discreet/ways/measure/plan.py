@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,15 @@ if TYPE_CHECKING:
 WIDEST = 1 << 28  # deviations of noise: a question that is told so badly is not told at all
 
 
+@dataclass(frozen=True)
+class PlannedAnswer:
+    """A question, its share of the budget, and the standard deviation of its answers."""
+
+    name: str
+    share: str
+    sd: float
+
+
 @dataclass(frozen=True, eq=False)
 class MeasurePlan:
     """Questions with their noise, and what is kept."""
@@ -86,14 +95,12 @@ class MeasurePlan:
         return tuple(_steps(self))
 
     @property
-    def questions(self) -> list[dict[str, Any]]:
+    def questions(self) -> list[PlannedAnswer]:
         """Name, share and standard deviation of every answer, for a plan."""
         spread, found = self.spread, []
         for question in self.answered:
             share, deviation = self.chosen.shares.get(question, Fraction(0)), deviation_of(spread, question)
-            found.append(
-                {"name": str(self.layout.name(question)), "share": str(share), "sd": float(f"{deviation:.4g}")}
-            )
+            found.append(PlannedAnswer(str(self.layout.name(question)), str(share), float(f"{deviation:.4g}")))
         return found
 
 
