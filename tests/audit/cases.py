@@ -130,4 +130,24 @@ def _distributions() -> list[Case]:
     return [*found, Case("transport, two each", ONE | plain, (0, 1, 3), (1, 2, 3), {"k": "abc"}, 2, repeated=True)]
 
 
-CASES = [*_rows(), *_sums(), *_distributions()]
+def _margins() -> list[Case]:
+    """Margins are measured: every question tells of the same person."""
+    square = {"keys": {"r": "aabb", "c": "xyxy"}}
+    added = square | {"one": (0, 1, 1, 0), "other": (1, 1, 1, 0)}
+    moved = square | {"one": (1, 0, 1, 0), "other": (0, 1, 1, 0)}
+    swapped = square | {"one": (0, 1, 1, 0), "other": (1, 0, 0, 1)}
+    nested = {"keys": {"s": "aab", "t": "xyz"}, "one": (0, 1, 1), "other": (0, 2, 1)}  # rows are missing
+    three, levels = {"measure": ["total", "margin:r", "cells"]}, {"measure": "auto", "levels": "s,t"}
+    two_margins = {"measure": ["margin:r,c"], **TWO_WAY}
+    return [
+        Case("measure", ONE | three, **added, repeated=True, off=OFF),
+        Case("measure, total kept", ONE | three | TOTAL, **moved, repeated=True, off=OFF),
+        Case("measure, both margins kept", ONE | two_margins, **swapped, repeated=True, off=OFF),
+        Case("measure, levels", ONE | levels, **nested, repeated=True, slow=True, off=OFF),
+        Case("measure, rho", RHO | three, **added, repeated=True, off=RHO_OFF, enough=100_000),
+        Case("measure, delta", DELTA | three, **added, repeated=True),
+        Case("measure, two each", ONE | three, **added | {"other": (1, 2, 1, 0)}, contributions=2, repeated=True),
+    ]
+
+
+CASES = [*_rows(), *_sums(), *_distributions(), *_margins()]

@@ -151,7 +151,8 @@ class Planned(Protocol):
         """Each step and its price, as codes with numbers."""
 
     # Two more, for the ledger; a plan that lacks them is charged as if nothing good were known of it.
-    # apart: whether what is measured of one row does not depend on other rows, so that squared lengths add up.
+    # apart: whether no answer is pushed the same way by what a person leaves and by what a person comes to, as where
+    # rows are measured one by one or added up: then squared lengths add up.
     # law: the name of the mechanism, or of the law of its noise.
 
 
