@@ -403,3 +403,13 @@ def test_any_names_of_keys_are_sorted_and_filled(names: tuple[str, str]) -> None
     assert filled.counts.tolist() == [0, 1, 2, 0]
     with pytest.raises(dc.BadInput, match="rows 1 and 2 have the same"):
         dc.table(rows.set_column(0, first, pa.array(["b", "b"])), "n", keys=[first])
+
+
+def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("k,n\nTotal,x\na,-1\nb,1.5\nc,\nd,2\n")
+    with pytest.raises(BadInput) as error:
+        dc.read_table(tmp_path / "t.csv", "n")
+    found = error.value.found
+    for words in ("mean a total", "row 1, column 'n' is not a number", "row 2, column 'n' is negative"):
+        assert words in found
+    assert "row 3, column 'n' is not a whole number" in found and "row 4, column 'n' is missing" in found

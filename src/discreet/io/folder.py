@@ -114,7 +114,8 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
 
 
 def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
-    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error))
+    do = "Make room there, or name another folder"
+    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error), do)
 
 
 def check_format(format: str | None) -> str | None:
