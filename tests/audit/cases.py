@@ -144,7 +144,7 @@ def _margins() -> list[Case]:
         Case("measure, total kept", ONE | three | TOTAL, **moved, repeated=True, off=OFF),
         Case("measure, both margins kept", ONE | two_margins, **swapped, repeated=True, off=OFF),
         Case("measure, levels", ONE | levels, **nested, repeated=True, slow=True, off=OFF),
-        Case("measure, rho", RHO | three, **added, repeated=True, off=RHO_OFF, enough=100_000),
+        Case("measure, rho", RHO | three, **added, repeated=True, off=RHO_OFF),
         Case("measure, delta", DELTA | three, **added, repeated=True),
         Case("measure, two each", ONE | three, **added | {"other": (1, 2, 1, 0)}, contributions=2, repeated=True),
     ]
