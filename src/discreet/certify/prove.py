@@ -280,7 +280,8 @@ def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Cer
         return _certify_rows(rows, epsilon, delta)
     needed, odds = noise.delta(epsilon), _noise_odds(noise, delta)
     if needed <= delta:
-        return Certificate(True, epsilon, delta, odds, None, noise.grade)
+        enough = epsilon.bounds()[1]  # the search for the least odds ends a little above them
+        return Certificate(True, epsilon, delta, None if odds is None else min(odds, enough), None, noise.grade)
     lacking = needed if delta or worst is None else None
     witness = Witness(0, 1, 0, worst, epsilon.bounds()[0], lacking)
     return Certificate(False, epsilon, delta, odds, witness, "refuted")

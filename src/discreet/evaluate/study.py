@@ -22,7 +22,7 @@ from discreet.errors import BadInput, choose
 from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.evaluate.pool import outcomes
 from discreet.lattice.laws import LAWS
-from discreet.laws import laws
+from discreet.laws import calibrated_laws
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
 from discreet.privacy import Approximate, Pure, loss_of, pure_only
 from discreet.table import Table
@@ -226,7 +226,7 @@ def exact_errors(job: Job, truth: Integers, setting: Setting) -> dict[tuple[str,
 
 def _takes_delta(method: str) -> bool:
     """Only Gaussian noise needs a delta; other noise refuses it."""
-    law = laws().get(method)
+    law = calibrated_laws().get(method)
     return method == "gaussian" or (law is not None and not law.pure)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
-from discreet.privacy.values import Concentrated, Guarantee, Neighbours, Pure, Remark
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Pure, Remark
 
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
@@ -53,6 +53,7 @@ REMARKS = {
     "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
+    "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
     "treated so stay unbiased.",
@@ -93,6 +94,7 @@ STEPS = {
     # of a plan
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
+    "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
@@ -258,8 +260,9 @@ def guarantee(promise: Guarantee) -> str:
 def core(promise: Guarantee) -> str:
     """The promise in one sentence."""
     said, loss = unit(promise.unit), promise.loss
+    delta = loss.delta_in_words if isinstance(loss, Approximate) else "0"
     factor = "" if loss.epsilon is None else decimal_above(loss.epsilon.bounds()[1], 4)
-    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=decimal_above(loss.delta, 15), parameters=loss)
+    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=delta, parameters=loss)
 
 
 def unit(at: Neighbours) -> str:

@@ -14,6 +14,8 @@ from discreet.ways.row_by_row.plan import RowPlan
 def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
     """A noisy value, or a drawn one, for each row."""
     form, top = plan.mechanism.form, plan.max_count
+    if plan.min_count is not None:
+        counts = np.maximum(counts, plan.min_count)
     if isinstance(form, NoiseThenMap):
         return form.noise.add(counts, bits, top)
     assert top is not None

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from discreet.certify.prove import privacy_profile
+from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
+from discreet.numbers import Epsilon, digits_above
+from discreet.privacy.price import group_delta
 from discreet.privacy.values import (
     ROWS_ARE_PUBLIC,
     Approximate,
@@ -21,6 +25,7 @@ from discreet.privacy.values import (
 )
 
 OWN = "own"
+DELTA_DIGITS = 6  # of a delta that is worked out: rounded up, it is too large by a part in 100,000 at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +35,7 @@ class RowMechanism:
     name: str
     parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
+    min_count: int | None = None  # smaller counts are treated as it
 
     @property
     def noise(self) -> NoiseLaw | None:
@@ -38,6 +44,11 @@ class RowMechanism:
     @property
     def max_count(self) -> int | None:
         return Mechanism(self.name, self.form).max_count
+
+
+def described(mechanism: Mechanism, min_count: int | None = None) -> RowMechanism:
+    """As a record has it."""
+    return RowMechanism(mechanism.name, form_parameters(mechanism.form), mechanism.form, min_count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +66,26 @@ def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
     return Pure(loss.epsilon.times(Fraction(1, contributions)))
 
 
+def has_own_delta(form: Form) -> bool:
+    """Whether the delta of the mechanism is worked out from it, and not asked for."""
+    return isinstance(form, NoiseThenMap) and not getattr(form.noise, "calibrates", True)
+
+
+def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approximate, Approximate]:
+    """What one unit costs at its share of epsilon, and what a person does: the least delta there is, rounded up.
+
+    Units of one person are steps one after another, in whatever rows they are.
+    """
+    each = epsilon if contributions == 1 else epsilon.times(Fraction(1, contributions))
+    delta = privacy_profile(Mechanism("", proved_form(form)), each)
+    unit = Approximate(each, Fraction(digits_above(delta, DELTA_DIGITS)))
+    whole = group_delta(unit.delta, each, contributions)
+    if whole >= 1:
+        found = f"for a person counted up to {contributions} times its delta comes to 1 or more, which promises nothing"
+        raise BadInput("bounded noise was asked for", found, "Give more support, less truth or more epsilon")
+    return unit, unit if contributions == 1 else Approximate(epsilon, whole)
+
+
 def price_of(form: Form) -> Loss | None:
     """What one unit costs by the noise alone; a matrix has none."""
     return form.noise.price() if isinstance(form, NoiseThenMap) else None
@@ -67,7 +98,7 @@ def by_ratio(price: Loss | None, loss: Loss, contributions: int) -> bool:
 
 def neighbours(price: Loss | None, loss: Loss, contributions: int) -> Neighbours:
     """One person more or less; what a unit costs is the noise's own price, or a share of the promise."""
-    rate = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
+    rate: Loss = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
     return one_person(rate, contributions)
 
 
@@ -75,11 +106,13 @@ def grade_of(price: Loss | None, loss: Loss) -> Grade:
     return "enclosed" if isinstance(price, Concentrated) and isinstance(loss, Approximate) else "exact"
 
 
-def remarks(form: Form) -> tuple[Remark, ...]:
+def remarks(mechanism: RowMechanism) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
+    form = mechanism.form
     if isinstance(form, NoiseThenMap) and form.clamp is None:
         return ROWS_ARE_PUBLIC, Remark("counts-may-be-negative")
-    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count)
+    bottom = () if mechanism.min_count is None else (Remark.of("bottom-coded", min_count=mechanism.min_count),)
+    return ROWS_ARE_PUBLIC, *top_coded(mechanism.max_count), *bottom
 
 
 def proved_form(form: Form) -> Form:
