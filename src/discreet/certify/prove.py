@@ -13,7 +13,7 @@ import numpy as np
 from discreet.certify.rows import ExactRows, exact_rows
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw, least_epsilon
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
+from discreet.mechanism import EdgeThenNoise, Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
@@ -108,8 +108,8 @@ def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certifi
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
     """The smallest r with T[i, j] <= r T[k, j] for all neighbouring i, k."""
     form = mechanism.form
-    if isinstance(form, Weights):
-        worst = _worst_ratio(_rows_of(form))
+    if isinstance(form, (Weights, EdgeThenNoise)):
+        worst = _worst_ratio(_rows_of(mechanism.weights))
         return None if worst.ratio is None else max(worst.ratio, Fraction(1))
     if isinstance(form, Exponents):
         return form.odds ** _largest_step(form)

@@ -22,8 +22,9 @@ from discreet.laws.staircase import Staircase
 from discreet.privacy import Loss, Pure
 
 __all__ = [
-    "Bounded", "Gaussian", "Geometric", "NoiseLaw", "Staircase", "calibrated_laws", "draw_noise", "law_json", "law_named", "law_of_json",
-    "law_parameters", "laws", "least_epsilon", "one_sided_geometric", "register", "standard_noise",
+    "Bounded", "Gaussian", "Geometric", "NoiseLaw", "Staircase", "calibrated_laws", "draw_noise", "law_json",
+    "law_named", "law_of_json", "law_parameters", "laws", "least_epsilon", "one_sided_geometric", "register",
+    "standard_noise",
 ]  # fmt: skip
 
 

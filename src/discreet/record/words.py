@@ -151,6 +151,13 @@ STEPS = {
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
+    "zero, so that counts below {support} come out too large on average; all others are right on average.",
+    "near-zero-never": "No count is off by more than {support}, and every count is right on average.",
+    "near-zero-unbiased": "No count is off by more than {support}, and every count but 0 is right on average; how "
+    "often a count below {support} is published as it is depends on the count.",
+    "near-zero-both": "No count is off by more than {support}, every count but 0 is right on average, and all are "
+    "published as they are equally often.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",

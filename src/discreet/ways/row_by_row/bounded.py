@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from discreet.errors import BadInput
 from discreet.laws import Bounded
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import Form, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, digits_above, text
 from discreet.privacy.values import Approximate, Loss, Pure, odds_only
 from discreet.ways.row_by_row.facts import worked_out
-from discreet.ways.row_by_row.spec import BOUNDED, RowByRow
+from discreet.ways.row_by_row.spec import BOTH, BOUNDED, CLAMPED, RowByRow
 
 TRIED = 24  # halvings of an interval of truths or epsilons, or doublings of a support: enough to advise
 LARGEST_ADVISED = 1 << 12  # support: nobody publishes counts that are off by more
@@ -31,10 +31,16 @@ def _each(epsilon: Epsilon, people: int) -> Epsilon:
     return epsilon if people == 1 else epsilon.times(Fraction(1, people))
 
 
-def form_of(spec: RowByRow, each: Epsilon) -> NoiseThenMap:
-    """The noise, cut off at the ends: what leaves the range of counts is put at its end."""
+def form_of(spec: RowByRow, each: Epsilon) -> Form:
+    """The noise, cut off at the ends: what leaves the range of counts is put at its end. Or with rows of their own for
+    small counts, which nothing needs that is raised to the support."""
     assert isinstance(spec.truth, Fraction) and spec.support is not None, "checked when it was asked for"
-    return NoiseThenMap(Bounded(each.odds(), spec.truth, spec.support), (0, spec.max_count))
+    noise, first = Bounded(each.odds(), spec.truth, spec.support), spec.min_count or 0
+    if spec.small_counts in (None, CLAMPED) or first >= spec.support:
+        return NoiseThenMap(noise, (0, spec.max_count))
+    from discreet.build.bounded_edge import edge_of
+
+    return edge_of(noise, first, always_true=spec.small_counts == BOTH, top=spec.max_count).form
 
 
 def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) -> BadInput:
@@ -47,6 +53,7 @@ def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) 
         except BadInput:
             return False
 
+    spec = replace(spec, small_counts=None) if spec.small_counts == BOTH else spec
     epsilon, truth, support = asked.epsilon, spec.truth, spec.support
     assert isinstance(truth, Fraction) and support is not None
     wider = _first(lambda k: enough(replace(spec, support=support + k), epsilon), LARGEST_ADVISED)

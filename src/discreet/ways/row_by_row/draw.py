@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.mechanism import NoiseThenMap
+from discreet.mechanism import EdgeThenNoise, NoiseThenMap
 from discreet.sample.bits import Bits
-from discreet.sample.rows import draw_rows
+from discreet.sample.rows import draw_from_the_edge, draw_rows
 from discreet.ways.row_by_row.plan import RowPlan
 
 
@@ -18,5 +18,7 @@ def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
         counts = np.maximum(counts, plan.min_count)
     if isinstance(form, NoiseThenMap):
         return form.noise.add(counts, bits, top)
+    if isinstance(form, EdgeThenNoise):
+        return draw_from_the_edge(form, counts, bits)
     assert top is not None
     return draw_rows(form, np.minimum(counts, top), bits)

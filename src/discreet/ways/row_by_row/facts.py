@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.certify.prove import privacy_profile
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
+from discreet.mechanism import EdgeThenNoise, Form, Mechanism, NoiseThenMap, form_parameters
 from discreet.numbers import Epsilon, digits_above
 from discreet.privacy.price import group_delta
 from discreet.privacy.values import (
@@ -39,7 +39,7 @@ class RowMechanism:
 
     @property
     def noise(self) -> NoiseLaw | None:
-        return self.form.noise if isinstance(self.form, NoiseThenMap) else None
+        return self.form.noise if isinstance(self.form, (NoiseThenMap, EdgeThenNoise)) else None
 
     @property
     def max_count(self) -> int | None:
@@ -68,7 +68,40 @@ def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
 
 def has_own_delta(form: Form) -> bool:
     """Whether the delta of the mechanism is worked out from it, and not asked for."""
-    return isinstance(form, NoiseThenMap) and not getattr(form.noise, "calibrates", True)
+    return isinstance(form, (NoiseThenMap, EdgeThenNoise)) and not getattr(form.noise, "calibrates", True)
+
+
+def near_zero(mechanism: RowMechanism) -> tuple[Remark, ...]:
+    """What becomes of counts that bounded noise would lead below 0: as the mechanism itself has it."""
+    form = mechanism.form
+    if not has_own_delta(form):
+        return ()
+    assert isinstance(form, (NoiseThenMap, EdgeThenNoise))
+    reach, first = form.noise.centre[1], mechanism.min_count or 0
+    if isinstance(form, NoiseThenMap):
+        code = "near-zero-clamped" if first < reach else "near-zero-never"
+    else:
+        code = "near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased"
+    return (Remark.of(code, support=reach),)
+
+
+def keeps_its_promises(form: EdgeThenNoise) -> bool:
+    """Whether no row leads further than the noise does, all from 1 on are right on average, and the truth has its
+    chance from the largest error of the noise on."""
+    reach = form.noise.centre[1]
+    for count, row in enumerate(form.edge.rows, form.first):
+        if any(weight and abs(output - count) > reach for output, weight in enumerate(row)):
+            return False
+        if count and sum(output * weight for output, weight in enumerate(row)) != count * form.edge.total:
+            return False
+    return _is_true(form, max(reach, form.first))
+
+
+def _is_true(form: EdgeThenNoise, least: int) -> bool:
+    """Whether every count from `least` on is published as it is with the chance that the noise has."""
+    chance = form.noise.chance_below(0) - form.noise.chance_below(-1)
+    rows = form.edge.rows[least - form.first :]
+    return all(Fraction(row[count], form.edge.total) == chance for count, row in enumerate(rows, least))
 
 
 def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approximate, Approximate]:

@@ -15,6 +15,7 @@ from discreet.ways.row_by_row.facts import (
     by_ratio,
     described,
     grade_of,
+    near_zero,
     neighbours,
     price_of,
     proved_form,
@@ -48,7 +49,7 @@ class RowPlan:
         raised = () if self.min_count is None else (Remark.of("raise-to", min_count=self.min_count),)
         price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
-        return (cut, *raised, price, *widened)
+        return (cut, *raised, price, *widened, *near_zero(described(self.mechanism, self.min_count)))
 
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.certify.prove import proof_of
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
+from discreet.mechanism import EdgeThenNoise, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, one_person
 from discreet.record.release import Publication, ReleaseRecord
@@ -18,6 +18,7 @@ from discreet.ways.row_by_row.facts import (
     by_ratio,
     grade_of,
     has_own_delta,
+    keeps_its_promises,
     neighbours,
     price_of,
     proved_form,
@@ -83,7 +84,10 @@ def _bounded(record: ReleaseRecord[RowFacts]) -> list[str]:
 
 def _name(mechanism: RowMechanism, loss: Loss, people: int) -> list[str]:
     form = mechanism.form
-    if isinstance(form, NoiseThenMap):
+    if isinstance(form, EdgeThenNoise):
+        fits = mechanism.name == form.noise.name and form.first == (mechanism.min_count or 0)
+        fits = fits and keeps_its_promises(form)
+    elif isinstance(form, NoiseThenMap):
         fits = form.map is None and (form.clamp is None or form.clamp[0] == 0)
         fits = fits and (form.clamp is None or form.range is not None or form.noise.name in ("geometric", BOUNDED))
         if mechanism.name == SIGNED:

@@ -16,7 +16,8 @@ LAWS = ("geometric", "discrete-gaussian", "staircase", "bounded")  # ours; a law
 BOUNDED = "bounded"  # noise with a largest error
 SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
 OF_BOUNDED = ("truth", "support", "min_count", "small_counts")
-SMALL_COUNTS = ("clamped", "unbiased", "both")  # what bounded noise keeps near zero: see below
+CLAMPED, BOTH = "clamped", "both"
+SMALL_COUNTS = (CLAMPED, "unbiased", BOTH)  # what bounded noise keeps near zero: see below
 FILES = (".json", ".csv", ".npz")
 
 
