@@ -222,7 +222,7 @@ def asked(
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
         raise BadInput(
-            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums or Measure, or keywords"
+            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums, Measure or BySize, or keywords"
         )
     if options:
         found = f"{way.name!r} was given as a value already"

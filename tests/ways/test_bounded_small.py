@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_rows_keep_what_they_promise_and_their_delta_is_the_worst_of_all_pairs(f
         assert used == 0 or mean(law) == used
         assert law[used] == Fraction(1, 2) or (not always_true and used < 4)
     odds = EPSILON.bounds(160)[1]
-    worst = max(excess(one, other, odds) for a, b in zip(laws, laws[1:]) for one, other in ((a, b), (b, a)))
+    worst = max(excess(one, other, odds) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
     said = privacy_profile(Mechanism("bounded", form), EPSILON)
     assert worst <= said <= worst + Fraction(1, 2**60)
     assert found.lower_bound <= said <= found.lower_bound + Fraction(1, 10**8)

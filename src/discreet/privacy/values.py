@@ -344,7 +344,7 @@ class Guarantee:
     @property
     def cut(self) -> bool:
         """Whether larger counts were treated as a largest one."""
-        return any(one.code == "top-coded" for one in self.remarks)
+        return any(one.code in ("top-coded", "sized") for one in self.remarks)
 
     @property
     def sentence(self) -> str:

@@ -53,6 +53,7 @@ REMARKS = {
     "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
+    "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
     "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
@@ -94,6 +95,8 @@ STEPS = {
     # of a plan
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
+    "cut-by-size": "Treat counts above the size of their group, in the public column '{column}', as that size.",
+    "draw-by-size": "Spend {price} on the counts: mechanism {mechanism}, one for each of {sizes} size(s), row by row.",
     "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
@@ -151,6 +154,8 @@ STEPS = {
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "drawn-by-size": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the size of "
+    "its group: one for each of {sizes} size(s), in the public column '{column}'. None is above the size of its group.",
     "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
     "zero, so that counts below {support} come out too large on average; all others are right on average.",
     "near-zero-never": "No count is off by more than {support}, and every count is right on average.",
