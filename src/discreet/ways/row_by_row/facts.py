@@ -27,6 +27,8 @@ from discreet.privacy.values import (
 OWN = "own"
 DELTA_DIGITS = 6  # of a delta that is worked out: rounded up, it is too large by a part in 100,000 at most
 
+LEAST_STATED = Fraction(1, 10**100)  # of a delta: smaller ones are stated as this, since their digits would fill pages
+
 
 @dataclass(frozen=True, eq=False)
 class RowMechanism:
@@ -111,7 +113,7 @@ def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approx
     """
     each = epsilon if contributions == 1 else epsilon.times(Fraction(1, contributions))
     delta = privacy_profile(Mechanism("", proved_form(form)), each)
-    unit = Approximate(each, Fraction(digits_above(delta, DELTA_DIGITS)))
+    unit = Approximate(each, Fraction(digits_above(max(delta, LEAST_STATED), DELTA_DIGITS)))
     whole = group_delta(unit.delta, each, contributions)
     if whole >= 1:
         found = f"for a person counted up to {contributions} times its delta comes to 1 or more, which promises nothing"
