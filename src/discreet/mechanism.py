@@ -1,8 +1,8 @@
 """The Mechanism: a frozen value that says, for every true count, with which probability each count is published.
 
-It *is* one of four things, and its privacy can be read off each of them exactly: integer weights with one common row
-sum; powers of one number in equal rows; exact noise followed by a public map; or weights for the smallest counts and then
-the same bounded noise for all others.
+It *is* one of four things, and its privacy can be read off each of them exactly:
+integer weights with one common row sum; powers of one number in equal rows; exact noise followed by a public map; or
+weights for the smallest counts, and the same bounded noise for all others.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from discreet.numbers import whole
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class OfOneSize:
     """The rows of groups of one size, by their places in the table, and what they tell."""
 
     rows: Integers
@@ -53,7 +53,7 @@ class Part:
 class SizedEstimate:
     """What a release of groups of their own sizes says. Counts above the size of their group are treated as it."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[OfOneSize, ...]
     categories: Any
     level: float = 0.95
 

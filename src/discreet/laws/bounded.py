@@ -152,14 +152,14 @@ class BoundedShape:
     last: fmpq
 
     @cached_property
-    def pieces(self) -> tuple[Stretch, ...]:
+    def pieces(self) -> tuple[GeometricRun, ...]:
         """All masses, from the lowest value up."""
         odds, rising, top = self.odds, self.rising, self.support
         crest, peak = self.last * odds ** (top - rising - 1), self.first * odds ** max(0, rising - 1)
         every = (
-            Stretch(-top, -rising - 1, self.last, odds, 1), Stretch(-rising, -1, peak, odds, -1),
-            Stretch(0, 0, self.truth, odds, 1), Stretch(1, rising, self.first, odds, 1),
-            Stretch(rising + 1, top, crest, odds, -1),
+            GeometricRun(-top, -rising - 1, self.last, odds, 1), GeometricRun(-rising, -1, peak, odds, -1),
+            GeometricRun(0, 0, self.truth, odds, 1), GeometricRun(1, rising, self.first, odds, 1),
+            GeometricRun(rising + 1, top, crest, odds, -1),
         )  # fmt: skip
         return tuple(piece for piece in every if piece.start <= piece.end)
 
@@ -187,7 +187,7 @@ class BoundedShape:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class GeometricRun:
     """Masses at start..end: `mass` at the first, and the odds to the power of `way` (1 or -1) times the one before."""
 
     start: int
@@ -199,11 +199,11 @@ class Stretch:
     def at(self, k: int) -> fmpq:
         return self.mass * self.odds ** (self.way * (k - self.start))
 
-    def upto(self, k: int) -> Stretch:
-        return Stretch(self.start, min(k, self.end), self.mass, self.odds, self.way)
+    def upto(self, k: int) -> GeometricRun:
+        return GeometricRun(self.start, min(k, self.end), self.mass, self.odds, self.way)
 
-    def part(self, start: int, end: int) -> Stretch:
-        return Stretch(start, end, self.at(start), self.odds, self.way)
+    def part(self, start: int, end: int) -> GeometricRun:
+        return GeometricRun(start, end, self.at(start), self.odds, self.way)
 
     def sum(self) -> fmpq:
         ratio = self.odds**self.way
@@ -225,10 +225,10 @@ def _excesses(shape: BoundedShape, factor: Fraction, shift: int) -> Iterator[fmp
             yield one.sum()
             continue
         base = there.part(start - shift, after - 1 - shift)
-        yield from _positive(one, Stretch(start, after - 1, base.mass * times, base.odds, base.way))
+        yield from _positive(one, GeometricRun(start, after - 1, base.mass * times, base.odds, base.way))
 
 
-def _positive(one: Stretch, other: Stretch) -> Iterator[fmpq]:
+def _positive(one: GeometricRun, other: GeometricRun) -> Iterator[fmpq]:
     """The sum of the positive differences of two pieces over the same values."""
     if one.way == other.way or one.start == one.end:
         if one.mass > other.mass:
@@ -244,7 +244,7 @@ def _positive(one: Stretch, other: Stretch) -> Iterator[fmpq]:
         yield one.part(start, end).sum() - other.part(start, end).sum()
 
 
-def _containing(pieces: tuple[Stretch, ...], k: int) -> Stretch | None:
+def _containing(pieces: tuple[GeometricRun, ...], k: int) -> GeometricRun | None:
     return next((piece for piece in pieces if piece.start <= k <= piece.end), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.estimate.evidence import rows_evidence
-from discreet.estimate.sized import Part, SizedEstimate
+from discreet.estimate.sized import OfOneSize, SizedEstimate
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.ways.by_size.draw import rows_by_size
@@ -18,7 +18,7 @@ def evidence(publication: Publication[SizedFacts], level: float) -> SizedEstimat
     parts = []
     for one, (size, rows) in zip(mechanism.sizes, groups, strict=True):
         part = of_one_size(publication, one, rows)
-        parts.append(Part(rows, rows_evidence(part, one.form, top=size)))
+        parts.append(OfOneSize(rows, rows_evidence(part, one.form, top=size)))
     return SizedEstimate(tuple(parts), publication.categories, level)
 
 

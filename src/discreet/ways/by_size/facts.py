@@ -80,7 +80,7 @@ def of_one_size(publication: Publication[SizedFacts], sized: Sized, rows: Intege
     inner = replace(
         whole,
         schema=replace(record.schema, rows=len(rows), max_count=sized.max_count),
-        guarantee=replace(record.guarantee, remarks=remarks(mechanism)),
+        guarantee=replace(record.guarantee, remarks=remarks(sized.form)),
         certificate=sized.certificate,
         facts=RowFacts(mechanism),
     )

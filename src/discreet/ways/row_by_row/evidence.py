@@ -12,6 +12,7 @@ from discreet.record.release import Publication
 from discreet.report.errors import Errors, averaged, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
 from discreet.ways.row_by_row.facts import RowFacts, near_zero
+from discreet.ways.row_by_row.spec import BOUNDED
 
 
 def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
@@ -39,4 +40,5 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:
     mechanism = publication.record.facts.mechanism
-    return (Remark.of("rows-drawn", mechanism=mechanism.name), *near_zero(mechanism))
+    drawn = Remark.of("rows-drawn", mechanism=mechanism.name)
+    return (drawn, *near_zero(mechanism.form, mechanism.min_count)) if mechanism.name == BOUNDED else (drawn,)

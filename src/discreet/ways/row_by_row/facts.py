@@ -73,18 +73,13 @@ def has_own_delta(form: Form) -> bool:
     return isinstance(form, (NoiseThenMap, EdgeThenNoise)) and not getattr(form.noise, "calibrates", True)
 
 
-def near_zero(mechanism: RowMechanism) -> tuple[Remark, ...]:
+def near_zero(form: Form, min_count: int | None) -> tuple[Remark, ...]:
     """What becomes of counts that bounded noise would lead below 0: as the mechanism itself has it."""
-    form = mechanism.form
-    if not has_own_delta(form):
-        return ()
-    assert isinstance(form, (NoiseThenMap, EdgeThenNoise))
-    reach, first = form.noise.centre[1], mechanism.min_count or 0
+    assert isinstance(form, (NoiseThenMap, EdgeThenNoise)), "it is noise"
+    reach, first = form.noise.centre[1], min_count or 0
     if isinstance(form, NoiseThenMap):
-        code = "near-zero-clamped" if first < reach else "near-zero-never"
-    else:
-        code = "near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased"
-    return (Remark.of(code, support=reach),)
+        return (Remark.of("near-zero-clamped" if first < reach else "near-zero-never", support=reach),)
+    return (Remark.of("near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased", support=reach),)
 
 
 def keeps_its_promises(form: EdgeThenNoise) -> bool:
@@ -141,13 +136,12 @@ def grade_of(price: Loss | None, loss: Loss) -> Grade:
     return "enclosed" if isinstance(price, Concentrated) and isinstance(loss, Approximate) else "exact"
 
 
-def remarks(mechanism: RowMechanism) -> tuple[Remark, ...]:
+def remarks(form: Form, min_count: int | None = None) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
-    form = mechanism.form
     if isinstance(form, NoiseThenMap) and form.clamp is None:
         return ROWS_ARE_PUBLIC, Remark("counts-may-be-negative")
-    bottom = () if mechanism.min_count is None else (Remark.of("bottom-coded", min_count=mechanism.min_count),)
-    return ROWS_ARE_PUBLIC, *top_coded(mechanism.max_count), *bottom
+    bottom = () if min_count is None else (Remark.of("bottom-coded", min_count=min_count),)
+    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count), *bottom
 
 
 def proved_form(form: Form) -> Form:

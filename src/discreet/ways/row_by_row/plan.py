@@ -13,7 +13,6 @@ from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_o
 from discreet.table import Schema
 from discreet.ways.row_by_row.facts import (
     by_ratio,
-    described,
     grade_of,
     near_zero,
     neighbours,
@@ -49,7 +48,8 @@ class RowPlan:
         raised = () if self.min_count is None else (Remark.of("raise-to", min_count=self.min_count),)
         price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
-        return (cut, *raised, price, *widened, *near_zero(described(self.mechanism, self.min_count)))
+        small = near_zero(self.mechanism.form, self.min_count) if self.spec.bounded else ()
+        return (cut, *raised, price, *widened, *small)
 
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
@@ -60,7 +60,7 @@ def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
-    promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(described(mechanism)))
+    promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(mechanism.form))
     return RowPlan(spec, mechanism, top, promise, proof)
 
 
@@ -70,7 +70,7 @@ def _bounded(loss: Loss, spec: RowByRow, people: int) -> RowPlan:
 
     mechanism, unit, whole = bounded(spec, loss, people)
     proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit)
-    said = remarks(described(mechanism, spec.min_count))
+    said = remarks(mechanism.form, spec.min_count)
     promise = Guarantee(whole, one_person(unit, people), "exact", said)
     return RowPlan(spec, mechanism, mechanism.max_count, promise, proof, spec.min_count)
 

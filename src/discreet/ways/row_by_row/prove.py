@@ -57,7 +57,7 @@ def _promise(record: ReleaseRecord[RowFacts], price: Loss | None) -> list[str]:
         problems.append("The guarantee is about other neighbours than the schema's contributions and the noise say.")
     if promise.grade != should:
         problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {should!r}.")
-    if promise.remarks != remarks(record.facts.mechanism):
+    if promise.remarks != remarks(record.facts.mechanism.form):
         problems.append("The guarantee's remarks are not those that belong to such a release.")
     return problems
 
@@ -76,7 +76,7 @@ def _bounded(record: ReleaseRecord[RowFacts]) -> list[str]:
         problems.append("The noise is not the one that the claimed epsilon asks for.")
     if loss != whole or promise.unit != one_person(unit, people):
         problems.append("The guarantee is not the one that the noise earns.")
-    if promise.grade != "exact" or promise.remarks != remarks(mechanism):
+    if promise.grade != "exact" or promise.remarks != remarks(mechanism.form, least):
         problems.append("The guarantee's grade or remarks are not those that belong to such a release.")
     proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit)
     return problems if proof == record.certificate else [*problems, CERTIFICATE]
