@@ -15,7 +15,7 @@ from discreet.options import described, options_of
 from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
-from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
+from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -214,7 +214,7 @@ def asked(
 ) -> tuple[Loss, WaySpec]:
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        spec, mechanism = spec_of(options), options.get("mechanism")
+        spec, mechanism = spec_of(options), options.get("mechanism")  # first: a misspelt epsilon is named as such
         if hasattr(mechanism, "as_options"):
             epsilon = _epsilon_of(mechanism, epsilon, alpha, rho)
             alpha = None
@@ -310,7 +310,8 @@ def _documented() -> None:
     for kind in ways_by_keyword():
         lines.append(f"\n    {kind.__name__}: {kind.__doc__}\n{described(kind, '        ')}")
         for name, (_, default) in options_of(kind).items():
-            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+            usual = default if way_meant({name: default}) is way_meant({}) else None  # left out, it chooses no way
+            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual))
     release.__signature__ = plain.replace(parameters=[*own, *more.values()])  # type: ignore[attr-defined]
     release.__doc__ = f"{release.__doc__}\n    The ways, and their options with their defaults:\n" + "\n".join(lines)
 

@@ -65,6 +65,7 @@ class Design:
     requirements: Mapping[str, Breach | None]
     certificate: Certificate
     prior: tuple[Fraction, ...]
+    free: tuple[str, ...] = ()  # structural properties that were not asked for, and were had at no loss
 
     @property
     def value(self) -> float:
@@ -115,16 +116,18 @@ class Design:
             "cost": self.cost,
             "properties": self.properties,
             "requirements": [{"name": name, "holds": witness is None} for name, witness in self.requirements.items()],
+            "free": list(self.free),
         }
 
 
 @dataclass(frozen=True)
 class HowFound:
-    """How a mechanism was found, why so, and the cost that no other one can undercut."""
+    """How a mechanism was found, why so, the cost that no other one can undercut, and what came with it at no loss."""
 
     method: str
     reason: str
     bound: Fraction | None
+    free: tuple[str, ...] = ()
 
 
 def design(
@@ -144,9 +147,10 @@ def design(
     """The mechanism of least cost that meets every requirement, proven private.
 
     `objective` is a cost by name or a matrix; its mean under `prior` (uniform if not given) is minimised, or with
-    `minimax` its largest value over true counts. 'delta' makes the delta at this epsilon as small as it can be.
-    `require` holds names such as 'fair' or 'truth=1/2', or `fixed_point(z)` and the like. `mechanism` names an explicit
-    mechanism to use instead. `method='program'` solves the linear program even where the answer is known.
+    `minimax` its largest value over true counts, each weighted by its prior in parts of an even one. 'delta' makes the
+    delta at this epsilon as small as it can be. `require` holds names such as 'fair' or 'truth=1/2', or
+    `fixed_point(z)` and the like. `mechanism` names an explicit mechanism to use instead. `method='program'` solves the
+    linear program even where the answer is known.
     """
     choose(method, METHODS, "method")
     size = whole(max_count, "max_count", 1) + 1
@@ -223,9 +227,11 @@ def _optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
 
 
 def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:
-    best = _optimum(problem, epsilon)
+    from discreet.build.free import with_free
+
+    best, free = with_free(problem, _optimum(problem, epsilon))
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
-    return _sealed(problem, epsilon, mechanism, HowFound("program", REASONS[method], best.bound), objective)
+    return _sealed(problem, epsilon, mechanism, HowFound("program", REASONS[method], best.bound, free), objective)
 
 
 def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
@@ -262,6 +268,7 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: HowFo
         requirements=results,
         certificate=certificate,
         prior=problem.prior,
+        free=way.free,
     )
 
 
@@ -269,7 +276,8 @@ def _value(problem: Problem, mechanism: Mechanism) -> float:
     if problem.least_delta:
         return float(problem.delta)
     expected = (problem.costs * mechanism.matrix()).sum(axis=1)
-    return float(expected.max() if problem.minimax else expected @ [float(share) for share in problem.prior])
+    weighted = expected * [float(share) for share in problem.shares]
+    return float(weighted.max() if problem.minimax else weighted.sum())
 
 
 def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[str, Breach | None]:

@@ -205,7 +205,12 @@ class Folder:
     columns: tuple[str, ...]  # of the table
     same_rows: bool  # whether the measurements have the keys of the table
     report: str
-    as_written: bool  # whether release.json is written as it is here, blank for blank
+    written: bytes  # release.json
+
+    @property
+    def as_written(self) -> bool:
+        """Whether release.json is written as it is here, blank for blank."""
+        return write_record(self.publication.record).encode() == self.written
 
 
 @dataclass(frozen=True)
@@ -271,13 +276,13 @@ def folder_of(contents: Contents) -> Folder:
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
     report = _text(contents.files.get(REPORT, b""))
-    as_written = write_record(record).encode() == contents.files[RECORD]
+    written = contents.files[RECORD]
     if way_named(record.way).long_keys is not None:
-        return Folder(_with_answers(contents, publication), tuple(frame.column_names), True, report, as_written)
+        return Folder(_with_answers(contents, publication), tuple(frame.column_names), True, report, written)
     measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
     same_rows = all(_keys(values, record).equals(categories) for values in measured)
     publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
-    return Folder(publication, tuple(frame.column_names), same_rows, report, as_written)
+    return Folder(publication, tuple(frame.column_names), same_rows, report, written)
 
 
 def _text(page: bytes) -> str:

@@ -48,6 +48,9 @@ class WaySpec:
         return self
 
 
+PRIVACY = ("epsilon", "alpha", "rho", "delta")  # what stands beside the options of every way
+
+
 @cache
 def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
@@ -74,15 +77,15 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
     """The way that keywords mean, in one value. A default said aloud is no contradiction."""
     known = keywords()
     if not options.keys() <= known.keys():
-        known_only(options, known, "the option")
-    meant = _meant(options)
+        known_only(options, (*known, *PRIVACY), "the option")
+    meant = way_meant(options)
     for name, value in options.items():
-        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values()))):
+        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values())), meant):
             raise _foreign(name, meant, options)
     return meant(**{name: value for name, value in options.items() if meant.name in known[name]})
 
 
-def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
+def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
     keep_distribution, row_by_row, keep_sums, measure, by_size = ways_by_keyword()
@@ -98,10 +101,13 @@ def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
     return row_by_row
 
 
-def _said_aloud(value: Any, default: Any) -> bool:
+def _said_aloud(value: Any, default: Any, meant: type[WaySpec]) -> bool:
+    """Whether a value says no more than leaving it out would; of what is measured no other way's noise can be said."""
     if value is None or value is False:
         return True
-    return isinstance(value, (str, tuple, list)) and (value == default or len(value) == 0)
+    if not isinstance(value, (str, tuple, list)):
+        return False
+    return len(value) == 0 or (value == default and meant.name != "measure")
 
 
 def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
