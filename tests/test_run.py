@@ -168,7 +168,7 @@ def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
         (("title =", "titel ="), ["[about] has no key 'titel'. Did you mean 'title'?"]),
         (('title = "Cases <b>by</b> county"', "title = 3"), ["title: 3 is not text"]),
         (('keep = ["margin:county", "total"]', "keep = []"), ["none is named"]),
-        (('keep = ["margin:county", "total"]', "keep = 3"), ["Keep was given as 3: it is no sum"]),
+        (('keep = ["margin:county", "total"]', "keep = 3"), ["Keep was given as 3: it is neither a word"]),
         (("[about]", '[ledger]\ndataset = "d"\nurl = "l.db"\nvariable = "V"\n[about]'), ["both 'url' and 'variable'"]),
         (("[table]", 'table = 3\n[more]'), ["'table' is not a section"]),
     ],

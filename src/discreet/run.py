@@ -269,26 +269,28 @@ class _Reading:
     def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
         from discreet.lattice.invariants import parse_keep
-        from discreet.record.codec import encode
+        from discreet.lattice.orders import parse_limit
         from discreet.ways.row_by_row.spec import is_file
 
         out = dict(values)
-        if "keep" in out:
-            words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
-            wrong = next((word for word in words if not isinstance(word, (str, dict))), None)
-            if wrong is not None:
-                raise BadInput(
-                    f"keep was given as {wrong!r}", "it is no sum", "Write total, margin:A,B or sum:COL=VALUE"
-                )
-            out["keep"] = [encode(parse_keep(word, self.base)) if isinstance(word, str) else word for word in words]
-        if isinstance(out.get("measure"), str) and out["measure"] != "auto":
-            out["measure"] = [out["measure"]]
+        for name, parse in (("keep", parse_keep), ("inequalities", parse_limit)):
+            if name in out:
+                out[name] = [self._parsed(name, one, parse) for one in _listed(out[name])]
+        if "measure" in out and out["measure"] != "auto":
+            out["measure"] = _listed(out["measure"])
         if isinstance(out.get("levels"), str):
             out["levels"] = [name.strip() for name in str(out["levels"]).split(",")]
         mechanism = out.get("mechanism")
         if isinstance(mechanism, str) and is_file(mechanism):
             out["mechanism"] = self._path(mechanism)
         return out
+
+    def _parsed(self, name: str, one: object, parse: Callable[[str, Path], object]) -> object:
+        from discreet.record.codec import encode
+
+        if not isinstance(one, (str, dict)):
+            raise BadInput(f"{name} was given as {one!r}", "it is neither a word nor a table of TOML")
+        return encode(parse(one, self.base)) if isinstance(one, str) else one
 
     def _ledger(self, given: Section | None) -> LedgerSpec | None:
         if given is None:
@@ -323,6 +325,10 @@ class _Reading:
     def _ledger_path(self, url: str | None) -> str | None:
         file = ledger_file(url)
         return url if file is None else self._path(file)
+
+
+def _listed(given: object) -> list[object]:
+    return given if isinstance(given, list) else [given]
 
 
 def ledger_file(url: str | None) -> str | None:

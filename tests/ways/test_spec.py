@@ -170,5 +170,5 @@ def test_what_chooses_a_way_has_no_default_in_the_help() -> None:
 
 
 def test_nothing_is_said_of_noise_where_margins_are_measured() -> None:
-    with pytest.raises(dc.BadInput, match="(?i)law was asked for together with measure"):
+    with pytest.raises(dc.BadInput, match=r"(?i)law was asked for together with measure"):
         dc.release(example(), epsilon=1, delta="1/100", measure="cells", law="l1")

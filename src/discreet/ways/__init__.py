@@ -89,16 +89,20 @@ def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
     keep_distribution, row_by_row, keep_sums, measure, by_size = ways_by_keyword()
-    keep, mechanism, asked = options.get("keep"), options.get("mechanism"), options.get("measure")
-    if asked is not None and not (isinstance(asked, (tuple, list)) and len(asked) == 0):
+    mechanism = options.get("mechanism")
+    if _named(options.get("measure")):
         return measure
-    if keep is not None and not (isinstance(keep, (tuple, list)) and len(keep) == 0):
+    if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
     if isinstance(options.get("max_count"), str) and options["max_count"] != "auto":
         return by_size
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
+
+
+def _named(value: Any) -> bool:
+    return value is not None and not (isinstance(value, (tuple, list)) and len(value) == 0)
 
 
 def _said_aloud(value: Any, default: Any, meant: type[WaySpec]) -> bool:
