@@ -18,6 +18,7 @@ from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, Pure
+from discreet.ways.by_size.spec import BySize
 from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
@@ -86,7 +87,7 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
+    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "BySize", "Certificate", "Comparison",
     "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
     "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Measure", "Mechanism",
     "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, options_of
-from discreet.privacy.values import Guarantee, Loss, loss_of
+from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
 from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
@@ -214,17 +214,31 @@ def asked(
 ) -> tuple[Loss, WaySpec]:
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        meant = spec_of(options)  # first: a misspelt epsilon is named as such
-        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), meant
+        spec, mechanism = spec_of(options), options.get("mechanism")  # first: a misspelt epsilon is named as such
+        if hasattr(mechanism, "as_options"):
+            epsilon = _epsilon_of(mechanism, epsilon, alpha, rho)
+            alpha = None
+        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
         raise BadInput(
-            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums or Measure, or keywords"
+            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums, Measure or BySize, or keywords"
         )
     if options:
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
     return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
+
+
+def _epsilon_of(noise: Any, epsilon: Any, alpha: Any, rho: Any) -> Epsilon:
+    """Of noise that was made for one; whoever gives another has not decided."""
+    own: Epsilon = noise.epsilon
+    if (epsilon, alpha, rho) != (None, None, None):
+        asked = loss_of(epsilon, alpha=alpha, rho=rho)
+        if asked != Pure(own):
+            found = f"the noise given is for epsilon = {own}"
+            raise BadInput(f"{asked} was asked for", found, "Leave it out, or make the noise for it")
+    return own
 
 
 def _check_about(about: Any, measurements: Any) -> None:

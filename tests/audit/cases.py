@@ -150,4 +150,34 @@ def _margins() -> list[Case]:
     ]
 
 
-CASES = [*_rows(), *_sums(), *_distributions(), *_margins()]
+def _noise_with_a_largest_error() -> list[Case]:
+    """Bounded noise: near zero, where rows of their own begin and end, and far from it; several at once."""
+    noise = ONE | {"mechanism": "bounded", "truth": "1/3", "support": 3}
+    found = [Case("bounded", noise, (low,), (high,), off=OFF) for low, high in ((0, 1), (2, 3), (9, 10))]
+    for small in ("unbiased", "both"):
+        edge = noise | {"small_counts": small}
+        found += [Case(f"bounded, {small}", edge, (low,), (low + 1,)) for low in (0, 1, 2, 6)]
+    lifted = noise | {"min_count": 2, "max_count": 9}
+    several = {**noise, "epsilon": 2, "support": 5}
+    return [
+        *found,
+        Case("bounded, smallest and largest count", lifted, (1,), (2,)),
+        Case("bounded, smallest and largest count", lifted, (8,), (9,), off=OFF),
+        Case("bounded, two at once", several, (4, 1), (6, 1), contributions=2, off={"epsilon": "2.6"}),
+        Case("bounded, two each", several, (4, 1), (5, 2), contributions=2),
+    ]
+
+
+def _sizes() -> list[Case]:
+    """Groups of their own sizes, on the edge of each."""
+    found = []
+    for name in ("geometric", "explicit-fair", "randomized-response"):
+        asked = ONE | {"mechanism": name, "max_count": "size"}
+        found += [
+            Case(f"{name} by size", asked, one, other, {"size": "42"}, off=OFF)
+            for one, other in (((3, 1), (4, 1)), ((0, 1), (0, 2)))
+        ]
+    return found
+
+
+CASES = [*_rows(), *_noise_with_a_largest_error(), *_sizes(), *_sums(), *_distributions(), *_margins()]

@@ -54,12 +54,13 @@ PRIVACY = ("epsilon", "alpha", "rho", "delta")  # what stands beside the options
 @cache
 def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
+    from discreet.ways.by_size.spec import BySize
     from discreet.ways.keep_distribution.spec import KeepDistribution
     from discreet.ways.keep_sums.spec import KeepSums
     from discreet.ways.measure.spec import Measure
     from discreet.ways.row_by_row.spec import RowByRow
 
-    return KeepDistribution, RowByRow, KeepSums, Measure
+    return KeepDistribution, RowByRow, KeepSums, Measure, BySize
 
 
 @cache
@@ -87,12 +88,14 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
 def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
-    keep_distribution, row_by_row, keep_sums, measure = ways_by_keyword()
+    keep_distribution, row_by_row, keep_sums, measure, by_size = ways_by_keyword()
     mechanism = options.get("mechanism")
     if _named(options.get("measure")):
         return measure
     if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
+    if isinstance(options.get("max_count"), str) and options["max_count"] != "auto":
+        return by_size
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
@@ -123,6 +126,9 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
     if "keep-sums" in keywords()[name]:
         return BadInput(f"{name} was asked for without keep", "it belongs to kept sums", f"Drop {name}, or give keep")
     which = options.get("mechanism")
+    if meant.name == "by-size":
+        found = f"the column {options['max_count']!r} gives every group its own size"
+        return BadInput(f"{name} was asked for with groups of their own sizes", found, f"Drop {name}")
     return BadInput(
         f"{name} was asked for with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
         "it draws every row by itself and keeps no distribution",
@@ -231,6 +237,7 @@ PACKAGES = {
     "row-by-row": "discreet.ways.row_by_row",
     "keep-sums": "discreet.ways.keep_sums",
     "measure": "discreet.ways.measure",
+    "by-size": "discreet.ways.by_size",
 }
 
 
