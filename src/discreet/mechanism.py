@@ -221,9 +221,9 @@ class Mechanism:
 
     def delta(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Fraction:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
-        from discreet.certify.prove import privacy_profile
+        from discreet.certify.profile import least_delta
 
-        return privacy_profile(self, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
+        return least_delta(self.form, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
 
     def properties(self) -> dict[str, Breach | None]:
         """The seven structural properties: None where one holds, a witness where it fails."""

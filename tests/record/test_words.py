@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import discreet as dc
-from discreet.certify.prove import privacy_profile
+from discreet.certify.profile import least_delta
 from discreet.privacy import Approximate, Concentrated, Guarantee, Pure, Remark
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Change, Neighbours, one_person
 from discreet.record import words
@@ -114,7 +114,7 @@ def test_delta_is_added_not_an_exception() -> None:
 @settings(max_examples=60, deadline=None)
 def test_the_sentence_for_delta_is_true(mechanism: dc.Mechanism, epsilon: Any) -> None:
     """For any set of outcomes, one makes it at most e^epsilon times as likely as the other, plus delta: all sets."""
-    delta = privacy_profile(mechanism, epsilon)
+    delta = least_delta(mechanism.form, epsilon)
     matrix = [[Fraction(w, mechanism.form.total) for w in row] for row in mechanism.form.rows]
     factor = epsilon.bounds(128)[1]
     outcomes = range(len(matrix[0]))

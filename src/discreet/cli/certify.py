@@ -6,36 +6,30 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, emit
 
 
 def run(
-    matrix: Annotated[str, typer.Argument(help="JSON, CSV without header, or NPZ")],
+    matrix: Annotated[str, typer.Argument(help="JSON, CSV without header, ptable's CSV (i, j, p), or NPZ")],
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
+    curve: Annotated[
+        bool, typer.Option("--curve", help="delta for many epsilons; then --epsilon may be left out")
+    ] = False,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     import discreet as dc
+    from discreet.certify.words import lines
     from discreet.io.files import read_matrix
 
-    certificate = dc.certify(read_matrix(matrix), epsilon, delta, alpha)
-    emit(json, certificate.as_json(), lambda: _lines(certificate))
-    raise typer.Exit(0 if certificate.holds else 1)
+    if plot is not None:
+        from discreet.plot import check_suffix
 
-
-def _lines(certificate: object) -> list[str]:
-    from discreet.certify import Certificate
-    from discreet.certify.prove import for_people
-
-    assert isinstance(certificate, Certificate)
-    if certificate.holds:
-        return [f"Proved: epsilon = {certificate.epsilon} holds (the smallest is {certificate.smallest_epsilon})."]
-    assert certificate.witness is not None
-    witness = certificate.witness
-    ratio = "infinitely" if witness.ratio is None else f"{for_people(witness.ratio):.6g} times"
-    return [
-        f"Refuted: output {witness.output} is {ratio} as likely from {witness.input} as from "
-        f"{witness.neighbour}; {for_people(witness.allowed):.6g} times is allowed.",
-        f"The smallest epsilon at which it would hold: {certificate.smallest_epsilon or 'none'}.",
-    ]
+        check_suffix(plot)
+    certificate = dc.certify(read_matrix(matrix), epsilon, delta, alpha, curve=curve or plot is not None)
+    if plot is not None:
+        certificate.plot(plot)
+    emit(json, certificate.as_json(), lambda: lines(certificate))
+    raise typer.Exit(1 if certificate.holds is False else 0)
