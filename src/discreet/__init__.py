@@ -29,6 +29,7 @@ from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
 from discreet.ledger import Ledger, ledger
 from discreet.mechanism import Mechanism
+from discreet.io.files import read_mechanism
 from discreet.certify import Certificate, Witness, certify
 from discreet.compare import Comparison, compare
 from discreet.evaluate.study import Evaluation, evaluate
@@ -91,6 +92,6 @@ __all__ = [
     "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
     "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
-    "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run", "sum_where",
-    "sums", "table", "target", "total", "verify",
+    "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
+    "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from discreet.certify.rows import ExactRows
 from discreet.laws import NoiseLaw, least_epsilon
-from discreet.mechanism import Form, NoiseThenMap, Weights, exact_weights
+from discreet.mechanism import Continued, Form, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, digits_above, log_bounds, text
 
 SMALL = 201  # rows up to which noise is also judged by its matrix
@@ -114,6 +114,8 @@ def rows_of(form: Weights) -> ExactRows:
 
 def judged_rows(form: Form) -> ExactRows | None:
     """The rows that a form is judged by; None for noise that has none, or too many: there the noise is judged alone."""
+    if isinstance(form, Continued):
+        return rows_of(form.judged())
     if isinstance(form, NoiseThenMap) and (
         not form.noise.rational or form.range is None or form.shape[0] > SMALL
     ):  # fmt: skip
@@ -128,6 +130,27 @@ def least_delta(form: Form | ExactRows, epsilon: Epsilon) -> Fraction:
         return max((pair.excess(epsilon) for pair in pairs_of(rows)), default=Fraction(0))
     assert isinstance(form, NoiseThenMap)
     return form.noise.delta(epsilon)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the noise of one true count does: how far it is off on average, and its variance."""
+
+    bias: Fraction
+    variance: Fraction
+
+
+def moments_of(given: Form | ExactRows) -> tuple[Moments, ...]:
+    """By true count, as far as there are rows; none for noise that has none."""
+    start = rows_of(given.start) if isinstance(given, Continued) else given
+    rows = start if isinstance(start, ExactRows) else judged_rows(start)
+    return () if rows is None else tuple(_moments(i, *pair) for i, pair in enumerate(zip(rows.rows, rows.sums)))
+
+
+def _moments(count: int, row: tuple[int, ...], total: int) -> Moments:
+    first = Fraction(sum(weight * (output - count) for output, weight in enumerate(row)), total)
+    second = Fraction(sum(weight * (output - count) ** 2 for output, weight in enumerate(row)), total)
+    return Moments(first, second - first**2)
 
 
 @dataclass(frozen=True)

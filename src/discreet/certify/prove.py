@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.certify.profile import (
     SMALL,
+    Moments,
     PrivacyCurve,
     RowPair,
     curve_of,
@@ -19,13 +20,13 @@ from discreet.certify.profile import (
     factors,
     judged_rows,
     least_delta,
+    moments_of,
     pairs_of,
-    rows_of,
 )  # fmt: skip
 from discreet.certify.rows import ExactRows, exact_rows
 from discreet.errors import BadInput, NotProven
 from discreet.laws import NoiseLaw, least_epsilon
-from discreet.mechanism import Exponents, Form, Mechanism, NoiseThenMap, Weights
+from discreet.mechanism import Continued, Exponents, Form, Mechanism, NoiseThenMap
 from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, probability, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
@@ -74,6 +75,8 @@ class Certificate:
     grade: Grade
     least_delta: Fraction | None = None  # at this epsilon, where it was worked out
     curve: PrivacyCurve | None = None  # delta by epsilon, where it was asked for
+    moments: tuple[Moments, ...] = ()  # bias and variance by true count, with the curve
+    goes_on: bool = False  # whether larger counts have the noise of the last of these
 
     def __bool__(self) -> bool:
         return bool(self.holds)
@@ -108,6 +111,16 @@ class Certificate:
             "curve": None if self.curve is None else self.curve.as_json(),
             "witness": None if self.witness is None else self.witness.as_json(),
             "grade": self.grade,
+            **({} if self.curve is None else self._profile()),
+        }
+
+    def _profile(self) -> dict[str, object]:
+        assert self.curve is not None
+        floor = self.curve.floor
+        return {
+            "delta_at_any_epsilon": "0" if floor is None else delta_text(floor.delta),
+            "bias": [float(one.bias) for one in self.moments],
+            "variance": [float(one.variance) for one in self.moments],
         }
 
 
@@ -127,13 +140,15 @@ def certify(
     """
     judged = mechanism if isinstance(mechanism, Mechanism) else exact_rows(mechanism)
     form = judged.form if isinstance(judged, Mechanism) else judged
-    drawn = curve_of(form) if curve else None
+    shown: dict[str, Any] = {}
+    if curve:
+        shown = {"curve": curve_of(form), "moments": moments_of(form), "goes_on": isinstance(form, Continued)}
     if curve and epsilon is None and alpha is None and rho is None:
         found = _certified(judged, _largest(probability(delta, "delta")))
-        return replace(found, holds=None, epsilon=None, witness=None, grade=_grade(form), curve=drawn)
+        return replace(found, holds=None, epsilon=None, witness=None, grade=_grade(form), **shown)
     claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify")
     found = _certified(judged, claim)
-    return replace(found, least_delta=_needed(form, claim, found), curve=drawn)
+    return replace(found, least_delta=_needed(form, claim, found), **shown)
 
 
 def _needed(form: Form | ExactRows, claim: Pure | Approximate, found: Certificate) -> Fraction | None:
@@ -162,20 +177,20 @@ def _certified(mechanism: Mechanism | ExactRows, claim: Pure | Approximate) -> C
         return _certify_noise(mechanism.form, claim.epsilon, claim.delta)
     if isinstance(mechanism.form, Exponents) and not claim.delta:
         return _certify_powers(mechanism.form, claim.epsilon)
-    return _certify_rows(rows_of(mechanism.weights), claim.epsilon, claim.delta)
+    rows = judged_rows(mechanism.form)
+    assert rows is not None, "a matrix has rows"
+    return _certify_rows(rows, claim.epsilon, claim.delta)
 
 
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
     """The smallest r with T[i, j] <= r T[k, j] for all neighbouring i, k."""
     form = mechanism.form
-    if isinstance(form, Weights):
-        worst = _worst_ratio(rows_of(form))
-        return None if worst.ratio is None else max(worst.ratio, Fraction(1))
     if isinstance(form, Exponents):
         return form.odds ** _largest_step(form)
     rows = judged_rows(form)
     if rows is not None:
         return _worst_ratio(rows).ratio
+    assert isinstance(form, NoiseThenMap)
     return form.noise.worst_odds
 
 
@@ -299,13 +314,17 @@ class Proof:
     holds: Literal[True] = True
 
 
+def _lacking(mechanism: Mechanism, claim: Pure | Approximate, found: Certificate) -> str:
+    """What would do: more epsilon, or at this epsilon more delta."""
+    delta = _needed(mechanism.form, claim, found)
+    more = "" if delta is None else f"a delta of {delta_text(delta)}"
+    return " or ".join(part for part in (found.smallest_epsilon and f"epsilon {found.smallest_epsilon}", more) if part)
+
+
 def proof_of(mechanism: Mechanism, claim: Pure | Approximate) -> Proof:
     """That the mechanism loses no more than this when one count changes by one; or an error with a witness."""
     found = _certified(mechanism, claim)
     if not found.holds:
-        needed = found.smallest_epsilon or "without bound"
-        raise NotProven(
-            f"{claim} was asked for", f"the mechanism does not meet it: it would need epsilon {needed}",
-            witness=found.witness,
-        )  # fmt: skip
+        lacking = f"the mechanism does not meet it: it would need {_lacking(mechanism, claim, found)}"
+        raise NotProven(f"{claim} was asked for", lacking, witness=found.witness)
     return Proof(str(found.epsilon), text(found.delta), found.smallest_epsilon, found.grade)

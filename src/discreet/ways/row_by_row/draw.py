@@ -16,5 +16,4 @@ def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
     form, top = plan.mechanism.form, plan.max_count
     if isinstance(form, NoiseThenMap):
         return form.noise.add(counts, bits, top)
-    assert top is not None
-    return draw_rows(form, np.minimum(counts, top), bits)
+    return draw_rows(form, counts if top is None else np.minimum(counts, top), bits)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.mechanism import Continued, Form, Mechanism, NoiseThenMap, Weights
+from discreet.numbers import digits_above
 from discreet.privacy.values import (
     ROWS_ARE_PUBLIC,
     Approximate,
@@ -79,7 +80,16 @@ def remarks(form: Form) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
     if isinstance(form, NoiseThenMap) and form.clamp is None:
         return ROWS_ARE_PUBLIC, Remark("counts-may-be-negative")
-    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count)
+    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count), *_zeros(form)
+
+
+def _zeros(form: Form) -> tuple[Remark, ...]:
+    """Where a count of 0 stays 0, whatever else is published shows for certain that somebody is there."""
+    rows = form.judged() if isinstance(form, Continued) else form
+    if not isinstance(rows, Weights) or len(rows.rows) < 2 or any(rows.rows[0][1:]):
+        return ()
+    shown = Fraction(rows.total - rows.rows[1][0], rows.total)
+    return (Remark.of("zeros-stay", delta=digits_above(shown, 6)),) if shown else ()
 
 
 def proved_form(form: Form) -> Form:

@@ -78,7 +78,8 @@ def _own(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
     asked = odds_only(loss, "a mechanism of your own")
     mechanism = own_mechanism(spec.mechanism)
     if spec.max_count not in (None, mechanism.max_count):
-        found = f"the mechanism given is for counts up to {mechanism.max_count}"
+        range_of_it = "of any size" if mechanism.max_count is None else f"up to {mechanism.max_count}"
+        found = f"the mechanism given is for counts {range_of_it}"
         raise BadInput(f"max_count = {spec.max_count} was asked for", found, "Leave max_count out")
     if isinstance(asked, Approximate) and people > 1:
         raise BadInput("delta was asked for with contributions above 1", "a group's delta is larger", "Use delta 0")

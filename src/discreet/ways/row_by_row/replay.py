@@ -18,7 +18,7 @@ def replay(publication: Publication[RowFacts]) -> list[str]:
         return [f"The table holds counts outside 0..{top}."]
     form = record.facts.mechanism.form
     if publication.measured is None:
-        possible = possible_outputs(form)
+        possible = possible_outputs(form, int(counts.max(initial=0)))
         fits = possible is None or np.isin(counts, possible).all()
         return [] if fits else ["The table holds a count that cannot come out of the mechanism."]
     if not isinstance(form, NoiseThenMap) or form.clamp is None:

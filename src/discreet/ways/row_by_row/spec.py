@@ -14,7 +14,7 @@ from discreet.ways.keep_distribution.spec import AUTO, count_or_word
 MATRICES = ("uniform", "randomized-response", "explicit-fair", "exponential")
 LAWS = ("geometric", "discrete-gaussian", "staircase")  # ours; a law that is registered is one too
 SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
-FILES = (".json", ".csv", ".npz")
+FILES = (".json", ".csv", ".txt", ".npz")
 
 
 def names() -> tuple[str, ...]:
