@@ -242,13 +242,15 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
     from discreet.ledger.documents import kept_table
+    from discreet.ledger.exactly import laws_section
     from discreet.ledger.public import asked_for, public_table
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
     keys = {name: schema.column(name) for name in schema.keys}
+    sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
-        table=public_table(schema), discloses=plan.discloses, spec=asked_for(schema, promise.loss, spec),
+        table=public_table(schema), discloses=plan.discloses, spec=sections,
         kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
     )  # fmt: skip
 

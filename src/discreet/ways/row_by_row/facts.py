@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, Form, Mechanism, NoiseThenMap, Weights
-from discreet.numbers import digits_above
+from discreet.numbers import digits_above, text
+from discreet.privacy.price import weighted_steps
 from discreet.privacy.values import (
     ROWS_ARE_PUBLIC,
     Approximate,
@@ -22,6 +25,9 @@ from discreet.privacy.values import (
 )
 
 OWN = "own"
+DIGITS = 9  # of what a unit may cost: a billionth of it is lost
+SMALLEST_SHARE = Fraction(1, 10**300)  # of delta: below, no float could hold it, and nothing could be proved
+MOST_STEPS = 1000  # units of one person: beyond, a delta is worth nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +55,31 @@ class RowFacts:
 
 
 def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
-    """What one unit in one row may cost, of a promise in likelihood ratios."""
+    """What one unit in one row may cost, of a promise in likelihood ratios.
+
+    So many units one after another, each (e, d), cost d (1 + E + E^2 + ...) of delta, E = e^e: each step is weighted by
+    the factor of those before it, in one row or in several.
+    """
     assert not isinstance(loss, Concentrated)
     if contributions == 1:
         return loss
-    return Pure(loss.epsilon.times(Fraction(1, contributions)))
+    each = loss.epsilon.times(Fraction(1, contributions))
+    if isinstance(loss, Pure):
+        return Pure(each)
+    possible = contributions <= MOST_STEPS
+    share = rounded_down(loss.delta / weighted_steps(each, contributions)) if possible else Fraction(0)
+    if not share:
+        found = f"for {contributions:,} units one after another it leaves nothing for each"
+        raise BadInput(f"delta = {text(loss.delta)} was asked for", found, "Give more delta, or less epsilon")
+    return Approximate(each, share)
+
+
+def rounded_down(number: Fraction) -> Fraction:
+    """To a few digits, so that it can be read."""
+    if number < SMALLEST_SHARE:
+        return Fraction(0)
+    places = DIGITS - math.floor(math.log10(number))
+    return Fraction(math.floor(number * 10**places), 10**places)
 
 
 def price_of(form: Form) -> Loss | None:
