@@ -24,6 +24,7 @@ from discreet.ways.keep_sums.spec import KeepSums
 from discreet.ways.measure.spec import Measure
 from discreet.levels.asked import cells
 from discreet.release import Release, release
+from discreet.many import release_many
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
@@ -93,5 +94,5 @@ __all__ = [
     "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
     "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
-    "run", "sum_where", "sums", "table", "target", "total", "verify",
+    "release_many", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

@@ -56,6 +56,18 @@ class Release:
         return to_frame(self.schema, self.publication.counts)
 
     @property
+    def tables(self) -> list[Any]:
+        """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
+        from discreet.io.tables import to_frame
+        from discreet.io.views import view_of
+
+        found = [self.table]
+        for view in self.record.tables[1:]:
+            rows, sums = view_of(self.publication.categories, view.columns[:-1], self.publication.counts)
+            found.append(to_frame(replace(self.schema, keys=view.columns[:-1], rows=len(rows), categories=rows), sums))
+        return found
+
+    @property
     def measurements(self) -> Any:
         """The noisy signed values before any mapping, or None where there are none; a frame for every question, by its
         name, where several were asked."""
