@@ -24,13 +24,11 @@ from discreet.ways.keep_sums.spec import KeepSums
 from discreet.ways.measure.spec import Measure
 from discreet.levels.asked import cells
 from discreet.release import Release, release
-from discreet.many import release_many
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
-from discreet.ledger import Ledger, ledger
+from discreet.ledger import ledger
 from discreet.mechanism import Mechanism
-from discreet.io.files import read_mechanism
 from discreet.certify import Certificate, Witness, certify
 from discreet.compare import Comparison, compare
 from discreet.evaluate.study import Evaluation, evaluate
@@ -43,11 +41,14 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.io.files import read_mechanism
+    from discreet.ledger.book import Ledger
+    from discreet.many import release_many
     from discreet.record.release import About
 
     __version__: str
 
-# loaded when first asked for: these build mechanisms, and most users never need them
+# loaded when first asked for: most users never need them
 LATER = {
     "discreet.build.bounded_inputs": ("BoundedMechanism", "bounded_mechanism", "published_bounded_mechanism"),
     "discreet.build.bounded_noise": ("BoundedNoise", "bounded_noise"),
@@ -55,6 +56,9 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.io.files": ("read_mechanism",),
+    "discreet.ledger.book": ("Ledger",),
+    "discreet.many": ("release_many",),
     "discreet.record.release": ("About",),
 }
 

@@ -22,6 +22,7 @@ class Option:
     kind: type = str  # of a word of the command line: str, int, bool, list
     read: Callable[[str], Any] | None = None  # from a word of the command line, where that is not the value itself
     metavar: str | None = None
+    panel: str | None = None  # of the help, under which the command line lists it
     usual: Any = None  # what it comes to where it is left out, if that is not the default itself
 
     def flag_of(self, name: str) -> str:

@@ -56,6 +56,7 @@ class Design:
     requirements: Mapping[str, Breach | None]
     certificate: Certificate
     prior: tuple[Fraction, ...]
+    free: tuple[str, ...] = ()  # structural properties that were not asked for, and were had at no loss
 
     @property
     def value(self) -> float:
@@ -106,16 +107,18 @@ class Design:
             "cost": self.cost,
             "properties": self.properties,
             "requirements": [{"name": name, "holds": witness is None} for name, witness in self.requirements.items()],
+            "free": list(self.free),
         }
 
 
 @dataclass(frozen=True)
 class HowFound:
-    """How a mechanism was found, why so, and the cost that no other one can undercut."""
+    """How a mechanism was found, why so, the cost that no other one can undercut, and what came with it at no loss."""
 
     method: str
     reason: str
     bound: Fraction | None
+    free: tuple[str, ...] = ()
 
 
 def design(
@@ -135,7 +138,8 @@ def design(
     """The mechanism of least cost that meets every requirement, proven private.
 
     `objective` is a cost by name or a matrix; its mean under `prior` (uniform if not given) is minimised, or with
-    `minimax` its largest value over true counts. `require` holds names such as 'fair' or 'truth=1/2', or
+    `minimax` its largest value over true counts, each weighted by its prior in parts of an even one.
+    `require` holds names such as 'fair' or 'truth=1/2', or
     `fixed_point(z)` and the like. `mechanism` names an explicit mechanism to use instead. `method='program'` solves the
     linear program even where the answer is known.
     """
@@ -180,6 +184,7 @@ def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:
 
 
 def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:
+    from discreet.build.free import with_free
     from discreet.build.optimum import optimum
 
     if problem.size > LARGEST_PROGRAM + 1:
@@ -188,10 +193,10 @@ def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> 
             f"programs are solved up to max_count {LARGEST_PROGRAM}",
             "Use a mechanism by name, or fewer requirements",
         )
-    best = optimum(problem, epsilon)
+    best, free = with_free(problem, optimum(problem, epsilon))
     reasons = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
-    return _sealed(problem, epsilon, mechanism, HowFound("program", reasons[method], best.bound), objective)
+    return _sealed(problem, epsilon, mechanism, HowFound("program", reasons[method], best.bound, free), objective)
 
 
 def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
@@ -228,12 +233,14 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: HowFo
         requirements=results,
         certificate=certificate,
         prior=problem.prior,
+        free=way.free,
     )
 
 
 def _value(problem: Problem, mechanism: Mechanism) -> float:
     expected = (problem.costs * mechanism.matrix()).sum(axis=1)
-    return float(expected.max() if problem.minimax else expected @ [float(share) for share in problem.prior])
+    weighted = expected * [float(share) for share in problem.shares]
+    return float(weighted.max() if problem.minimax else weighted.sum())
 
 
 def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[str, Breach | None]:

@@ -41,8 +41,8 @@ class Problem:
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """What each input counts for: its prior, or 1 if the worst one counts."""
-        return (Fraction(1),) * self.size if self.minimax else self.prior
+        """What each input counts for: its prior; if the worst one counts, its prior in parts of an even one."""
+        return tuple(self.size * share for share in self.prior) if self.minimax else self.prior
 
     @cached_property
     def prices(self) -> list[tuple[Fraction, ...]]:

@@ -39,20 +39,38 @@ class Optimum:
     bound: Fraction
 
 
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Integer weights that meet everything, and the program whose answer they are near."""
+
+    rows: Rows
+    total: int
+    value: Fraction
+    formulation: Formulation
+    answer: Solution
+
+
 def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
     """The best mechanism by linear programming, or an error that says which requirements contradict each other."""
-    loosest, symmetric = problem.with_odds(epsilon.bounds(160)[1]), problem.mirrored
+    loosest, best = problem.with_odds(epsilon.bounds(160)[1]), solved(problem)
+    if best is None:
+        raise refuse(loosest, epsilon)
+    bound = _bound(formulate(loosest, problem.mirrored), best.formulation, best.answer, best.value)
+    return Optimum(best.rows, best.total, best.value, bound)
+
+
+def solved(problem: Problem) -> Solved | None:
+    """None where no mechanism was found."""
     try:
-        formulation = formulate(problem, symmetric)
+        formulation = formulate(problem, problem.mirrored)
     except Contradiction:
-        raise refuse(loosest, epsilon) from None
+        return None
     for answer, active in _answers(formulation):
         bits = BITS + max(0, int(np.log2(float(problem.odds))))
         rows, total = integer_weights(formulation, answer.values / SCALE, active, bits)
         if meets(problem, rows, total):
-            value = cost_of(problem, rows, total)
-            return Optimum(rows, total, value, _bound(formulate(loosest, symmetric), formulation, answer, value))
-    raise refuse(loosest, epsilon)
+            return Solved(rows, total, cost_of(problem, rows, total), formulation, answer)
+    return None
 
 
 def _answers(formulation: Formulation) -> Iterator[tuple[Solution, list[LinearRow]]]:

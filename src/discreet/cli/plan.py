@@ -45,7 +45,7 @@ def _lines(made: Plan) -> Iterator[str]:
 
 run = command(
     planned,
-    [table_argument("CSV, CSV.gz or Parquet file; its counts are not read")],
+    [table_argument("CSV, CSV.gz or Parquet file; its counts are not read"), *PRIVACY],
     {**TABLE, **WAY},
-    [*PRIVACY, parameter("prior", Prior, None), parameter("json", Json, False)],
+    [parameter("prior", Prior, None), parameter("json", Json, False)],
 )

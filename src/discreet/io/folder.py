@@ -217,8 +217,13 @@ class Folder:
     columns: tuple[str, ...]  # of the table
     same_rows: bool  # whether the measurements have the keys of the table
     report: str
-    as_written: bool  # whether release.json is written as it is here, blank for blank
+    written: bytes  # release.json
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
+
+    @property
+    def as_written(self) -> bool:
+        """Whether release.json is written as it is here, blank for blank."""
+        return write_record(self.publication.record).encode() == self.written
 
 
 @dataclass(frozen=True)
@@ -285,15 +290,15 @@ def folder_of(contents: Contents) -> Folder:
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
     report = _text(contents.files.get(REPORT, b""))
-    as_written = write_record(record).encode() == contents.files[RECORD]
+    written = contents.files[RECORD]
     wrong = tuple(view.file for view in views if not _is_view(contents, publication, view))
     if way_named(record.way).long_keys is not None:
         answered = _with_answers(contents, publication)
-        return Folder(answered, tuple(frame.column_names), True, report, as_written, wrong)
+        return Folder(answered, tuple(frame.column_names), True, report, written, wrong)
     measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
     same_rows = all(_keys(values, record).equals(categories) for values in measured)
     publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
-    return Folder(publication, tuple(frame.column_names), same_rows, report, as_written, wrong)
+    return Folder(publication, tuple(frame.column_names), same_rows, report, written, wrong)
 
 
 def _is_view(contents: Contents, publication: Publication[Any], view: PublishedTable) -> bool:
