@@ -86,6 +86,7 @@ def test_a_plain_matrix_is_a_mechanism_too(tmp_path: Path) -> None:
         (["0;99999;1"], "line 2: j is 99999, and tables are read up to 2,000"),
         (["0;0;1;7;8"], "line 2 has 5 entries, and the header 3"),
         (["0;0"], "line 2 has 2 entries, and the header 3"),
+        ([f"0;0;{'1' * 20_000}"], "line 2 is too long"),
         ([], "it has no lines"),
     ],
 )

@@ -19,6 +19,7 @@ from discreet.numbers import exact
 
 NEEDED = ("i", "j", "p")
 SEPARATORS = (";", "\t", ",")  # the first that is in the header; with none of them, blanks
+LONGEST_LINE = 10_000  # letters: a line has a few numbers
 TOLERANCE = Fraction(1, 10**6)  # by which probabilities may miss 1: ptable rounds each to 8 digits
 
 
@@ -31,7 +32,7 @@ class _Line:
 def looks_like_ptable(text: str) -> bool:
     """Whether the first line names the columns of a perturbation table."""
     head = next((line for line in text.splitlines() if line.strip()), "")
-    return set(NEEDED) <= set(_cells(head, _separator(head), lower=True))
+    return len(head) <= LONGEST_LINE and set(NEEDED) <= set(_cells(head, _separator(head), lower=True))
 
 
 def ptable_of(text: str, path: Path) -> Mechanism:
@@ -82,6 +83,10 @@ def _lines(text: str, path: Path) -> Iterator[_Line]:
         if name and head.count(name) > 1:
             raise BadInput(f"a perturbation table was to be read from {path}", f"the column {name!r} is there twice")
     for number, line in numbered[1:]:
+        if len(line) > LONGEST_LINE:
+            raise BadInput(
+                f"a perturbation table was to be read from {path}", f"line {number} is too long", line=number
+            )
         cells = _cells(line, separator)
         cells = cells[1:] if len(cells) == len(head) + 1 else cells  # R writes names of rows without a header
         if len(cells) != len(head):
