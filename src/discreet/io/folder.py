@@ -284,7 +284,8 @@ def folder_of(contents: Contents) -> Folder:
     record = read_record(contents.document)
     table, *views = record.tables
     _check_names(table, way_named(record.way).long_keys is not None)
-    check_views(record)
+    if views:
+        check_views(record)
     columns = (*record.schema.keys, record.schema.count)
     frame = _frame(contents, table.file, record.schema.rows, columns)
     categories = _keys(frame, record)
