@@ -5,7 +5,7 @@ Flags of the command line, keys of a release file, keywords of `release` and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
@@ -44,7 +44,7 @@ def options_of(kind: type) -> dict[str, tuple[Option, Any]]:
     }
 
 
-def known_only(given: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
+def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> None:
     """Refuse a misspelt name, all at once, with what was probably meant."""
     wrong = [name for name in given if name not in known]
     if wrong:

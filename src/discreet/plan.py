@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from discreet.numbers import Epsilon, Number, whole
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
+
+if TYPE_CHECKING:
+    from discreet.ways.measure.plan import PlannedAnswer
 
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
@@ -46,7 +49,7 @@ class Plan:
     promise: Guarantee
     expected: tuple[Expected, ...]
     published_columns: tuple[str, ...]
-    questions: tuple[dict[str, Any], ...] = ()  # with measured margins: name, share and standard deviation of each
+    questions: tuple[PlannedAnswer, ...] = ()  # where margins are measured
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -70,7 +73,7 @@ class Plan:
             "published_columns": list(self.published_columns),
             "expected": [dict(vars(row)) for row in self.expected],
             "guarantee": self.guarantee,
-            **({"questions": list(self.questions)} if self.questions else {}),
+            **({"questions": [dict(vars(one)) for one in self.questions]} if self.questions else {}),
         }
 
 
@@ -130,6 +133,8 @@ def _expected(
     from discreet.evaluate.pool import outcomes
     from discreet.evaluate.shapes import SHAPES, rows_of
 
+    if getattr(spec, "inequalities", ()):
+        return  # made-up tables do not meet them
     given = getattr(spec, "max_count", None)
     top = given if isinstance(given, int) else EXAMPLE_MAX_COUNT
     if prior is not None:

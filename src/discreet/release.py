@@ -15,7 +15,7 @@ from discreet.options import described, options_of
 from discreet.privacy.values import Guarantee, Loss, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
-from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
+from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -226,7 +226,8 @@ def asked(
 ) -> tuple[Loss, WaySpec]:
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec_of(options)
+        meant = spec_of(options)  # first: a misspelt epsilon is named as such
+        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), meant
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
         raise BadInput(
@@ -309,7 +310,8 @@ def _documented() -> None:
     for kind in ways_by_keyword():
         lines.append(f"\n    {kind.__name__}: {kind.__doc__}\n{described(kind, '        ')}")
         for name, (_, default) in options_of(kind).items():
-            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+            usual = default if way_meant({name: default}) is way_meant({}) else None  # left out, it chooses no way
+            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual))
     release.__signature__ = plain.replace(parameters=[*own, *more.values()])  # type: ignore[attr-defined]
     release.__doc__ = f"{release.__doc__}\n    The ways, and their options with their defaults:\n" + "\n".join(lines)
 

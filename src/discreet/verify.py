@@ -277,7 +277,8 @@ def _check_measured(folder: Folder) -> list[str]:
 
 def _check_kept(folder: Folder) -> list[str]:
     """Found by the replay, too."""
-    if getattr(folder.publication.record.facts, "invariants", None) is None:
+    invariants = getattr(folder.publication.record.facts, "invariants", None)
+    if invariants is None or not invariants.kept:
         raise NotApplicable("none are kept")
     return []
 

@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError, LedgerWarning
 if TYPE_CHECKING:
     from discreet.table import Schema
 
-LOSS: dict[str, Any] = {"rich_help_panel": "What may be lost: give one of epsilon, alpha and rho"}
+LOSS: dict[str, str] = {"rich_help_panel": "What may be lost: give one of epsilon, alpha and rho"}
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"', **LOSS)]
 Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon", **LOSS)]
 Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon", **LOSS)]

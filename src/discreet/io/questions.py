@@ -17,12 +17,13 @@ from discreet.table import Schema
 from discreet.ways import Entries, LongKeys
 
 QUESTION = "question"
+Frames = Mapping[str, Any]  # by the name of the question, each of the kind that came in
 NUMBERS = ("estimate", "sd", "low", "high")
 DECIMAL = r"^-?(0|[1-9][0-9]*)\.[0-9]{4}$"  # how a CSV file of ours has numbers that are not whole
 LARGEST = 1 << 50  # of a number in units: floats hold all of them
 
 
-def measured_frames(schema: Schema, long: LongKeys, measured: Integers) -> dict[str, Any]:
+def measured_frames(schema: Schema, long: LongKeys, measured: Integers) -> Frames:
     """The noisy answers, a frame for every question."""
     sizes = np.cumsum([entries.number for entries in long.measurements.values()])
     parts = np.split(measured, sizes[:-1])
@@ -32,7 +33,7 @@ def measured_frames(schema: Schema, long: LongKeys, measured: Integers) -> dict[
     }
 
 
-def answer_frames(schema: Schema, long: LongKeys, answers: Sequence[AnswerTable]) -> dict[str, Any]:
+def answer_frames(schema: Schema, long: LongKeys, answers: Sequence[AnswerTable]) -> Frames:
     """The answers, a frame for every question."""
     return {
         name: to_kind(_with(entries.keys, _numbers(schema.count, one)), schema.kind)
@@ -83,7 +84,7 @@ def _units_of(one: AnswerTable) -> tuple[Integers, ...]:
     return one.estimates, one.deviations, one.low, one.high
 
 
-def _numbers(count: str, one: AnswerTable) -> dict[str, Any]:
+def _numbers(count: str, one: AnswerTable) -> dict[str, Integers | Floats]:
     return {count: one.counts, **{name: values / UNIT for name, values in zip(NUMBERS, _units_of(one))}}
 
 

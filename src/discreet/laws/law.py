@@ -184,11 +184,11 @@ def capped(counts: Integers, top: int | None) -> Integers:
     return counts if top is None else np.minimum(counts, top)
 
 
-def require_width(width: Fraction, widest: int = WIDEST, what: str = "noise") -> None:
+def require_width(width: Fraction, widest: int = WIDEST, what: str = "noise", do: str = "Spend more") -> None:
     """Refuse noise that no sampler draws in good time; asked when it is planned, before anything is spent."""
     if width > widest:
         found = f"its width, about {float(width):.2g}, is beyond the {widest:,} that can be drawn"
-        raise BadInput(f"{what} was asked for", found, "Spend more", widest=widest)
+        raise BadInput(f"{what} was asked for", found, do, widest=widest)
 
 
 def draw_noise(law: NoiseLaw, size: int, bits: Bits) -> Integers:

@@ -51,6 +51,7 @@ class Ledger:
         dataset: str,
         *,
         epsilon: Number | Loss | None = None,
+        alpha: Number | None = None,
         delta: Number = 0,
         rho: Number | None = None,
         relation: Relation = "added-or-removed",
@@ -65,7 +66,7 @@ class Ledger:
         asked = f"a budget for {dataset!r} was to be set"
         names.checked_name(dataset, asked)
         choose(relation, RELATIONS, "relation")
-        budget = amount_of(loss_of(epsilon, rho=rho, delta=delta))
+        budget = amount_of(loss_of(epsilon, alpha=alpha, rho=rho, delta=delta))
         made = self._make_file()
         try:
             with self._transaction(asked, write=True) as connection:

@@ -79,15 +79,15 @@ REMARKS = {
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
     "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept "
     "sums, which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
-    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning. The law then depends "
-    "on the table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from "
-    "them.",
+    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning, and only tables that "
+    "meet them are compared. The law then depends on the table, so the promise counts the noise twice (gamma = 1), and "
+    "counts near the bounds are biased away from them.",
     "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that; counts near the bounds are biased away from them.",
     "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
     "one-table": "No count is negative, and all published sums are sums of the published counts: these were fitted to "
-    "the noisy answers, which costs no privacy. They are slightly biased by it; the estimates beside them are not.",
+    "the noisy answers, which costs no privacy. They are biased by it; the estimates beside them are not.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
     "delta = {delta}.",
 }
@@ -117,9 +117,12 @@ STEPS = {
     "noise-at-most-l2": "With a chance of at least {chance} the root of the mean squared change by the noise is at "
     "most {error}.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
+    "free-noise": "Spend {price} on {law} noise for every row.",
     "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
     "downwards: an empty row will be published with up to about {empty} persons on average.",
-    "meet-inequalities": "Draw it so that every inequality holds, which biases sums near their bounds away from them.",
+    "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from "
+    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are "
+    "simulated.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
     "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "
@@ -128,6 +131,8 @@ STEPS = {
     "free, it looks at nothing secret.",
     "make-one-table": "Make one table of whole numbers, none negative, whose sums are near to the estimates at every "
     "level: free, for the same reason.",
+    "make-cells-alike": "The {cells} cells are not told by these: within the sums that are told, they will be as alike "
+    "as can be. Measure cells to have them, too.",
     "cells-alone-are-better": "To measure the cells alone would make the sum of all squared errors smaller by "
     "{percent}%: margins pay where many cells add up to one number.",
     # of a release
@@ -155,6 +160,9 @@ STEPS = {
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
+    "free-noise-added": "Random noise was drawn for every row (sampler: {sampler}) and added.",
+    "inequalities-met": "The noise was drawn so that every inequality holds, which biases counts near their bounds "
+    "away from them.",
     "nothing-repaired": "Nothing was repaired.",
     "projected": "The signed values (the file of measurements) were replaced by the nearest counts that are not "
     "negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large ones "
@@ -173,6 +181,8 @@ STEPS = {
     "one-table-made-and-mapped": "One table of whole numbers, none negative, was fitted to these estimates level by "
     "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
     "distribution of counts is kept as well as the sums allow. This costs no privacy either.",
+    "cells-made-alike": "What was measured does not tell single cells: within the sums that it tells, the table has "
+    "them as alike as can be. Use it for these sums alone.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
     "ones downwards: an empty row is published with up to about {empty} persons on average.",
 }

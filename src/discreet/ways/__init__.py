@@ -48,6 +48,9 @@ class WaySpec:
         return self
 
 
+PRIVACY = ("epsilon", "alpha", "rho", "delta")  # what stands beside the options of every way
+
+
 @cache
 def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
@@ -73,32 +76,39 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
     """The way that keywords mean, in one value. A default said aloud is no contradiction."""
     known = keywords()
     if not options.keys() <= known.keys():
-        known_only(options, known, "the option")
-    meant = _meant(options)
+        known_only(options, (*known, *PRIVACY), "the option")
+    meant = way_meant(options)
     for name, value in options.items():
-        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values()))):
+        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values())), meant):
             raise _foreign(name, meant, options)
     return meant(**{name: value for name, value in options.items() if meant.name in known[name]})
 
 
-def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
+def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
     keep_distribution, row_by_row, keep_sums, measure = ways_by_keyword()
-    keep, mechanism, asked = options.get("keep"), options.get("mechanism"), options.get("measure")
-    if asked is not None and not (isinstance(asked, (tuple, list)) and len(asked) == 0):
+    mechanism = options.get("mechanism")
+    if _named(options.get("measure")):
         return measure
-    if keep is not None and not (isinstance(keep, (tuple, list)) and len(keep) == 0):
+    if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
 
 
-def _said_aloud(value: Any, default: Any) -> bool:
+def _named(value: Any) -> bool:
+    return value is not None and not (isinstance(value, (tuple, list)) and len(value) == 0)
+
+
+def _said_aloud(value: Any, default: Any, meant: type[WaySpec]) -> bool:
+    """Whether a value says no more than leaving it out would; of what is measured no other way's noise can be said."""
     if value is None or value is False:
         return True
-    return isinstance(value, (str, tuple, list)) and (value == default or len(value) == 0)
+    if not isinstance(value, (str, tuple, list)):
+        return False
+    return len(value) == 0 or (value == default and meant.name != "measure")
 
 
 def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
