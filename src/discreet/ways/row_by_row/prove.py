@@ -41,8 +41,6 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
         return _bounded(record)
     if mechanism.min_count is not None:
         return ["A smallest count is claimed, but the mechanism is for all counts."]
-    if isinstance(loss, Approximate) and people > 1 and noise is None:
-        return ["A delta is claimed for people who are counted several times: a group's delta is larger."]
     if isinstance(loss, Approximate) and noise is not None and noise.pure:
         return ["A delta is claimed, but the noise is pure."]
     if isinstance(loss, Concentrated) and not isinstance(price, Concentrated):

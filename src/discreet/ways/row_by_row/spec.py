@@ -18,7 +18,7 @@ SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
 OF_BOUNDED = ("truth", "support", "min_count", "small_counts")
 CLAMPED, BOTH = "clamped", "both"
 SMALL_COUNTS = (CLAMPED, "unbiased", BOTH)  # what bounded noise keeps near zero: see below
-FILES = (".json", ".csv", ".npz")
+FILES = (".json", ".csv", ".txt", ".npz")
 
 
 def names() -> tuple[str, ...]:
