@@ -32,6 +32,8 @@ class Posterior:
     spread: Floats  # the standard deviation of F_l
     rows: Rows = field(repr=False)
     total: int
+    ends: Integers  # the last counts of the cells
+    together: Floats  # the correlations of F there, as far as the distribution is unknown
 
     @property
     def distribution(self) -> Floats:
@@ -57,9 +59,9 @@ def posterior(
     prior = prior_of(edges, width_of(noise), cut)
     told = NoisyValues(rows, low, noise).roundings if measured is None else lambda _: GUESSES
     fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut, told)
-    shares, mean, variance = _averaged(edges, fits)
+    shares, mean, covariance = _averaged(edges, fits)
     each = rows_of(shares, rows, low, noise)
-    return _of_these_rows(each, shares, mean, variance, edges, measured is None)
+    return _of_these_rows(each, shares, mean, covariance, edges, measured is None)
 
 
 def shares_behind(
@@ -97,45 +99,50 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
 
 
 def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
-    """The distribution of every count; the mean and the variance of F at the ends of the cells."""
+    """The distribution of every count; of F at the ends of the cells the mean, and the covariance beyond that of rows
+    whose law is known."""
     evidence = np.array([one.evidence for one in fits])
-    weights = np.exp(evidence - evidence.max())
+    weights, size = np.exp(evidence - evidence.max()), len(edges) - 1
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])
-    means, variances = np.zeros((2, len(fits), len(edges) - 1))
+    means, covariance = np.zeros((len(fits), size)), np.zeros((size, size))
     for k, one in enumerate(fits):
         inside = one.inside
         law, noisy, expected = inside.expectation(one.log_density)
         shares += weights[k] * spread_out(one.log_density, law, one.cells, edges)
-        mean, variance = _given(inside, one, law, noisy, expected)
-        upto = np.searchsorted(one.cells, np.arange(len(edges) - 1), side="right")
-        means[k], variances[k] = np.append(0.0, mean)[upto], np.append(0.0, variance)[upto]
+        mean, unknown = _given(inside, one, law, noisy, expected)
+        upto = np.searchsorted(one.cells, np.arange(size), side="right")
+        means[k] = np.append(0.0, mean)[upto]
+        covariance += weights[k] * np.pad(unknown, ((1, 0), (1, 0)))[np.ix_(upto, upto)]
     centre = weights @ means
-    spread = weights @ (variances + (means - centre) ** 2)
+    apart = (means - centre) * np.sqrt(weights)[:, None]
     unforeseen = UNFORESEEN / len(shares)
-    return (1 - UNFORESEEN) * shares + unforeseen, centre, np.maximum(spread, 0)
+    return (1 - UNFORESEEN) * shares + unforeseen, centre, covariance + apart.T @ apart
 
 
 def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """F at the ends of cells under one fit: its mean, and its variance beyond that of rows whose law is known."""
-    covariance, mean, own = seen.covariance(law, noisy, expected), np.cumsum(expected), 0.0
+    """F at the ends of cells under one fit: its mean, and its covariance beyond that of rows whose law is known."""
+    covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
     slopes = np.cumsum(covariance, axis=0)
+    own = np.zeros_like(covariance)
     if seen.measured is not None:
         residual, spread, measured = seen.stage_one(law, noisy, expected)
         cross = np.cumsum(measured, axis=1)
         gain = np.linalg.solve(spread, cross).T
-        own = np.diag(np.cumsum(slopes, axis=1)) - (gain * cross.T).sum(axis=1)
+        own = np.cumsum(slopes, axis=1) - gain @ cross
         mean, slopes = mean + gain @ residual, slopes - gain @ measured
     slopes = slopes @ one.basis
-    return mean, (np.linalg.solve(one.precision, slopes.T).T * slopes).sum(axis=1) + own
+    return mean, slopes @ np.linalg.solve(one.precision, slopes.T) + own
 
 
 def _of_these_rows(
-    each: Rows, shares: Floats, mean: Floats, variance: Floats, edges: Integers, unmeasured: bool
+    each: Rows, shares: Floats, mean: Floats, covariance: Floats, edges: Integers, unmeasured: bool
 ) -> Posterior:
     """At every count: by the rows themselves, moved to where a measurement puts the ends of the cells."""
     counts, ends, total = np.arange(len(shares)), edges[1:] - 1, float(each.upto[-1])
+    variance = np.maximum(np.diag(covariance), LEAST_SPREAD**2)
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
-    spread = np.interp(counts, ends, variance) + (each.own if unmeasured else 0.0)
+    spread = np.sqrt(np.interp(counts, ends, variance) + (each.own if unmeasured else 0.0))
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
     rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end
-    return Posterior(shares, rising, np.maximum(np.sqrt(spread), LEAST_SPREAD), each, round(total))
+    together = covariance / np.sqrt(np.outer(variance, variance))
+    return Posterior(shares, rising, spread, each, round(total), ends, together)
