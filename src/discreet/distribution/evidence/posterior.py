@@ -6,7 +6,8 @@ follows the posterior of every row, and of the number F_l of rows with a count o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import MOST_CELLS, TINY, blur, cell_edges, seen_edges, spread_out, width_of
 from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
 from discreet.distribution.evidence.heaps import GUESSES, NoisyValues
+from discreet.distribution.evidence.integrate import NARROW, laws_of
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
@@ -33,7 +35,8 @@ class Posterior:
     rows: Rows = field(repr=False)
     total: int
     ends: Integers  # the last counts of the cells
-    together: Floats  # the correlations of F there, as far as the distribution is unknown
+    together: Floats  # the correlations of F there
+    against: float = math.inf  # nats by which the noisy counts speak against having themselves the rows' distribution
 
     @property
     def distribution(self) -> Floats:
@@ -59,9 +62,16 @@ def posterior(
     prior = prior_of(edges, width_of(noise), cut)
     told = NoisyValues(rows, low, noise).roundings if measured is None else lambda _: GUESSES
     fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut, told)
-    shares, mean, covariance = _averaged(edges, fits)
+    shares, mean, covariance, own = _averaged(edges, fits)
     each = rows_of(shares, rows, low, noise)
-    return _of_these_rows(each, shares, mean, covariance, edges, measured is None)
+    found = _of_these_rows(each, shares, mean, covariance, own, edges, measured is None)
+    return found if measured is not None or largest > NARROW else replace(found, against=_against(seen, folded, fits))
+
+
+def _against(seen: Seen, noisy: Floats, fits: list[Fit]) -> float:
+    """By how much the likeliest law is likelier than that of the noisy counts as they are; over few counts."""
+    best = max(one.inside.log_likelihood(one.log_density) for one in fits)
+    return best - seen.log_likelihood(np.log(noisy / noisy.sum() + TINY))
 
 
 def shares_behind(
@@ -98,51 +108,66 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
     return np.diff(upto)
 
 
-def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
-    """The distribution of every count; of F at the ends of the cells the mean, and the covariance beyond that of rows
-    whose law is known."""
+def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats, Floats]:
+    """The distribution of every count; of F at the ends of the cells the mean, the covariance beyond that of rows whose
+    law is known, and that of such rows."""
     evidence = np.array([one.evidence for one in fits])
     weights, size = np.exp(evidence - evidence.max()), len(edges) - 1
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])
-    means, covariance = np.zeros((len(fits), size)), np.zeros((size, size))
+    means, covariances = np.zeros((len(fits), size)), np.zeros((2, size, size))
     for k, one in enumerate(fits):
-        inside = one.inside
-        law, noisy, expected = inside.expectation(one.log_density)
+        narrow = edges[-1] <= NARROW + 1 and one.seen.measured is None
+        law, mean, *given = (_over_all_laws if narrow else _given)(one.inside, one)
         shares += weights[k] * spread_out(one.log_density, law, one.cells, edges)
-        mean, unknown = _given(inside, one, law, noisy, expected)
         upto = np.searchsorted(one.cells, np.arange(size), side="right")
         means[k] = np.append(0.0, mean)[upto]
-        covariance += weights[k] * np.pad(unknown, ((1, 0), (1, 0)))[np.ix_(upto, upto)]
+        for sum_of, part in zip(covariances, given):
+            sum_of += weights[k] * np.pad(part, ((1, 0), (1, 0)))[np.ix_(upto, upto)]
     centre = weights @ means
     apart = (means - centre) * np.sqrt(weights)[:, None]
     unforeseen = UNFORESEEN / len(shares)
-    return (1 - UNFORESEEN) * shares + unforeseen, centre, covariance + apart.T @ apart
+    return (1 - UNFORESEEN) * shares + unforeseen, centre, covariances[0] + apart.T @ apart, covariances[1]
 
 
-def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """F at the ends of cells under one fit: its mean, and its covariance beyond that of rows whose law is known."""
+def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
+    """The law to be expected; of F at the ends of cells the mean and both covariances, over all laws."""
+    laws, chance = laws_of(one)
+    law, expected = laws @ chance, laws * (seen.blur @ (seen.rows / (laws.T @ seen.blur)).T)
+    mean, own = np.cumsum(expected @ chance), seen.covariance(law, law @ seen.blur, expected @ chance)
+    apart = (np.cumsum(expected, axis=0) - mean[:, None]) * np.sqrt(chance)
+    return law, mean, apart @ apart.T, own.cumsum(axis=0).cumsum(axis=1)
+
+
+def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
+    """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
+    law, noisy, expected = seen.expectation(one.log_density)
     covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
     slopes = np.cumsum(covariance, axis=0)
-    own = np.zeros_like(covariance)
+    own = np.cumsum(slopes, axis=1)
+    unknown = np.zeros_like(own)
     if seen.measured is not None:
         residual, spread, measured = seen.stage_one(law, noisy, expected)
         cross = np.cumsum(measured, axis=1)
         gain = np.linalg.solve(spread, cross).T
-        own = np.cumsum(slopes, axis=1) - gain @ cross
+        unknown, own = own - gain @ cross, unknown
         mean, slopes = mean + gain @ residual, slopes - gain @ measured
     slopes = slopes @ one.basis
-    return mean, slopes @ np.linalg.solve(one.precision, slopes.T) + own
+    return law, mean, slopes @ np.linalg.solve(one.precision, slopes.T) + unknown, own
 
 
 def _of_these_rows(
-    each: Rows, shares: Floats, mean: Floats, covariance: Floats, edges: Integers, unmeasured: bool
+    each: Rows, shares: Floats, mean: Floats, covariance: Floats, own: Floats, edges: Integers, unmeasured: bool
 ) -> Posterior:
     """At every count: by the rows themselves, moved to where a measurement puts the ends of the cells."""
     counts, ends, total = np.arange(len(shares)), edges[1:] - 1, float(each.upto[-1])
-    variance = np.maximum(np.diag(covariance), LEAST_SPREAD**2)
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
-    spread = np.sqrt(np.interp(counts, ends, variance) + (each.own if unmeasured else 0.0))
+    beyond = np.interp(counts, ends, np.maximum(np.diag(covariance), 0))
+    spread = np.maximum(np.sqrt(beyond + (each.own if unmeasured else 0.0)), LEAST_SPREAD)
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
     rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end
-    together = covariance / np.sqrt(np.outer(variance, variance))
-    return Posterior(shares, rising, spread, each, round(total), ends, together)
+    return Posterior(shares, rising, spread, each, round(total), ends, _correlations(covariance + own))
+
+
+def _correlations(covariance: Floats) -> Floats:
+    spread = np.sqrt(np.maximum(np.diag(covariance), LEAST_SPREAD**2))
+    return np.asarray(covariance / np.outer(spread, spread), dtype=float)

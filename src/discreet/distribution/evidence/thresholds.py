@@ -29,6 +29,7 @@ LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
 # The noisy counts as they are may be near the distribution by luck, as where most counts are at the ends of a range that
 # is hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
 SURE = 1.25  # standard deviations that it must have; on such tables 1 was too few, and 1.5 gave up gains elsewhere
+PLAUSIBLE = 3.0  # nats: over few counts nobody leaves the noisy ones unless they are 20 times less likely to be right
 # Where so few rows are in doubt that a number of rows is far from normal, their distance is worked out row by row:
 FEW, FARTHEST_FEW = 2.0, 6.0  # rows: its standard deviation, and its mean, at most
 NODES = 12  # so that 24 rows, six standard deviations beyond that mean, are told exactly
@@ -70,7 +71,7 @@ def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
 
 def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
     """Better in both by a margin, or the noisy counts as they are."""
-    if post.total < FEWEST_ROWS:
+    if post.total < FEWEST_ROWS or post.against < PLAUSIBLE:
         return unchanged(post, plain)
     allowed = expected_errors(post, plain) * (1 - np.minimum(MARGINS / post.total, LARGEST_MARGIN))
     lam, upto = 1.0, _thresholds(post, 1.0, plain, last)

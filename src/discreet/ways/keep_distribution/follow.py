@@ -17,6 +17,8 @@ from discreet.threads import one_thread
 from discreet.ways.keep_distribution.facts import DECIMALS, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
+WELL_TOLD = 0.05  # of an error: a twentieth of it, as its standard deviation, leaves a promise within a tenth
+
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
@@ -54,13 +56,14 @@ class Noisy:
         return found if found.lam is not None else replace(found, count_error=self.plain_error(found.count_error))
 
     def plain_error(self, expected: float) -> float:
-        """The error of the noisy counts as they are, cut to the range.
+        """The error of the noisy counts as they are, cut to the range; `expected` by their posterior.
 
-        It is that of the noise, less what cutting takes from it: right on average for any counts, however few. Given
-        these very rows it may be less than the posterior expects, or nothing at all; then that is more to be believed.
+        It is that of the noise, less what cutting took from it: right on average for any counts, however few. Where so
+        much was cut that this tells little of these rows, their posterior tells more.
         """
-        cut_off = np.abs(self.rows - np.clip(self.rows, 0, self.cut)).mean()
-        return max(expected, 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - float(cut_off))
+        cut = np.abs(self.rows - np.clip(self.rows, 0, self.cut))
+        own = 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - float(cut.mean())
+        return own if float(cut.std()) <= WELL_TOLD * own * math.sqrt(len(cut)) else expected
 
 
 @dataclass(frozen=True, eq=False)
