@@ -30,6 +30,12 @@ def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction
     return min(next(fitting, Fraction(0)), enough)
 
 
+def sparse(rows: int, max_count: int | None) -> bool:
+    """Whether there may be more different counts than rows. These are then so far apart that their noisy values tell
+    their distribution better than a measurement of every count would."""
+    return max_count is not None and max_count > rows
+
+
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:
     """The share of epsilon for stage one where the distribution is favoured.
 

@@ -1,8 +1,8 @@
 """A distribution over few counts, averaged over all that it may be.
 
 Where noise is wider than the whole range, noisy counts say little: nearly any distribution may be behind them, and the
-most likely one is often at the edge of what there can be, where a normal approximation takes it for certain. So laws are
-taken from that approximation at fixed points, and each counts by how likely it really is.
+most likely one is often at the edge of what there can be, where a normal approximation takes it for certain. So laws
+are taken from that approximation at fixed points, and each counts by how likely it really is.
 """
 
 from __future__ import annotations

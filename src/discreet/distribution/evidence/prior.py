@@ -18,7 +18,7 @@ FREE = 5.0  # standard deviation of a logarithm that may be anything: a factor o
 STEEP = 10.0  # the slope over the whole range may be twice that
 # but over few counts such laws are nearly all on one of them, which noisy counts that say little would be taken for:
 SLOPE = 0.5  # half the standard deviation of the slope from one count to the next, at most
-LEAST_FREE = 1.0  # standard deviation of a logarithm where there is but one count besides 0; by half the slope more each
+LEAST_FREE = 1.0  # standard deviation of a logarithm over next to no counts; by half the slope more with each
 UNSEEN = 1e-4  # variance of a logarithm, 1% either way, below which a wave of the curve is left out
 
 

@@ -26,8 +26,8 @@ TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy cou
 # and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over them:
 MARGINS = np.array([5.0, 40.0])
 LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
-# The noisy counts as they are may be near the distribution by luck, as where most counts are at the ends of a range that
-# is hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
+# The noisy counts as they are may be near the distribution by luck, as where most counts are at the ends of a range
+# hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
 SURE = 1.25  # standard deviations that it must have; on such tables 1 was too few, and 1.5 gave up gains elsewhere
 PLAUSIBLE = 3.0  # nats: over few counts nobody leaves the noisy ones unless they are 20 times less likely to be right
 # Where so few rows are in doubt that a number of rows is far from normal, their distance is worked out row by row:
