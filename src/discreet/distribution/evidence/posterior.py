@@ -22,6 +22,7 @@ from discreet.distribution.evidence.search import explanations
 from discreet.laws import NoiseLaw
 
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
+CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
 UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
@@ -36,6 +37,7 @@ class Posterior:
     total: int
     ends: Integers  # the last counts of the cells
     together: Floats  # the correlations of F there
+    cramped: bool = False  # whether counts were cut to a range that is hardly wider than the noise
     against: float = math.inf  # nats by which the noisy counts speak against having themselves the rows' distribution
 
     @property
@@ -65,6 +67,7 @@ def posterior(
     shares, mean, covariance, own = _averaged(edges, fits)
     each = rows_of(shares, rows, low, noise)
     found = _of_these_rows(each, shares, mean, covariance, own, edges, measured is None)
+    found = replace(found, cramped=cut and largest <= CRAMPED * width_of(noise))
     return found if measured is not None or largest > NARROW else replace(found, against=_against(seen, folded, fits))
 
 

@@ -26,9 +26,9 @@ TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy cou
 # and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over them:
 MARGINS = np.array([5.0, 40.0])
 LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
-# The noisy counts as they are may be near the distribution by luck, as where most counts are at the ends of a range
-# hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
-SURE = 1.25  # standard deviations that it must have; on such tables 1 was too few, and 1.5 gave up gains elsewhere
+# The noisy counts as they are may be near the distribution by luck: so they are where most counts are at the ends of a
+# range hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
+SURE, SURE_IF_CRAMPED = 1.25, 2.5  # standard deviations that it must have; in such a range W1 was worse with less
 PLAUSIBLE = 3.0  # nats: over few counts nobody leaves the noisy ones unless they are 20 times less likely to be right
 # Where so few rows are in doubt that a number of rows is far from normal, their distance is worked out row by row:
 FEW, FARTHEST_FEW = 2.0, 6.0  # rows: its standard deviation, and its mean, at most
@@ -105,7 +105,8 @@ def _surely_nearer(post: Posterior, upto: Integers, plain: Integers) -> bool:
     low, high = np.minimum(upto, plain)[:-1], np.maximum(upto, plain)[:-1]
     each = 2 * np.sign(plain - upto)[:-1] * _cut_spread(post.mean[:-1], post.spread[:-1], low, high)
     cells = np.bincount(np.searchsorted(post.ends, np.arange(len(each))), weights=each, minlength=len(post.ends))
-    return gain >= SURE * math.sqrt(max(0.0, float(cells @ post.together @ cells)))
+    sure = SURE_IF_CRAMPED if post.cramped else SURE
+    return gain >= sure * math.sqrt(max(0.0, float(cells @ post.together @ cells)))
 
 
 def _cut_spread(mean: Floats, spread: Floats, low: Integers, high: Integers) -> Floats:
