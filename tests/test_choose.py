@@ -6,6 +6,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,3 +96,8 @@ def test_from_the_shell(tmp_path: Path) -> None:
 def test_no_epsilon_is_without_error_for_few_rows() -> None:
     errors = [choice.count_error for choice in choose(5)]
     assert all(error > 0 for error in errors) and errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize("one", ["0.5", 0.5, Fraction(1, 2), ["0.5"]])
+def test_one_epsilon_may_stand_without_a_list(one: Any) -> None:
+    assert [choice.epsilon for choice in choose(20, epsilons=one)] == ["0.5"]

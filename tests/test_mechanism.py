@@ -30,12 +30,16 @@ def probabilities(mechanism: Mechanism) -> list[list[Fraction]]:
     return [[Fraction(weight, weights.total) for weight in row] for row in weights.rows]
 
 
-@given(mechanisms(7), st.sampled_from(["wrong", "absolute", "squared", "beyond:1", "lopsided:2,1/2"]), st.data())
+@given(
+    mechanisms(7), st.sampled_from(["wrong", "absolute", "squared", "ranges", "beyond:1", "lopsided:2,1/2"]), st.data()
+)
 def test_costs_are_expectations(made: Made, cost: str, data: Any) -> None:
     mechanism, _ = made
     size = mechanism.form.shape[0]
     raw = data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))
     prior = [Fraction(weight, sum(raw)) for weight in raw]
+
+    ranges = [range(a, b + 1) for a in range(size) for b in range(a, size)]
 
     def loss(i: int, j: int) -> Fraction:
         name = cost.partition(":")[0]
@@ -43,6 +47,7 @@ def test_costs_are_expectations(made: Made, cost: str, data: Any) -> None:
             "wrong": Fraction(i != j),
             "absolute": Fraction(abs(i - j)),
             "squared": Fraction((i - j) ** 2),
+            "ranges": Fraction(sum((i in one) != (j in one) for one in ranges), len(ranges)),
             "beyond": Fraction(abs(i - j) > 1),
             "lopsided": Fraction(2 * (j - i) if j > i else Fraction(i - j, 2)),
         }[name]

@@ -36,3 +36,9 @@ def test_a_second_class_of_the_same_name_is_found():
     one, other = "class Plan: ...\nclass _Own: ...", "class _Own: ...\nclass Plan:\n    class Inner: ..."
     assert duplicates({"a.py": one, "b.py": other}) == {"Plan": ["a.py", "b.py"]}
     assert duplicates({"a.py": one}) == {}
+
+
+def test_what_passes_between_rooms_has_a_type() -> None:
+    """Dictionaries of anything are for what comes from outside: JSON, keywords, frames."""
+    files = (SOURCE / "discreet").rglob("*.py")
+    assert sum(path.read_text().count("dict[str, Any]") for path in files) <= 15

@@ -168,7 +168,8 @@ def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
         (("title =", "titel ="), ["[about] has no key 'titel'. Did you mean 'title'?"]),
         (('title = "Cases <b>by</b> county"', "title = 3"), ["title: 3 is not text"]),
         (('keep = ["margin:county", "total"]', "keep = []"), ["none is named"]),
-        (('keep = ["margin:county", "total"]', "keep = 3"), ["keep"]),
+        (('keep = ["margin:county", "total"]', "keep = 3"), ["Keep was given as 3: it is neither a word"]),
+        (("[about]", '[ledger]\ndataset = "d"\nurl = "l.db"\nvariable = "V"\n[about]'), ["both 'url' and 'variable'"]),
         (("[table]", 'table = 3\n[more]'), ["'table' is not a section"]),
     ],
 )  # fmt: skip
@@ -227,3 +228,29 @@ def test_a_seed_is_for_tests_only(folder: Path) -> None:
     first, _ = dc.run(folder / "s.toml", "one", seed=3)
     second, _ = dc.run(folder / "s.toml", "two", seed=3)
     assert np.array_equal(first.counts, second.counts) and not first.private
+
+
+@pytest.mark.parametrize("prefix", ["", "sqlite:///"])
+def test_a_file_that_is_written_charges_the_same_ledger(folder: Path, prefix: str) -> None:
+    """However it was named, and wherever the file is put."""
+    dc.ledger("here.db").create("d", epsilon=2)
+    dc.ledger(folder / "here.db").create("d", epsilon=2)  # another one, of the same name, beside the file
+    words = ["release", str(folder / "t.csv"), "--count", "n", "--keys", "county,sex", "--epsilon", "1"]
+    ledger = ["--ledger", f"{prefix}here.db", "--dataset", "d"]
+    assert run(*words, *ledger, "--out", str(folder / "o"), "--write-spec", str(folder / "w.toml")) == 0
+    dc.run(folder / "w.toml", folder / "again")
+    assert dc.ledger("here.db").status("d").releases == 2
+    assert dc.ledger(folder / "here.db").status("d").releases == 0
+
+
+def test_one_word_will_do_for_what_is_measured(folder: Path) -> None:
+    measured = SPEC.replace("[keep-sums]", "[measure]").replace(
+        "nonnegative = true", 'levels = "county"\nmeasure = "cells"'
+    )
+    (folder / "s.toml").write_text(measured.replace('keep = ["margin:county", "total"]', ""))
+    assert dc.read_spec(folder / "s.toml").way == dc.Measure(measure=["cells"], levels=["county"])
+
+
+def test_privacy_is_a_value_however_it_is_given() -> None:
+    spec = dc.ReleaseSpec(dc.TableSpec("t.csv", count="n"), 1, dc.KeepDistribution())  # type: ignore[arg-type]
+    assert spec.privacy == dc.Pure(1)

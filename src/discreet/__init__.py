@@ -18,6 +18,7 @@ from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, Pure
+from discreet.ways.by_size.spec import BySize
 from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
@@ -27,7 +28,7 @@ from discreet.release import Release, release
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
-from discreet.ledger import Ledger, ledger
+from discreet.ledger import ledger
 from discreet.mechanism import Mechanism
 from discreet.certify import Certificate, Witness, certify
 from discreet.compare import Comparison, compare
@@ -41,11 +42,12 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.ledger.book import Ledger
     from discreet.record.release import About
 
     __version__: str
 
-# loaded when first asked for: these build mechanisms, and most users never need them
+# loaded when first asked for: most users never need them
 LATER = {
     "discreet.build.bounded_inputs": ("BoundedMechanism", "bounded_mechanism", "published_bounded_mechanism"),
     "discreet.build.bounded_noise": ("BoundedNoise", "bounded_noise"),
@@ -53,6 +55,7 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.ledger.book": ("Ledger",),
     "discreet.record.release": ("About",),
 }
 
@@ -84,7 +87,7 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
+    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "BySize", "Certificate", "Comparison",
     "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
     "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Measure", "Mechanism",
     "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -35,7 +36,7 @@ def choose(
     prior: Any = None,
     *,
     max_count: int | None = None,
-    epsilons: Sequence[Number] = EPSILONS,
+    epsilons: Number | Sequence[Number] = EPSILONS,
 ) -> tuple[Choice, ...]:
     """Errors against epsilon for a table of this many rows, with the meaning of each epsilon in plain words.
 
@@ -45,13 +46,14 @@ def choose(
     from discreet.evaluate.shapes import SHAPES
     from discreet.plan import plan
 
-    if not epsilons:
+    numbers = [epsilons] if isinstance(epsilons, (str, int, float, Fraction, Decimal)) else list(epsilons)
+    if not numbers:
         raise BadInput("help to choose epsilon was asked for", "no epsilon was given")
     public = schema.schema if isinstance(schema, Table) else schema
     top = _largest(prior, max_count)
     likely = SHAPES[REFERENCE](top) if prior is None else prior
     choices = []
-    for number in epsilons:
+    for number in numbers:
         epsilon = epsilon_of(number)
         row = plan(public, epsilon, max_count=max_count, prior=likely).expected[0]
         choices.append(Choice(str(epsilon), row.count_error, row.distribution_error, meaning(epsilon)))

@@ -10,12 +10,14 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.numbers import exact
 
-NAMES = ("wrong", "absolute", "squared", "beyond:D", "lopsided:A,B")
+NAMES = ("wrong", "absolute", "squared", "ranges", "beyond:D", "lopsided:A,B")
 
 
 def cost_matrix(cost: str | Any, inputs: int, outputs: int | None = None) -> Floats:
-    """The matrix of a cost by name (`wrong`, `absolute`, `squared`, `beyond:D`, `lopsided:A,B`) or as given.
+    """The matrix of a cost by name (`wrong`, `absolute`, `squared`, `ranges`, `beyond:D`, `lopsided:A,B`) or as given.
 
+    `ranges` is the share of all ranges from a to b that hold one of the two counts and not the other: how often a
+    question "how many rows have counts from a to b" is answered wrongly for the row.
     `beyond:D` costs 1 when the error exceeds D; `lopsided:A,B` costs A for each unit too many and B for each too few.
     """
     shape = (inputs, inputs if outputs is None else outputs)
@@ -30,6 +32,10 @@ def cost_matrix(cost: str | Any, inputs: int, outputs: int | None = None) -> Flo
         return np.abs(error).astype(float)
     if name == "squared" and not values:
         return error.astype(float) ** 2
+    if name == "ranges" and not values:
+        size, apart = max(shape), np.abs(error)
+        parted: Floats = apart * (size + 1 - apart) / (size * (size + 1) / 2)
+        return parted
     if name == "beyond":
         return (np.abs(error) > _numbers(cost, values, 1)[0]).astype(float)
     if name == "lopsided":

@@ -5,7 +5,7 @@ Flags of the command line, keys of a release file, keywords of `release` and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
@@ -22,6 +22,7 @@ class Option:
     kind: type = str  # of a word of the command line: str, int, bool, list
     read: Callable[[str], Any] | None = None  # from a word of the command line, where that is not the value itself
     metavar: str | None = None
+    panel: str | None = None  # of the help, under which the command line lists it
     usual: Any = None  # what it comes to where it is left out, if that is not the default itself
 
     def flag_of(self, name: str) -> str:
@@ -43,7 +44,7 @@ def options_of(kind: type) -> dict[str, tuple[Option, Any]]:
     }
 
 
-def known_only(given: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
+def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> None:
     """Refuse a misspelt name, all at once, with what was probably meant."""
     wrong = [name for name in given if name not in known]
     if wrong:

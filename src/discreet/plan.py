@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
 
+if TYPE_CHECKING:
+    from discreet.ways.measure.plan import PlannedAnswer
+
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
 MOST_ROWS = 300_000  # more rows only make the distribution better: its error is then an upper bound
@@ -24,7 +27,7 @@ SMALL = 2000  # rows: tables so small are simulated until there are as many in a
 MOST_WORKED = 16  # releases, where counts are to be worked out
 RARELY = 30  # units off in all that was simulated so far: where there were no more, more is simulated
 SURE_ENOUGH = np.array([0.05, 0.15])  # of each error: its standard error, where simulating more would tell little
-NEED_ALL_ROWS = ("keep-sums", "measure")  # ways to which the keys matter
+NEED_ALL_ROWS = ("keep-sums", "measure", "by-size")  # ways to which the keys matter
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -46,7 +49,7 @@ class Plan:
     promise: Guarantee
     expected: tuple[Expected, ...]
     published_columns: tuple[str, ...]
-    questions: tuple[dict[str, Any], ...] = ()  # with measured margins: name, share and standard deviation of each
+    questions: tuple[PlannedAnswer, ...] = ()  # where margins are measured
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -70,7 +73,7 @@ class Plan:
             "published_columns": list(self.published_columns),
             "expected": [dict(vars(row)) for row in self.expected],
             "guarantee": self.guarantee,
-            **({"questions": list(self.questions)} if self.questions else {}),
+            **({"questions": [dict(vars(one)) for one in self.questions]} if self.questions else {}),
         }
 
 
@@ -130,6 +133,8 @@ def _expected(
     from discreet.evaluate.pool import outcomes
     from discreet.evaluate.shapes import SHAPES, rows_of
 
+    if getattr(spec, "inequalities", ()):
+        return  # made-up tables do not meet them
     given = getattr(spec, "max_count", None)
     top = given if isinstance(given, int) else EXAMPLE_MAX_COUNT
     if prior is not None:
@@ -153,6 +158,10 @@ def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers) -> 
 
     true, errors = np.sort(counts), np.empty((0, 2))
     shuffled = np.random.default_rng(SEED).permutation(counts)
+    limits = getattr(planned, "limits", None)
+    if limits is not None:  # no group counts more than its size
+        shuffled = np.minimum(shuffled, limits)
+        true = np.sort(shuffled)
     most = FEWEST
     while len(errors) < FEWEST or (len(errors) < most and not _sure(errors)):
         drawn = way.draw(planned, shuffled, seeded(SEED + len(errors)))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, options_of
-from discreet.privacy.values import Guarantee, Loss, loss_of
+from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
-from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_named, ways_by_keyword
+from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -214,16 +214,31 @@ def asked(
 ) -> tuple[Loss, WaySpec]:
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec_of(options)
+        spec, mechanism = spec_of(options), options.get("mechanism")  # first: a misspelt epsilon is named as such
+        if hasattr(mechanism, "as_options"):
+            epsilon = _epsilon_of(mechanism, epsilon, alpha, rho)
+            alpha = None
+        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
         raise BadInput(
-            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums or Measure, or keywords"
+            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums, Measure or BySize, or keywords"
         )
     if options:
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
     return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
+
+
+def _epsilon_of(noise: Any, epsilon: Any, alpha: Any, rho: Any) -> Epsilon:
+    """Of noise that was made for one; whoever gives another has not decided."""
+    own: Epsilon = noise.epsilon
+    if (epsilon, alpha, rho) != (None, None, None):
+        asked = loss_of(epsilon, alpha=alpha, rho=rho)
+        if asked != Pure(own):
+            found = f"the noise given is for epsilon = {own}"
+            raise BadInput(f"{asked} was asked for", found, "Leave it out, or make the noise for it")
+    return own
 
 
 def _check_about(about: Any, measurements: Any) -> None:
@@ -295,7 +310,8 @@ def _documented() -> None:
     for kind in ways_by_keyword():
         lines.append(f"\n    {kind.__name__}: {kind.__doc__}\n{described(kind, '        ')}")
         for name, (_, default) in options_of(kind).items():
-            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+            usual = default if way_meant({name: default}) is way_meant({}) else None  # left out, it chooses no way
+            more.setdefault(name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual))
     release.__signature__ = plain.replace(parameters=[*own, *more.values()])  # type: ignore[attr-defined]
     release.__doc__ = f"{release.__doc__}\n    The ways, and their options with their defaults:\n" + "\n".join(lines)
 

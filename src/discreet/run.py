@@ -18,7 +18,7 @@ from discreet.errors import BadInput, did_you_mean
 from discreet.numbers import whole
 from discreet.options import option
 from discreet.privacy.values import Loss, loss_of
-from discreet.ways import PACKAGES, WaySpec, way_named
+from discreet.ways import PACKAGES, PRIVACY, WaySpec, way_named
 
 if TYPE_CHECKING:
     from discreet.arrays import Integers
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from discreet.release import Release
     from discreet.table import Schema, Table
 
-PRIVACY = ("epsilon", "alpha", "rho", "delta")
 Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
 
 
@@ -116,6 +115,9 @@ class ReleaseSpec:
     ledger: LedgerSpec | None = None
     output: Output = Output()
     about: About | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "privacy", loss_of(self.privacy))
 
     def write(self, path: str | Path) -> None:
         """Write it as TOML, whole or not at all; paths become relative to the file where they can."""
@@ -267,18 +269,28 @@ class _Reading:
     def _with_files(self, values: Section) -> dict[str, object]:
         """What names files, found from where the file is."""
         from discreet.lattice.invariants import parse_keep
-        from discreet.record.codec import encode
+        from discreet.lattice.orders import parse_limit
         from discreet.ways.row_by_row.spec import is_file
 
         out = dict(values)
-        if "keep" in out:
-            words = out["keep"] if isinstance(out["keep"], list) else [out["keep"]]
-            kept = [encode(parse_keep(word, self.base)) if isinstance(word, str) else word for word in words]
-            out["keep"] = kept
+        for name, parse in (("keep", parse_keep), ("inequalities", parse_limit)):
+            if name in out:
+                out[name] = [self._parsed(name, one, parse) for one in _listed(out[name])]
+        if "measure" in out and out["measure"] != "auto":
+            out["measure"] = _listed(out["measure"])
+        if isinstance(out.get("levels"), str):
+            out["levels"] = [name.strip() for name in str(out["levels"]).split(",")]
         mechanism = out.get("mechanism")
         if isinstance(mechanism, str) and is_file(mechanism):
-            out["mechanism"] = str(self.base / mechanism)
+            out["mechanism"] = self._path(mechanism)
         return out
+
+    def _parsed(self, name: str, one: object, parse: Callable[[str, Path], object]) -> object:
+        from discreet.record.codec import encode
+
+        if not isinstance(one, (str, dict)):
+            raise BadInput(f"{name} was given as {one!r}", "it is neither a word nor a table of TOML")
+        return encode(parse(one, self.base)) if isinstance(one, str) else one
 
     def _ledger(self, given: Section | None) -> LedgerSpec | None:
         if given is None:
@@ -286,8 +298,10 @@ class _Reading:
         ledger: LedgerSpec | None = self._value(LedgerSpec, given, "ledger", ("dataset",))
         if ledger is None:
             return None
-        if (ledger.url is None) == (ledger.variable is None):
+        if ledger.url is None and ledger.variable is None:
             self.problems.append("[ledger] needs 'url', or 'variable' with the name of an environment variable")
+        if ledger.url is not None and ledger.variable is not None:
+            self.problems.append("[ledger] has both 'url' and 'variable': which of them is meant is not said. Give one")
         if ledger.url is not None:
             from discreet.ledger.address import mask
 
@@ -309,9 +323,20 @@ class _Reading:
         return None if name is None else self._path(name)
 
     def _ledger_path(self, url: str | None) -> str | None:
-        if url is not None and url.startswith("sqlite:///") and not url.startswith("sqlite:////"):
-            url = url.removeprefix("sqlite:///")
-        return url if url is None or "://" in url else self._path(url)
+        file = ledger_file(url)
+        return url if file is None else self._path(file)
+
+
+def _listed(given: object) -> list[object]:
+    return given if isinstance(given, list) else [given]
+
+
+def ledger_file(url: str | None) -> str | None:
+    """The file of a ledger, as it was named, if it is in one whose place depends on where one is."""
+    if url is None or url.startswith("sqlite:////"):
+        return None
+    file = url.removeprefix("sqlite:///")
+    return None if "://" in file else file
 
 
 def _sections(spec: ReleaseSpec, base: Path) -> dict[str, dict[str, object]]:
@@ -361,8 +386,9 @@ def _relative(name: str | None, base: Path) -> str | None:
 
 
 def _ledger_url(url: str | None, base: Path) -> str | None:
-    if url is None or "://" not in url:
-        return _relative(url, base)
+    file = ledger_file(url)
+    if url is None or file is not None:
+        return _relative(file, base)
     from discreet.ledger.address import mask
 
     if mask(url) != url:

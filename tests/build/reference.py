@@ -49,7 +49,7 @@ def plain_program(max_count, odds, cost="wrong", require=(), prior=None, delta=0
     if minimax:
         price = line([(width - 1, 1)])
         for i in range(n):
-            below.append(line([*((i * n + j, costs[i, j]) for j in range(n)), (width - 1, -1)]))
+            below.append(line([*((i * n + j, n * shares[i] * costs[i, j]) for j in range(n)), (width - 1, -1)]))
             below_to.append(0.0)
     else:
         price = np.concatenate([(shares[:, None] * costs).ravel(), np.zeros(extra + 1)])

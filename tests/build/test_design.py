@@ -343,3 +343,46 @@ def test_any_multipliers_give_a_true_bound():
     random = np.random.default_rng(0)
     for _ in range(50):
         assert proven_bound(formulation, random.normal(size=len(formulation.rows)) * 3) <= least + 1e-9
+
+
+@pytest.mark.parametrize(("max_count", "alpha"), [(8, "0.9"), (5, "0.76")])
+def test_properties_that_cost_nothing_are_given(max_count, alpha):
+    asked = ["weakly-honest", "column-monotone"]
+    made = design(max_count, alpha=alpha, require=asked)
+    assert made.free and set(made.free).isdisjoint(asked)
+    assert all(made.properties[name] for name in (*asked, *made.free))
+    plain, _ = plain_program(max_count, 1 / Fraction(alpha), "wrong", asked)
+    assert made.value == pytest.approx(plain, abs=1e-8)
+    assert made.as_json()["free"] == list(made.free)
+    for name in set(STRUCTURAL) - {name for name, holds in made.properties.items() if holds}:  # and only those
+        dearer, _ = plain_program(max_count, 1 / Fraction(alpha), "wrong", [*asked, *made.free, name])
+        assert dearer > plain + 1e-6
+
+
+def test_neighbouring_answers_may_be_required_to_be_about_as_likely():
+    made = design(6, "1/2", objective="absolute", require=["output-ratio=3/2"])
+    matrix = made.mechanism.matrix()
+    ratios = matrix[:, 1:] / matrix[:, :-1]
+    assert ratios.max() <= 1.5 + 1e-9 and ratios.min() >= 1 / 1.5 - 1e-9
+    plain, _ = plain_program(6, Fraction(made.epsilon.odds()), "absolute", ["output-ratio=3/2"])
+    assert made.value == pytest.approx(plain, abs=1e-7)
+    assert design(6, "1/2", objective="absolute").value < made.value
+    assert design(4, "1/2", require=["output-ratio=1"]).mechanism.matrix() == pytest.approx(np.full((5, 5), 0.2))
+
+
+def test_the_worst_count_is_weighed_by_its_prior():
+    prior = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
+    made = design(3, 1, objective="absolute", prior=prior, minimax=True)
+    costs = (np.abs(np.subtract.outer(range(4), range(4))) * made.mechanism.matrix()).sum(axis=1)
+    assert made.value == pytest.approx(float((costs * [2, 1, 0.5, 0.5]).max()))
+    even = design(3, 1, objective="absolute", minimax=True)
+    assert even.value == pytest.approx(even.mechanism.worst_cost("absolute"))
+    again = (np.abs(np.subtract.outer(range(4), range(4))) * even.mechanism.matrix()).sum(axis=1)
+    assert made.value < float((again * [2, 1, 0.5, 0.5]).max()) - 1e-3  # the even one is not the best for this prior
+
+
+@pytest.mark.parametrize("minimax", [False, True])
+def test_ranges_are_an_objective(minimax):
+    made = design(5, "1/2", objective="ranges", minimax=minimax, require=["symmetric"])
+    plain, _ = plain_program(5, Fraction(made.epsilon.odds()), "ranges", ["symmetric"], minimax=minimax)
+    assert made.value == pytest.approx(plain, abs=1e-7)

@@ -167,3 +167,9 @@ def test_the_command_writes_json_and_warns_on_stderr(tmp_path):
     assert WARNING in done.stderr and (tmp_path / "out.parquet").exists()
     refused = run(*common, "--max-count", "10", "-o", str(tmp_path / "out.txt"))
     assert refused.returncode == 2 and ".parquet" in refused.stderr
+
+
+@pytest.mark.parametrize("keep", ["total", dc.total(), ["total"]])
+def test_what_is_kept_may_stand_without_a_list(table, keep):
+    found = dc.evaluate(table, "l1", "1", 2, keep=keep)
+    assert {row["value"] for row in found.rows if row["metric"] == "kept"} == {1.0}

@@ -19,6 +19,8 @@ from time import process_time
 from typing import Any
 from zlib import crc32
 
+import pyarrow as pa
+
 import discreet as dc
 from discreet.errors import DiscreetError
 
@@ -197,18 +199,30 @@ def _distribution_seeds() -> list[bytes]:
 
 
 def _keep(data: bytes, folder: Path) -> None:
-    """What is to be kept: a word, or a file with a 0/1 matrix."""
+    """What is to be kept: a word, or a file with a 0/1 matrix; and the same word as a question to measure."""
     from discreet.lattice.invariants import invariant_matrix, parse_keep
+    from discreet.ways import way_named
 
     columns = {"k": ["a", "a", "b"], "j": ["x", "y", "x"]}
     (folder / "sums.csv").write_bytes(data)
     for word in ("sums.csv", data.decode("utf-8", errors="surrogateescape")):
         with _refusals():
             invariant_matrix([parse_keep(word, folder)], columns, 3)
+    with _refusals():
+        schema = dc.table(pa.table({**columns, "n": [1, 2, 3]}), "n", keys=["k", "j"]).schema
+        way_named("measure").plan(schema, dc.Pure(1), dc.Measure(word.split("\n")))
 
 
 def _keep_seeds() -> list[bytes]:
-    return [b"1,1,0\n0,1,1\n", b"total", b"margin:k,j", b"sum:k=a,j=x", b"margin:", b"sum:k"]
+    return [
+        b"1,1,0\n0,1,1\n",
+        b"total",
+        b"margin:k,j",
+        b"sum:k=a,j=x",
+        b"margin:",
+        b"sum:k",
+        b"margin:k@1/3\ncells\ntotal@1/3",
+    ]
 
 
 def _toml(data: bytes, folder: Path) -> None:
@@ -239,6 +253,8 @@ def _toml_seeds() -> list[bytes]:
         'rho = 0.1\n[keep-sums]\nkeep = ["total", "margin:k"]\nlaw = "gaussian"\n',
         'epsilon = 1\ndelta = 1e-6\n[keep-distribution]\nmax_count = 9\nbase = "gaussian"\nsplit = 0.3\n',
         'alpha = 0.5\n[ledger]\nurl = "budget.db"\ndataset = "d"\n[about]\ntitle = "x"\n',
+        'epsilon = 1\n[measure]\nmeasure = ["total@1/4", "margin:k", "cells"]\nkeep = ["total"]\n',
+        'rho = 1\n[measure]\nmeasure = "auto"\nlevels = ["k"]\n',
         'epsilon = 1\n[ledger]\nvariable = "NOT_SET"\ndataset = "d"\n[output]\nmeasurements = false\n',
     ]
     return [(head + way).encode() for way in ways]

@@ -79,6 +79,19 @@ def p_value(draws: np.ndarray, law: Law, least: float = 8.0) -> float:
     return float(chi2.sf(statistic, cells - 1))
 
 
+def odds_for(draws: np.ndarray, right: Law, wrong: Law) -> float:
+    """The logarithm of how much likelier the draws are under one law than under another. Draws of the wrong one show
+    log(1/p) or more with a chance of p at most. Draws of what is not listed are left out, under both."""
+    assert right.keys() == wrong.keys()
+    seen = Counter(map(tuple, draws.tolist()))
+    return sum(number * math.log(right[v] / wrong[v]) for v, number in seen.items() if v in right)
+
+
+def rejected(draws: np.ndarray, right: Law, wrong: Law) -> bool:
+    """Whether draws of the right law show that they are not of the wrong one."""
+    return odds_for(draws, right, wrong) > math.log(1 / FALSE_ALARM)
+
+
 def check(draws: np.ndarray, right: Law, wrong: Law) -> None:
     """The draws follow the right law, and the test is able to tell it from a nearby one."""
     assert p_value(draws, right) > FALSE_ALARM

@@ -7,6 +7,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.lattice.conditioning import bound_for, largest_odds, shifted
@@ -193,3 +195,17 @@ def test_moves_one_by_one_cost_no_more_than_all_at_once() -> None:
     for odds, (step, times) in product((Fraction(101, 100), Fraction(2), Fraction(9)), combinations((1, 2, 3, 4), 2)):
         if step <= 2:
             assert shifted(odds, step) ** times <= shifted(odds, step * times) <= odds ** (2 * step * times)
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_four_functions(data: st.DataObject) -> None:
+    """The lemma behind Gaussian noise: f, g and h are arbitrary, k as small as the condition lets it be."""
+    few = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+    f, g = (dict(enumerate(data.draw(few))) for _ in range(2))
+    h = {m: Fraction(data.draw(st.integers(1, 6))) for m in range((len(f) + len(g)) // 2)}
+    k: dict[int, Fraction] = {}
+    for x, y in product(f, g):
+        top = -(-(x + y) // 2)
+        k[top] = max(k.get(top, Fraction(0)), f[x] * g[y] / h[(x + y) // 2])
+    assert sum(f.values()) * sum(g.values()) <= sum(h.values()) * sum(k.values())

@@ -33,8 +33,10 @@ def test_they_are_what_the_matrix_says(rows: list[list[int]], data: st.DataObjec
     assert made.violated(table).tolist() == np.flatnonzero(matrix @ table < least).tolist()
     assert [cells.tolist() for cells in made.cells] == [np.flatnonzero(row).tolist() for row in matrix]
     assert made.widest == np.count_nonzero(matrix, axis=1).max()
-    some = made.violated(table)
-    assert made.touched(some).tolist() == (matrix[some] != 0).any(axis=0).tolist()
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=matrix.shape[1], max_size=matrix.shape[1])))
+    about = (matrix[:, some] != 0).any(axis=1)
+    assert np.array_equal(made.about(some).matrix.toarray(), matrix[about])
+    assert np.array_equal(made.about(some).least, least[about])
     again = Inequalities.of_json(json.loads(json.dumps(made.as_json())))
     assert again == made and hash(again) == hash(made)
     order = np.array(data.draw(st.permutations(range(matrix.shape[1]))))
@@ -84,7 +86,7 @@ def test_bounds_that_leave_one_value_are_refused(least: int, most: int, pinned: 
     assert made.pinned().tolist() == ([1] if pinned else [])
     table = dc.table(pa.table({"k": list("abcd"), "n": [3, 3, 1, 5]}), "n")
     if pinned:
-        with pytest.raises(BadInput, match="row 2 no more than one value"):
+        with pytest.raises(BadInput, match=r"k=b.*no more than one value|contradict each other.*k=b"):
             dc.release(table, 1, keep="total", inequalities=limits)
     else:
         assert dc.release(table, 1, keep="total", inequalities=limits).counts[1] in (2, 3)
@@ -93,7 +95,7 @@ def test_bounds_that_leave_one_value_are_refused(least: int, most: int, pinned: 
 def test_what_one_draw_would_have_to_meet_at_once_is_refused_before_it_is_paid_for() -> None:
     table = dc.table(pa.table({"k": [f"r{k:02d}" for k in range(12)], "n": [5] * 12}), "n")
     chain = -np.eye(11, 12, dtype=int) + np.eye(11, 12, 1, dtype=int)
-    with pytest.raises(BadInput, match="tie 11 of them together"):
+    with pytest.raises(BadInput, match="11 of them are tied together"):
         dc.release(table, 1, keep="total", inequalities=(chain, np.zeros(11)), nonnegative=True)
     with pytest.raises(BadInput, match="few draws are such"):
         dc.release(table, 1, keep="total", law="l2", nonnegative="condition")

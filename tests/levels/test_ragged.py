@@ -226,6 +226,7 @@ def test_all_rows_have_the_closed_form() -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "crossing sums kept": ({"measure": "auto", "keep": ["margin:sex", "margin:state"]}, "rows are missing"),
+    "hardly anything for the cells": ({"measure": ["total@999/1000", "cells@1/1000"]}, "better than the cells"),
     "nothing for the cells": ({"measure": ["total@1/2", "margin:sex@1/2"]}, "cells must be measured"),
 }
 

@@ -200,7 +200,7 @@ def test_no_random_start_is_better(sizes: range) -> None:
     design = flat((6, 5, 3, 2, 2))
     asked, everything = ways(design, sizes), list(design.questions())
     found = choose_shares(design, asked, [], 0.5, pure=True)
-    floors = np.array([min(10, 100 // len(asked)) if q in asked else 0 for q in everything])
+    floors = np.array([10 if q in asked else 0 for q in everything])
     loss_at = loss_of(design, asked, [], everything)
 
     def losses(weights: Floats) -> list[float]:
@@ -287,11 +287,17 @@ def test_candidates_of_many_attributes() -> None:
     assert Question(0) not in found and len(set(found)) == len(found) <= CANDIDATES
 
 
-def test_many_questions_have_smaller_floors() -> None:
-    """Together a tenth of the budget at most, but each a thousandth at least."""
+@pytest.mark.parametrize("pure", [False, True])
+def test_floors(pure: bool) -> None:
+    """A hundredth for each of up to 25 questions; a thousandth where there are more."""
     design = flat(ADULT)
-    found = choose_shares(design, list(design.questions()), [], 1.0, True)
-    assert len(found.shares) == 64 and min(found.shares.values()) == Fraction(1, PARTS)
+    pairs, everything = ways(design, range(3)), list(design.questions())
+    found = choose_shares(design, pairs, [], 1.0, pure)
+    assert len(pairs) == 22 and min(found.shares[q] for q in pairs) == Fraction(1, 100)
+    assert min(choose_shares(design, everything[:25], [], 1.0, pure).shares.values()) == Fraction(1, 100)
+    for many in (everything[:26], everything):
+        found = choose_shares(design, many, [], 1.0, pure)
+        assert min(found.shares[q] for q in many) == Fraction(1, PARTS)
 
 
 def test_expected_deviations() -> None:

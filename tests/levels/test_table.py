@@ -9,6 +9,7 @@ import pytest
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.levels import fit
 from discreet.levels.combine import combine
 from discreet.levels.design import LevelDesign, Question
 from discreet.levels.table import UNIT, require_table, whole_table
@@ -217,3 +218,17 @@ def test_sets_that_form_a_tree_are_joined(seed: int) -> None:
     cells = rng.poisson(2.0, design.table_shape(design.cells)).astype(np.int64)
     estimates, deviations = published(design, cells, kept, rng)
     require_good(design, whole_table(design, estimates, deviations, answers(design, cells, kept), "a"), cells, kept)
+
+
+def test_a_table_is_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes that are fitted and rounded few at a time: no cell differs."""
+    rng = np.random.default_rng(4)
+    design = random_design(rng)
+    while design.last < 2 or not design.shape or design.nodes(1) < 3:
+        design = random_design(rng)
+    cells = rng.poisson(3.0, design.table_shape(design.cells)).astype(np.int64)
+    told = published(design, cells, [], rng)
+    whole = whole_table(design, *told, {}, "00")
+    for together in (1, 7, 20):
+        monkeypatch.setattr(fit, "TOGETHER", together)
+        assert np.array_equal(whole_table(design, *told, {}, "00"), whole)

@@ -18,6 +18,7 @@ VALUES = {
     "support": "1",
     "at-least": "0,1,1/8",
     "at-most": "1,0,3/8",
+    "output-ratio": "2",
     "fixed-point": ["1/4", "1/2", "1/4"],
     "target": ["1/2", "1/4", "1/4"],
 }
@@ -107,6 +108,8 @@ def test_a_witness_names_entries_that_break_the_promise():
         ("truth=1", "between 0 and 1, both excluded"),
         ("truth=0", "between 0 and 1, both excluded"),
         ("support=0", "at least 1"),
+        ("output-ratio=1/2", "1 or more"),
+        ("output-ratio=wide", "not a finite number"),
         ("support=two", "whole number"),
         ("at-least=1,2", "an input, an output and a probability"),
         ("at-most=0,1,2", "between 0 and 1"),

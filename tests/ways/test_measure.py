@@ -288,13 +288,13 @@ def test_without_measurements(tmp_path: Path) -> None:
 def test_plan_reads_no_count_and_tells_every_deviation() -> None:
     table = crossed()
     made = dc.plan(table.schema, epsilon=1, measure="auto", levels=["state", "county"])
-    names = [one["name"] for one in made.questions]
+    names = [one.name for one in made.questions]
     assert "total" in names and "cells" in names and "margin:state,sex" in names
     released = dc.release(table, epsilon=1, measure="auto", levels=["state", "county"])
     for one in made.questions:
-        deviations = np.array(released.answers[one["name"]].column("sd").to_pylist())
-        assert one["sd"] == pytest.approx(math.sqrt((deviations**2).mean()), rel=1e-3)
-    assert sum(Fraction(one["share"]) for one in made.questions) == 1
+        deviations = np.array(released.answers[one.name].column("sd").to_pylist())
+        assert one.sd == pytest.approx(math.sqrt((deviations**2).mean()), rel=1e-3)
+    assert sum(Fraction(one.share) for one in made.questions) == 1
 
 
 def test_small_tables_are_told_that_margins_cost() -> None:
@@ -324,6 +324,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "with max_count": ({"measure": "auto", "max_count": 5}, "together with measure"),
     "keep one sum": ({"measure": "auto", "keep": "sum:state=s0"}, "only total and margins"),
     "a number": ({"measure": 5}, "no question"),
+    "levels in the wrong order": ({"measure": "auto", "levels": ["county", "state"]}, "Name state before county"),
+    "levels that are no names": ({"measure": "auto", "levels": 5}, "not names of columns"),
+    "shares beside auto": ({"measure": "auto", "shares": {"total": "1/2"}}, "beside measure = 'auto'"),
+    "one question by two names": ({"measure": ["margin:state,county@1/2", "cells@1/2"]}, "the same question, cells"),
 }
 
 

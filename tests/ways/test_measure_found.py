@@ -17,7 +17,7 @@ from discreet.release import Release
 from discreet.sample.bits import seeded
 from discreet.ways import way_named
 from discreet.ways.measure.follow import Heard, apart
-from tests.ways.test_measure import crossed, planned, tree
+from tests.ways.test_measure import crossed, flat, planned, tree
 
 
 def uneven(sizes: list[int], count: int = 5) -> dc.Table:
@@ -146,3 +146,14 @@ def test_regions_whatever_the_scale_of_their_weights() -> None:
     assert scaled.interval[1] - scaled.estimate == pytest.approx(1000 * (plain.interval[1] - plain.estimate))
     with pytest.raises(BadInput, match="one number for each"):
         view.region(["a"] * 15)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1.0, 1 / 3, 1e9, 1e12])
+def test_what_is_told_of_a_region_does_not_depend_on_its_scale(scale: float) -> None:
+    """A margin is known, and a single cell is not, in whatever unit."""
+    made = dc.release(flat(), rho=2, measure=["margin:sex", "margin:age,ill"], seed=1)
+    view, women = dc.estimate(made), np.array(flat().schema.column("sex")) == "f"
+    wanted = float(made.answers["margin:sex"].column("sd")[0].as_py())
+    assert view.deviation(scale * women) / scale == pytest.approx(wanted, abs=1e-4)  # type: ignore[union-attr]
+    with pytest.raises(BadInput, match="does not tell it"):
+        view.region(scale * np.eye(12)[3])  # type: ignore[union-attr]

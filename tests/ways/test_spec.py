@@ -18,6 +18,7 @@ import discreet as dc
 from discreet.cli import main
 from discreet.options import options_of
 from discreet.ways import keywords, spec_of, ways_by_keyword
+from tests.releases import example
 
 MATRIX = [[0.5, 0.3, 0.2], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]]
 
@@ -156,3 +157,18 @@ def test_both_of_a_pair_of_flags_are_refused(
         main()
     assert leave.value.code == 2 and "contradict each other" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_misspelt_privacy_parameter_is_named() -> None:
+    with pytest.raises(dc.BadInput, match=r"'epsilom' was asked for: .* Did you mean 'epsilon'"):
+        dc.release(example(), epsilom=1)
+
+
+def test_what_chooses_a_way_has_no_default_in_the_help() -> None:
+    parameters = inspect.signature(dc.release).parameters
+    assert parameters["measure"].default is None and parameters["mechanism"].default == "transport"
+
+
+def test_nothing_is_said_of_noise_where_margins_are_measured() -> None:
+    with pytest.raises(dc.BadInput, match=r"(?i)law was asked for together with measure"):
+        dc.release(example(), epsilon=1, delta="1/100", measure="cells", law="l1")

@@ -83,11 +83,13 @@ def _indifferent(problem: Problem) -> Known:
 
 def _fairest(problem: Problem, epsilon: Epsilon) -> Known:
     """The chance of the truth is at most 1 / sum of a^power, the same for every input, so any prior will do."""
+    worst = max(problem.shares) if problem.minimax else 1
     mechanism = explicit_fair(problem.size - 1, epsilon)
     assert isinstance(mechanism.form, Exponents)
     weights, total = power_weights(epsilon.bounds(96)[1], mechanism.form.powers[0].tolist())
     chance = Fraction(weights[0], total)
-    return Known(mechanism, "the explicit fair mechanism is the fair one that is least often wrong", 1 - chance)
+    reason = "the explicit fair mechanism is the fair one that is least often wrong"
+    return Known(mechanism, reason, worst * (1 - chance))
 
 
 def _least_wrong(size: int, epsilon: Epsilon, price: Fraction) -> Known:

@@ -39,20 +39,38 @@ class Optimum:
     bound: Fraction
 
 
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Integer weights that meet everything, and the program whose answer they are near."""
+
+    rows: Rows
+    total: int
+    value: Fraction
+    formulation: Formulation
+    answer: Solution
+
+
 def optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
     """The best mechanism by linear programming, or an error that says which requirements contradict each other."""
-    loosest, symmetric = problem.with_odds(epsilon.bounds(160)[1]), problem.mirrored
+    loosest, best = problem.with_odds(epsilon.bounds(160)[1]), solved(problem)
+    if best is None:
+        raise refuse(loosest, epsilon)
+    bound = _bound(formulate(loosest, problem.mirrored), best.formulation, best.answer, best.value)
+    return Optimum(best.rows, best.total, best.value, bound)
+
+
+def solved(problem: Problem) -> Solved | None:
+    """None where no mechanism was found."""
     try:
-        formulation = formulate(problem, symmetric)
+        formulation = formulate(problem, problem.mirrored)
     except Contradiction:
-        raise refuse(loosest, epsilon) from None
+        return None
     for answer, active in _answers(formulation):
         bits = BITS + max(0, int(np.log2(float(problem.odds))))
         rows, total = integer_weights(formulation, answer.values / SCALE, active, bits)
         if meets(problem, rows, total):
-            value = cost_of(problem, rows, total)
-            return Optimum(rows, total, value, _bound(formulate(loosest, symmetric), formulation, answer, value))
-    raise refuse(loosest, epsilon)
+            return Solved(rows, total, cost_of(problem, rows, total), formulation, answer)
+    return None
 
 
 def _answers(formulation: Formulation) -> Iterator[tuple[Solution, list[LinearRow]]]:
@@ -131,17 +149,21 @@ def meets(problem: Problem, rows: Rows, total: int) -> bool:
         return False
     if any(requirement.check(rows, total) is not None for requirement in problem.requirements):
         return False
-    p, q = problem.odds.numerator, problem.odds.denominator
-    allowed = problem.delta * total * q
-    for one, other in ((array[:-1], array[1:]), (array[1:], array[:-1])):
-        excess = np.maximum(q * one - p * other, 0).sum(axis=1)
-        if (excess > allowed).any():
-            return False
-    return True
+    return problem.least_delta or delta_of(problem, rows, total) <= problem.delta
+
+
+def delta_of(problem: Problem, rows: Rows, total: int) -> Fraction:
+    """The least delta of the mechanism at the problem's odds, exactly."""
+    array, (p, q) = np.array(rows, dtype=object), problem.odds.as_integer_ratio()
+    pairs = ((array[:-1], array[1:]), (array[1:], array[:-1]))
+    worst = max(int(np.maximum(q * one - p * other, 0).sum(axis=1).max()) for one, other in pairs)
+    return Fraction(worst, q * total)
 
 
 def cost_of(problem: Problem, rows: Rows, total: int) -> Fraction:
-    """The exact cost: weighted by the prior, or of the worst input."""
+    """The exact cost: weighted by the prior, or of the worst input; or the delta, if that is what counts."""
+    if problem.least_delta:
+        return delta_of(problem, rows, total)
     lines = [
         sum((price * weight for price, weight in zip(prices, row)), Fraction(0))
         for prices, row in zip(problem.prices, rows)

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.certify.rows import ExactRows, exact_rows
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw, least_epsilon
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
+from discreet.mechanism import EdgeThenNoise, Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
@@ -108,8 +108,8 @@ def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certifi
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
     """The smallest r with T[i, j] <= r T[k, j] for all neighbouring i, k."""
     form = mechanism.form
-    if isinstance(form, Weights):
-        worst = _worst_ratio(_rows_of(form))
+    if isinstance(form, (Weights, EdgeThenNoise)):
+        worst = _worst_ratio(_rows_of(mechanism.weights))
         return None if worst.ratio is None else max(worst.ratio, Fraction(1))
     if isinstance(form, Exponents):
         return form.odds ** _largest_step(form)
@@ -280,7 +280,8 @@ def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Cer
         return _certify_rows(rows, epsilon, delta)
     needed, odds = noise.delta(epsilon), _noise_odds(noise, delta)
     if needed <= delta:
-        return Certificate(True, epsilon, delta, odds, None, noise.grade)
+        enough = epsilon.bounds()[1]  # the search for the least odds ends a little above them
+        return Certificate(True, epsilon, delta, None if odds is None else min(odds, enough), None, noise.grade)
     lacking = needed if delta or worst is None else None
     witness = Witness(0, 1, 0, worst, epsilon.bounds()[0], lacking)
     return Certificate(False, epsilon, delta, odds, witness, "refuted")

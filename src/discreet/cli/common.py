@@ -14,11 +14,12 @@ from discreet.errors import DiscreetError, LedgerWarning
 if TYPE_CHECKING:
     from discreet.table import Schema
 
-Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"')]
-Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon")]
-Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon")]
+LOSS: dict[str, str] = {"rich_help_panel": "What may be lost: give one of epsilon, alpha and rho"}
+Epsilon = Annotated[str | None, typer.Option("--epsilon", help='privacy parameter, e.g. 1, 0.1 or "1/2"', **LOSS)]
+Alpha = Annotated[str | None, typer.Option("--alpha", help="e^-epsilon, exact, instead of --epsilon", **LOSS)]
+Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privacy, instead of --epsilon", **LOSS)]
 Delta = Annotated[
-    str, typer.Option("--delta", help="how much likelier, beyond e^epsilon times, any set of outcomes may be")
+    str, typer.Option("--delta", help="how much likelier, beyond e^epsilon times, any set of outcomes may be", **LOSS)
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]

@@ -19,8 +19,10 @@ def run(
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
-    objective: Annotated[str, typer.Option("--objective", help="a cost by name, or a file with a matrix")] = "wrong",
-    minimax: Annotated[bool, typer.Option("--minimax", help="the worst count's cost instead of the mean")] = False,
+    objective: Annotated[
+        str, typer.Option("--objective", help="a cost by name, a file with a matrix, or delta: the least there is")
+    ] = "wrong",
+    minimax: Annotated[bool, typer.Option("--minimax", help="the worst count's cost, weighted by its prior")] = False,
     prior: Annotated[str | None, typer.Option("--prior", help="file with the law of the true counts")] = None,
     require: Annotated[list[str] | None, typer.Option("--require", help="e.g. fair or truth=1/2; repeatable")] = None,
     mechanism: Annotated[str | None, typer.Option("--mechanism", help="an explicit mechanism by name")] = None,
@@ -82,5 +84,6 @@ def _lines(result: Design) -> list[str]:
         f"Cost '{result.objective.name}': {result.value:.8g}{bound}.",
         "Costs: " + ", ".join(f"{name} {value:.6g}" for name, value in result.cost.items()) + ".",
         "Properties: " + (", ".join(held) or "none") + ".",
+        *([f"Not asked for, and had at no loss: {', '.join(result.free)}."] if result.free else []),
         *(f"Not met: {line}." for line in failed),
     ]

@@ -31,8 +31,14 @@ def flags_of(*kinds: type) -> Flags:
                 option = replace(first, help=f"{first.help}; or {option.help}", values=_joined(first, option))
             elif name in found:
                 continue
-            found[name] = option, found.get(name, (option, default))[1]
+            panel = found[name][0].panel if name in found else title_of(kind)
+            found[name] = replace(option, panel=panel), found.get(name, (option, default))[1]
     return found
+
+
+def title_of(kind: type) -> str:
+    """Under which the help lists the options of a value: the first sentence that is said of it."""
+    return (kind.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 def _joined(one: Option, other: Option) -> Callable[[], tuple[str, ...]]:
@@ -87,8 +93,11 @@ def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty
 def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
     """Not given means None, so that only what was said is passed on; the default is shown all the same."""
     values = f" ({', '.join(option.values())})" if option.values is not None else ""
-    shown = str(default) if default not in (None, "", ()) else True
-    about = typer.Option(option.flag_of(name), help=option.help + values, metavar=option.metavar, show_default=shown)
+    shown = str(default) if default not in (None, "", (), False) else False
+    about = typer.Option(
+        option.flag_of(name), help=option.help + values, metavar=option.metavar, show_default=shown,
+        rich_help_panel=option.panel,
+    )  # fmt: skip
     kind: Any = list[str] if option.kind is list else option.kind
     return parameter(name, Annotated[kind | None, about], None)
 

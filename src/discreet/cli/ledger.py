@@ -21,6 +21,7 @@ def create(
     url: Address,
     dataset: NamedDataset,
     epsilon: common.Epsilon = None,
+    alpha: common.Alpha = None,
     delta: common.Delta = "0",
     rho: common.Rho = None,
     relation: Annotated[
@@ -31,7 +32,7 @@ def create(
     from discreet.ledger import ledger
 
     kind = cast(Relation, relation)  # checked there
-    statement = ledger(url).create(dataset, epsilon=epsilon, delta=delta, rho=rho, relation=kind)
+    statement = ledger(url).create(dataset, epsilon=epsilon, alpha=alpha, delta=delta, rho=rho, relation=kind)
     common.emit(json, statement.as_json(), [statement.sentence])
 
 

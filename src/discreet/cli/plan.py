@@ -37,15 +37,16 @@ def _lines(made: Plan) -> Iterator[str]:
     if made.questions:
         yield "Standard deviation of every answer, and its share of the budget:"
     for one in made.questions:
-        yield f"  {one['name']:<30} {one['sd']:10.4g} {float(Fraction(one['share'])):8.1%}"
-    yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
+        yield f"  {one.name:<30} {one.sd:10.4g} {float(Fraction(one.share)):8.1%}"
+    if made.expected:
+        yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
     for row in made.expected:
         yield f"  {row.shape:<12} {row.count_error:10.3g} {row.distribution_error:10.3g}"
 
 
 run = command(
     planned,
-    [table_argument("CSV, CSV.gz or Parquet file; its counts are not read")],
+    [table_argument("CSV, CSV.gz or Parquet file; its counts are not read"), *PRIVACY],
     {**TABLE, **WAY},
-    [*PRIVACY, parameter("prior", Prior, None), parameter("json", Json, False)],
+    [parameter("prior", Prior, None), parameter("json", Json, False)],
 )

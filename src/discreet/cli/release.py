@@ -68,7 +68,7 @@ def _about(given: Given) -> About | None:
 
 run = command(
     release,
-    [table_argument("CSV, CSV.gz or Parquet file")],
+    [table_argument("CSV, CSV.gz or Parquet file"), *PRIVACY],
     {**TABLE, **WAY, **OUTPUT, **LEDGER, **ABOUT},
-    [*PRIVACY, parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
+    [parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
 )

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, Form, Mechanism, NoiseThenMap
+from discreet.mechanism import LARGEST_MATRIX, EdgeThenNoise, Form, Mechanism, NoiseThenMap
 
 if TYPE_CHECKING:
     from discreet.record.release import Publication
@@ -32,6 +32,7 @@ class Evidence:
     cumulative_law: NoiseLaw | None
     published: Floats | None  # the published distribution of counts
     categories: Any = field(repr=False)
+    least: int = 0  # counts below this one were treated as this one
 
     @property
     def rows(self) -> int:
@@ -66,7 +67,7 @@ class Evidence:
 
     @cached_property
     def clamped(self) -> Integers:
-        return np.clip(self.seen, 0, self.size - 1)
+        return np.clip(self.seen, 0, (self.size if self.transition is None else self.transition.shape[1]) - 1)
 
     @cached_property
     def histogram(self) -> Floats:
@@ -101,6 +102,16 @@ class Evidence:
         return most_likely(self)
 
 
+def _transition(form: Form, counts: Integers) -> Floats:
+    if not isinstance(form, EdgeThenNoise) or form.top is not None:
+        return Mechanism("published", form).matrix()
+    size = int(counts.max(initial=form.beyond)) + form.noise.centre[1] + 1  # no larger count can be behind these
+    if size > LARGEST_MATRIX:
+        found = f"with rows of their own for small counts it is made up to {LARGEST_MATRIX - 1} only"
+        raise BadInput(f"an estimate over counts up to {size - 1} was asked for", found)
+    return form.transition(size)
+
+
 def rows_evidence(
     publication: Publication[Any],
     form: Form,
@@ -109,6 +120,7 @@ def rows_evidence(
     cumulative: Integers | None = None,
     cumulative_law: NoiseLaw | None = None,
     published: Floats | None = None,
+    least: int = 0,
 ) -> Evidence:
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
     measured = publication.measured
@@ -118,10 +130,11 @@ def rows_evidence(
     return Evidence(
         seen=publication.counts if measured is None else measured,
         law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,
-        transition=None if noisy else Mechanism("published", form).matrix(),
+        transition=None if noisy else _transition(form, publication.counts),
         top=top,
         cumulative=None if cumulative is None else cumulative.astype(float),
         cumulative_law=cumulative_law,
         published=published,
         categories=publication.categories,
+        least=least,
     )

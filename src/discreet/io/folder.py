@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.io import RECORD, REPORT
-from discreet.io.bounded import ROWS_IN_A_GROUP, bounded_parquet
+from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.questions import (
     NUMBERS,
@@ -27,6 +27,7 @@ from discreet.io.questions import (
 )
 from discreet.io.tables import arrow_frame, file_kind, whole_numbers
 from discreet.io.written_csv import read_written, write_csv
+from discreet.io.written_parquet import write_parquet, written_here
 from discreet.record.codec import Damaged
 from discreet.record.release import (
     Measurements,
@@ -113,7 +114,8 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
 
 
 def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
-    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error))
+    do = "Make room there, or name another folder"
+    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error), do)
 
 
 def check_format(format: str | None) -> str | None:
@@ -189,12 +191,8 @@ def _long_keys(record: ReleaseRecord[Any], categories: Any) -> LongKeys:
 
 def write_frame(path: Path, frame: Any, kind: str) -> None:
     """An Arrow table as CSV or Parquet."""
-    if kind == "parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(frame, path, row_group_size=ROWS_IN_A_GROUP)
-        return
-    write_csv(path, frame)
+    write = write_parquet if kind == "parquet" else write_csv
+    write(path, frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +203,13 @@ class Folder:
     columns: tuple[str, ...]  # of the table
     same_rows: bool  # whether the measurements have the keys of the table
     report: str
-    as_written: bool  # whether release.json is written as it is here, blank for blank
+    written: bytes  # release.json
+    elsewhere: tuple[str, ...] | None = None  # Parquet files of another version of Arrow; None if there are none at all
+
+    @property
+    def as_written(self) -> bool:
+        """Whether release.json is written as it is here, blank for blank."""
+        return write_record(self.publication.record).encode() == self.written
 
 
 @dataclass(frozen=True)
@@ -271,13 +275,19 @@ def folder_of(contents: Contents) -> Folder:
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
     report = _text(contents.files.get(REPORT, b""))
-    as_written = write_record(record).encode() == contents.files[RECORD]
+    written = contents.files[RECORD]
     if way_named(record.way).long_keys is not None:
-        return Folder(_with_answers(contents, publication), tuple(frame.column_names), True, report, as_written)
-    measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
-    same_rows = all(_keys(values, record).equals(categories) for values in measured)
-    publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
-    return Folder(publication, tuple(frame.column_names), same_rows, report, as_written)
+        publication, same_rows = _with_answers(contents, publication), True
+    else:
+        measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
+        same_rows = all(_keys(values, record).equals(categories) for values in measured)
+        publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
+    return Folder(publication, tuple(frame.column_names), same_rows, report, written, _elsewhere(contents))
+
+
+def _elsewhere(contents: Contents) -> tuple[str, ...] | None:
+    packed = [name for name in sorted(contents.files) if file_kind(name) == "parquet"]
+    return tuple(name for name in packed if not written_here(contents.files[name])) if packed else None
 
 
 def _text(page: bytes) -> str:

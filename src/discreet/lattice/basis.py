@@ -100,3 +100,24 @@ def _vector(width: int, plus: tuple[int, ...], minus: tuple[int, ...]) -> Intege
     np.add.at(vector, list(plus), 1)
     np.add.at(vector, list(minus), -1)
     return vector
+
+
+def exchange(matrix: Integers) -> tuple[int, int, int, int] | None:
+    """Columns with i + j = k + l, if there are such, of a matrix of distinct 0/1 columns with as many ones each.
+
+    Then two units moved from k and l to i and j are a smallest change: the sum of all entries cannot change, so the
+    distance is even, and two units alone would need two equal columns.
+    """
+    size = matrix.shape[1]
+    if size < 4 or len(set(matrix.sum(axis=0).tolist())) > 1:
+        return None
+    marks = np.random.default_rng(0).integers(0, 1 << 40, matrix.shape[0]) @ matrix  # sums stay far below 2^63
+    one, other = np.triu_indices(size, 1)
+    sums = marks[one] + marks[other]
+    order = np.argsort(sums, kind="stable")
+    for place in np.flatnonzero(np.diff(sums[order]) == 0).tolist():
+        first, second = int(order[place]), int(order[place + 1])
+        four = int(one[first]), int(other[first]), int(one[second]), int(other[second])
+        if np.array_equal(matrix[:, four[0]] + matrix[:, four[1]], matrix[:, four[2]] + matrix[:, four[3]]):
+            return four
+    return None

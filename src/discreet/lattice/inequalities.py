@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -82,14 +82,26 @@ class Inequalities:
         """The inequalities that do not hold."""
         return np.flatnonzero(self.matrix @ table < self.least)
 
+    def told(self, one: int, named: Callable[[int], str]) -> str:
+        """It in names, as what is at most what: households <= people."""
+        part = slice(self.matrix.indptr[one], self.matrix.indptr[one + 1])
+        least = int(self.least[one])
+        sides: dict[bool, list[str]] = {True: [], False: []}
+        for place, factor in zip(self.matrix.indices[part].tolist(), self.matrix.data[part].tolist()):
+            sides[factor > 0].append(named(place) if abs(factor) == 1 else f"{abs(factor)} x {named(place)}")
+        if least:
+            sides[least < 0].append(f"{abs(least):,}")
+        return " <= ".join(" + ".join(sides[side]) or "0" for side in (False, True))
+
     def hold(self, table: Integers) -> bool:
         return not len(self.violated(table))
 
-    def touched(self, some: Integers) -> Flags:
-        """Of each row, whether one of these inequalities is about it."""
-        found = np.zeros(self.matrix.shape[1], dtype=bool)
-        found[self.matrix[some].indices] = True
-        return found
+    def about(self, some: Flags) -> Inequalities:
+        """Those about rows of which some are among these."""
+        widths = np.diff(self.matrix.indptr)
+        among = np.zeros(len(widths), dtype=bool)
+        among[np.repeat(np.arange(len(widths)), widths)[some[self.matrix.indices]]] = True
+        return Inequalities(self.matrix[among], self.least[among])
 
     def pinned(self) -> Integers:
         """Rows that inequalities about themselves alone leave one value, or none."""

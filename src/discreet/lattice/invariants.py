@@ -200,16 +200,21 @@ class Invariants:
         return np.asarray(self.matrix @ counts, dtype=np.int64)
 
 
-def invariant_matrix(keep: Iterable[Kept | str], key_columns: Keys, rows: int | None = None) -> Invariants:
-    """The kept sums of a table whose row i has the keys key_columns[..][i], in the order they were asked for."""
+def invariant_matrix(
+    keep: Iterable[Kept | str], key_columns: Keys, rows: int | None = None, *, some: bool = True
+) -> Invariants:
+    """The kept sums of a table whose row i has the keys key_columns[..][i], in the order they were asked for. There
+    must be some, unless it is said that there need not be."""
     from scipy.sparse import csr_array, vstack
 
     cells = _cells(key_columns, rows)
     kept = kept_list(keep)
-    if not kept:
+    if not kept and some:
         raise BadInput(
             "invariants were asked for", "nothing to keep is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE"
         )
+    if not kept:
+        return Invariants(csr_array((0, cells), dtype=np.int64), (), (), np.zeros(0, dtype=np.int64))
     keys = _named(kept, key_columns)
     blocks, labels, needed, start = [], [], [], 0
     for item in kept:

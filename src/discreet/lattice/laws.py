@@ -140,7 +140,7 @@ class LatticeGaussian:
             raise BadInput(
                 "Gaussian noise was asked for under inequalities",
                 "the law conditioned on them has no proven guarantee",
-                "Use law l1, or nonnegative_by project",
+                "Use law l1, or, where all is about counts not below zero, nonnegative_by project",
             )
         asked = gaussian_only(loss, "Gaussian noise on a lattice")
         rho = asked.rho if isinstance(asked, Concentrated) else rho_for(asked.epsilon.rational(), asked.delta)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from discreet.errors import Infeasible
-from discreet.lattice.basis import shortest
+from discreet.lattice.basis import exchange, shortest
 from discreet.lattice.conditioning import Bound, bound_for
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
 from discreet.lattice.structure import Part, Structure
-from discreet.privacy.values import Approximate, Change, Grade, Loss, Neighbours, Remark
+from discreet.privacy.values import ONE_PERSON, Approximate, Change, Grade, Loss, Neighbours, Remark
 
 SHOWN = 5  # names that fit into a sentence; the record holds all of them
 CONDITIONED: dict[Bound, Remark] = {
@@ -27,6 +27,10 @@ REARRANGED = Change("rearranged", distance=2, square=2, more=1, fewer=1, rows=2)
 SWAPPED = Change("swapped", distance=4, square=4, more=2, fewer=2, rows=4)
 # a slice that changes is a two-way table, so at least a swap; and what it gains the others lose
 CORNERS = Change("smallest", distance=8, square=8, more=4, fewer=4, rows=8)
+
+
+# of sums that all cells are in equally many of: no change is odd, and one of two would need equal columns
+EXCHANGED = Change("smallest", distance=4, square=4, more=2, fewer=2, rows=4)
 
 
 def protected_change(structure: Structure, contributions: int = 1) -> Change:
@@ -44,6 +48,8 @@ def protected_change(structure: Structure, contributions: int = 1) -> Change:
         )
     if any(np.any(part.sizes > 1) for part in structure.parts):
         return MOVED
+    if not structure.parts:
+        return ONE_PERSON
     if len(structure.untouched):
         return REARRANGED if contributions > 1 and any(part.free for part in structure.parts) else FREE_ROW
     return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
@@ -54,6 +60,8 @@ def _smallest(part: Part) -> Change:
         return SWAPPED
     if part.box is not None:
         return CORNERS
+    if exchange(part.full) is not None:
+        return EXCHANGED
     vector, proved = shortest(part.kernel, part.dense)
     return Change(
         "smallest",
@@ -99,7 +107,8 @@ def remarks(
 
 def kept_remarks(law: str, terms: Terms, structure: Structure, invariants: Invariants) -> tuple[Remark, ...]:
     """The same of what is kept alone, whatever becomes of negative counts."""
-    said = (*_scaling(law, terms, structure), _kept(invariants), *_given_away(structure))
+    kept = (_kept(invariants),) if invariants.kept else ()
+    said = (*_scaling(law, terms, structure), *kept, *_given_away(structure))
     return (*said, Remark("neighbourhood-destroyed")) if _destroyed(terms) else said
 
 

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Flags, Integers
-from discreet.errors import BadInput, NotProven, SolverFailed
+from discreet.arrays import Integers
+from discreet.errors import BadInput, NotProven
 from discreet.lattice.conditioning import Bound
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
 from discreet.lattice.laws import LatticeGaussian, LatticeLaw, Terms, calibrated, width_of
-from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
+from discreet.lattice.neighbours import SHOWN, grade_of, neighbours, remarks, terms_of
+from discreet.lattice.orders import limits_list, together
+from discreet.lattice.redrawing import Redrawing
 from discreet.lattice.sampler import LARGEST_BASIS, WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
-from discreet.lattice.structure import Structure, structure_of, tied
+from discreet.lattice.structure import Structure, structure_of
 from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
-from discreet.sample.bits import Bits
+from discreet.sample.bits import Bits, seeded
 
-MOST_REDRAWS = 1_000_000  # a minute or so: inequalities that so many draws violate are not worth waiting for
-MOST_TIED = 8  # inequalities between rows that one draw must meet at once: a chain of so many takes seconds
+if TYPE_CHECKING:
+    from discreet.lattice.room import Conflict
+
 MOST_L2 = 8  # rows that one draw of l2 noise must leave without a negative count
 MOST_MET = 8  # dimensions up to which coupled chains met in seconds, wherever no exact sampler is known
 RUNS = 1000  # couplings that a diagnosed grade rests on: they cannot show a distance below 1/1000
+
+
+def by_number(row: int) -> str:
+    return f"row {row + 1}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +50,7 @@ class LatticePlan:
     nonnegative: bool = False
     inequalities: Inequalities | None = None
     bound: Bound | None = None  # of what conditioning costs
+    named: Callable[[int], str] = by_number  # a row, in words
 
     @property
     def change(self) -> Change:
@@ -85,7 +93,8 @@ class LatticePlan:
         table = self._checked(counts)
         if self.inequalities is None and self.law.odds is not None:
             return self._draws(number, bits, table)
-        return np.stack([self._redrawn(bits, table) for _ in range(number)])
+        within = table if self.nonnegative and self.law.odds is not None else None
+        return np.stack([self._redrawing.draw(bits, table, within) for _ in range(number)])
 
     def _draws(self, number: int, bits: Bits, counts: Integers | None) -> Integers:
         if len(self.pieces) == 1 and len(self.pieces[0].cells) == self.invariants.cells:
@@ -97,35 +106,8 @@ class LatticePlan:
         return out
 
     @cached_property
-    def _ties(self) -> Integers:
-        """Cells that are drawn together have the same number; all of them, under a law that does not factorise."""
-        limits = [] if self.inequalities is None else self.inequalities.cells
-        return tied(self.structure, limits if self.law.rate is None else [np.arange(self.invariants.cells)])
-
-    def _redrawn(self, bits: Bits, table: Integers) -> Integers:
-        """The law conditioned on the inequalities: what is tied together is drawn again until they hold there."""
-        within = table if self.nonnegative and self.law.odds is not None else None
-        noise: Integers = self._draws(1, bits, within)[0]
-        for _ in range(MOST_REDRAWS):
-            wrong = self._wrong(table + noise)
-            if not wrong.any():
-                return noise
-            noise[wrong] = self._draws(1, bits, within)[0][wrong]
-        raise SolverFailed(
-            "noise under inequalities was asked for",
-            f"{MOST_REDRAWS:,} draws all violate them",
-            "Ask for fewer inequalities",
-        )
-
-    def _wrong(self, table: Integers) -> Flags:
-        """Cells tied to one that violates an inequality."""
-        bad = table < 0 if self.nonnegative else np.zeros(len(table), dtype=bool)
-        if self.inequalities is not None:
-            bad |= self.inequalities.touched(self.inequalities.violated(table))
-        wrong = np.zeros(int(self._ties.max()) + 1, dtype=bool)
-        wrong[self._ties[bad]] = True
-        found: Flags = wrong[self._ties]
-        return found
+    def _redrawing(self) -> Redrawing:
+        return Redrawing(self.structure, self.pieces, self.law, self.inequalities, self.nonnegative)
 
     def _allowed(self, table: Integers) -> bool:
         if self.nonnegative and np.any(table < 0):
@@ -148,15 +130,29 @@ class LatticePlan:
                 "noise for a table was asked for", f"{len(table)} counts for {self.invariants.cells} rows were given"
             )
         if not self._allowed(table):
-            raise BadInput("noise under inequalities was asked for", self._violated(table), "Drop the inequality")
+            found = self._contradiction(table) or self._violated(table)
+            raise BadInput("noise under inequalities was asked for", found, "Drop the inequality, or mend the table")
         return table
 
+    def _contradiction(self, table: Integers) -> str | None:
+        """Inequalities that no table with the same kept sums meets, if there are such."""
+        from discreet.lattice.room import conflict
+
+        if self.inequalities is None or not len(self.invariants.labels):
+            return None
+        kept = self.invariants.matrix, self.invariants.sums(table)
+        found = conflict(self.inequalities, self.nonnegative, kept)
+        if found is None or not found.strict:
+            return None
+        return f"no table with these kept sums meets them: {told(self.inequalities, found, self.named)}"
+
     def _violated(self, table: Integers) -> str:
-        """Which inequality the table does not meet, counted from 1."""
+        """Which inequality the table does not meet."""
         if self.inequalities is None or self.inequalities.hold(table):
-            return "the table itself violates them: it has a negative count"
-        first = self.inequalities.violated(table)[0] + 1
-        return f"the table itself violates them: the first that it does not meet is number {first}"
+            first = self.named(int(np.flatnonzero(table < 0)[0]))
+            return f"the table itself violates them: the count of {first} is negative"
+        first = self.inequalities.told(int(self.inequalities.violated(table)[0]), self.named)
+        return f"the table itself violates them: {first} does not hold"
 
     def release(self, counts: Integers, bits: Bits) -> Integers:
         """The table with noise: every kept sum is the same, to the unit."""
@@ -182,6 +178,7 @@ def lattice_sampler(
     contributions: int = 1,
     allow_diagnosed: bool = False,
     projected: bool = False,
+    named: Callable[[int], str] = by_number,
 ) -> LatticePlan:
     """The best sampler we know for noise that keeps these sums, with what it promises.
 
@@ -195,42 +192,72 @@ def lattice_sampler(
     terms = terms_of(structure, law, people, per_unit, nonnegative, limits)
     chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
     if limits is not None:
-        _require_few(limits, structure)
+        _require_room(limits, nonnegative, named)
     if nonnegative and chosen.rate is not None and invariants.cells > MOST_L2:
         found = f"no count of {invariants.cells} may be negative in a draw of all of them, and few draws are such"
         raise BadInput("l2 noise under inequalities was asked for", found, 'Use law l1, or nonnegative_by="project"')
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
-    _require_width(chosen, pieces)
+    _require_width(chosen, pieces, structure, terms.restricted)
     said = remarks(chosen, terms, structure, invariants, projected)
     promise = Guarantee(loss, neighbours(chosen, terms), grade_of(chosen, loss), remarks=said)
-    graded = _graded(promise, structure, pieces, allow_diagnosed, terms.restricted)
-    return LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits, terms.bound)
+    graded = _graded(promise, structure, chosen, pieces, allow_diagnosed, terms.restricted)
+    plan = LatticePlan(invariants, structure, chosen, pieces, graded, nonnegative, limits, terms.bound, named)
+    _require_often(plan)
+    return plan
 
 
-def _require_few(limits: Inequalities, structure: Structure) -> None:
-    """Refuse inequalities that must hold at once, and may too rarely; those that nothing ties are met one by one."""
-    if len(pinned := limits.pinned()):
-        found = f"they leave row {pinned[0] + 1} no more than one value, which would be published exactly"
-        raise BadInput("inequalities were asked for", found, "Use bounds that are public, and leave room between them")
-    ties = tied(structure, limits.cells)
-    widths = np.diff(limits.matrix.indptr)
-    firsts = limits.matrix.indices[limits.matrix.indptr[:-1][widths > 0]]
-    halves = np.bincount(ties[firsts], weights=np.minimum(widths[widths > 0], 2), minlength=1)  # a bound is easier met
-    most = int(np.ceil(halves.max() / 2))
-    if most > MOST_TIED:
+def _require_room(limits: Inequalities, nonnegative: bool, named: Callable[[int], str]) -> None:
+    """Refuse inequalities that contradict each other, or hold only as equalities."""
+    from discreet.lattice.room import conflict
+
+    if (found := conflict(limits, nonnegative)) is not None and found.strict:
         raise BadInput(
             "inequalities were asked for",
-            f"kept sums tie {most} of them together, and a draw meets so many at once too rarely",
-            f"Keep sums that tie at most {MOST_TIED} together, for example within each area, or none over these rows",
+            f"they contradict each other, so that no table meets them: {told(limits, found, named)}",
+            "Drop one of them",
+        )
+    if found is not None:
+        raise BadInput(
+            "inequalities were asked for",
+            f"they can hold only as equalities, which would be published exactly: {told(limits, found, named)}",
+            "Drop one of them, or leave room between them",
+        )
+    if len(pinned := limits.pinned()):
+        found_row = f"they leave {named(int(pinned[0]))} no more than one value, which would be published exactly"
+        raise BadInput(
+            "inequalities were asked for", found_row, "Use bounds that are public, and leave room between them"
         )
 
 
-def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...]) -> None:
+def told(limits: Inequalities, found: Conflict, named: Callable[[int], str]) -> str:
+    """The inequalities of a proof, in names."""
+    shown = [limits.told(one, named) for one in found.inequalities[:SHOWN]]
+    more = ["..."] if len(found.inequalities) > SHOWN else []
+    return "; ".join([*shown, *more, *(["no count is negative"] if found.counts else [])])
+
+
+def _require_often(plan: LatticePlan) -> None:
+    """Refuse inequalities that kept sums tie together so that a draw meets them all too rarely."""
+    if plan.inequalities is None:
+        return
+    found = plan._redrawing.rarely_met(seeded(0))
+    if found is not None:
+        tied, rarest = found
+        raise BadInput(
+            "inequalities were asked for",
+            f"{tied} of them are tied together, and fewer than one draw in {rarest:,} may meet them all",
+            "Ask for fewer inequalities about the same rows, or keep no sums over them, or only sums within each area",
+        )
+
+
+def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...], structure: Structure, restricted: bool) -> None:
     """Refuse noise that the samplers at work would be at for hours, while nothing is spent."""
     width = width_of(law)
+    do = "Spend more" + (", or use law gaussian (with rho)" if law.name == "l1" and walks(structure) else "")
+    do = "Spend more" if restricted else do
     for name in dict.fromkeys(piece.name for piece in pieces):
         widest = WIDEST_DRAWN.get((name, law.name), WIDEST)
-        require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})")
+        require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})", do)
 
 
 def _law(
@@ -255,25 +282,48 @@ def plan_lattice(
     rows: int | None = None,
     **options: Any,
 ) -> LatticePlan:
-    """`lattice_sampler` for a table in long form with these public key columns."""
-    return lattice_sampler(invariant_matrix(keep, key_columns, rows), epsilon, **options)
+    """`lattice_sampler` for a table in long form with these public key columns; inequalities may be said in words."""
+    limits = limits_list(options.pop("inequalities", None))
+    invariants = invariant_matrix(keep, key_columns, rows, some=not limits)
+    if limits:
+        options |= {
+            "inequalities": together(limits, key_columns, invariants.cells),
+            "named": lambda row: f"({', '.join(f'{name}={column[row]}' for name, column in key_columns.items())})",
+        }
+    return lattice_sampler(invariants, epsilon, **options)
 
 
 EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact, also in wide tables"
 
 
-def _advice(structure: Structure) -> str:
-    """What does work: Gaussian noise has a walk on whole tables and small lattices, and small chains have met."""
+def walks(structure: Structure) -> bool:
+    """Whether sums overlap, and Gaussian noise has a walk on all that do: on whole tables and small lattices."""
     overlapping = [part for part in structure.parts if part.free]
-    whole = [part.single and part.whole is not None for part in overlapping]
-    sizes = [part.dimensions for part in overlapping]
-    walks = all(known or size <= LARGEST_BASIS for known, size in zip(whole, sizes))
-    met = max(sizes) <= MOST_MET
-    return f"Use {'law gaussian (with rho)' if walks else EXACT}{', or allow diagnosed samples' if met else ''}"
+    known = (part.single and part.whole is not None for part in overlapping)
+    return bool(overlapping) and all(one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping))
+
+
+def _advice(structure: Structure, restricted: bool = False) -> str:
+    """What does work; small chains have met."""
+    if restricted:
+        return f"{_advice(structure)}, with nonnegative_by project or negative counts"
+    met = max(part.dimensions for part in structure.parts if part.free) <= MOST_MET
+    use = "law gaussian (with rho)" if walks(structure) else EXACT
+    return f"Use {use}{', or allow diagnosed samples' if met else ''}"
+
+
+def _projects(structure: Structure, law: LatticeLaw) -> bool:
+    """Whether the signed noise has an exact sampler, so that its table can be projected."""
+    return all(piece.grade != "diagnosed" for piece in pieces_for(structure, law, False))
 
 
 def _graded(
-    promise: Guarantee, structure: Structure, pieces: tuple[Piece, ...], allow_diagnosed: bool, restricted: bool
+    promise: Guarantee,
+    structure: Structure,
+    law: LatticeLaw,
+    pieces: tuple[Piece, ...],
+    allow_diagnosed: bool,
+    restricted: bool,
 ) -> Guarantee:
     """The promise with the grade of its weakest sampler; a chain's distance from its law is charged to delta."""
     chains = [piece for piece in pieces if piece.grade == "diagnosed"]
@@ -285,7 +335,9 @@ def _graded(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            'Project instead (nonnegative_by="project"), or allow negative counts' if restricted else f"Use {EXACT}",
+            _advice(structure, restricted)
+            if not restricted or not _projects(structure, law)
+            else 'Project instead (nonnegative_by="project"), or allow negative counts',
         )
     if not allow_diagnosed:
         raise NotProven(

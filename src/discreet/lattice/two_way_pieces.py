@@ -21,6 +21,7 @@ from discreet.sample.bits import Bits
 
 SELDOM = 0.002  # trials of whole tables, of a millisecond or more each, that must end in one
 WIDEST_HALVED = {False: 1 << 6, True: 1 << 4}  # of noise, in units, by whether it is conditioned: seconds of a plan
+LONGEST_SHORTER_SIDE = 100  # of a two-way table: 100 x 100 takes ten seconds a draw, and more may take many minutes
 LONGEST_CONDITIONED = 12  # side of a two-way table without negative counts: beyond, hardly a trial may be accepted
 
 
@@ -110,6 +111,8 @@ class WidePiece:
     def often(self) -> bool:
         """Whether it accepts often enough: it need not where noise is so narrow that most cells are zero. Where it is
         too wide to be planned, that is said instead."""
+        if self._places.shape[1] > LONGEST_SHORTER_SIDE:
+            return False
         return self._too_wide or self.table.acceptance >= SELDOM
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:

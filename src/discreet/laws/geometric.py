@@ -27,6 +27,8 @@ from discreet.privacy import Grade, Loss, Pure, pure_only
 from discreet.sample.bits import Bits
 from discreet.sample.draw import add_noise
 
+SPARE_BITS = 8  # each of so many products drops less than one unit, which the next ones at most double
+
 
 @register
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ class Geometric:
     def below(self, k: int, bits: int) -> tuple[int, int]:
         p, q = self.odds.numerator, self.odds.denominator
         steps = -k if k < 0 else k + 1
-        tail, whole = q**steps * p << bits, p**steps * (p + q)
-        low, high = tail // whole, -(-tail // whole)
+        size = bits + 2 * steps.bit_length() + SPARE_BITS
+        least, most = _power(q, p, steps, size)
+        low, high = (least * p // (p + q)) >> (size - bits), -((-most * p // (p + q)) >> (size - bits))
         return (low, high) if k < 0 else ((1 << bits) - high, (1 << bits) - low)
 
     def chance_below(self, k: int) -> Fraction:
@@ -109,6 +112,18 @@ class Geometric:
         if reach_of(self.odds) <= WIDEST_TABLE:
             return add_noise(counts, self, bits, top=top)
         return capped(counts, top) + wide_geometric(Epsilon(ratio=self.odds), len(counts), bits)
+
+
+def _power(numerator: int, denominator: int, steps: int, size: int) -> tuple[int, int]:
+    """Integers around 2^size times a power of a fraction below 1: all that is dropped on the way is below, or above."""
+    low, high = (numerator << size) // denominator, -(-(numerator << size) // denominator)
+    least = most = 1 << size
+    while steps:
+        if steps & 1:
+            least, most = least * low >> size, -(-most * high >> size)
+        low, high = low * low >> size, -(-high * high >> size)
+        steps >>= 1
+    return least, most
 
 
 def wide_geometric(rate: Epsilon, size: int, bits: Bits) -> Integers:

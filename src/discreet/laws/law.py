@@ -36,6 +36,7 @@ class NoiseLaw(Protocol):
     pure: ClassVar[bool]  # whether an epsilon alone bounds it: `worst_odds` is a number
     rational: ClassVar[bool]  # whether its probabilities are rational: `chance_below` answers
     grade: ClassVar[Grade]  # how firmly `delta` is known
+    # calibrates: False where a loss alone does not say which noise; a law that lacks it can be asked for by a loss
 
     def __hash__(self) -> int: ...
 
@@ -184,11 +185,11 @@ def capped(counts: Integers, top: int | None) -> Integers:
     return counts if top is None else np.minimum(counts, top)
 
 
-def require_width(width: Fraction, widest: int = WIDEST, what: str = "noise") -> None:
+def require_width(width: Fraction, widest: int = WIDEST, what: str = "noise", do: str = "Spend more") -> None:
     """Refuse noise that no sampler draws in good time; asked when it is planned, before anything is spent."""
     if width > widest:
         found = f"its width, about {float(width):.2g}, is beyond the {widest:,} that can be drawn"
-        raise BadInput(f"{what} was asked for", found, "Spend more", widest=widest)
+        raise BadInput(f"{what} was asked for", found, do, widest=widest)
 
 
 def draw_noise(law: NoiseLaw, size: int, bits: Bits) -> Integers:
@@ -213,6 +214,11 @@ def register(law: LawClass) -> LawClass:
 def laws() -> dict[str, type[NoiseLaw]]:
     """Every registered law by name."""
     return dict(_LAWS)
+
+
+def calibrated_laws() -> dict[str, type[NoiseLaw]]:
+    """Those that a loss alone asks for."""
+    return {name: law for name, law in _LAWS.items() if getattr(law, "calibrates", True)}
 
 
 def law_named(name: str) -> type[NoiseLaw]:

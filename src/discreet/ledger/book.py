@@ -1,4 +1,4 @@
-"""`ledger(url)`: budgets of data sets, what each release took from them, and what became of it."""
+"""Budgets of data sets, what each release took from them, and what became of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, Discloses, OverBudget, choose
 from discreet.ledger import names, words
 from discreet.ledger.accounts import Account, Entry, Statement, charged, opened, released
-from discreet.ledger.address import Address, address_of
+from discreet.ledger.address import Address
 from discreet.ledger.chain import Line
 from discreet.ledger.disclosure import Disclosure, all_given, newly_given
 from discreet.ledger.documents import KeptTable, read_kept, read_sums, whole_sums, written_kept, written_sums
@@ -50,6 +50,7 @@ class Ledger:
         dataset: str,
         *,
         epsilon: Number | Loss | None = None,
+        alpha: Number | None = None,
         delta: Number = 0,
         rho: Number | None = None,
         relation: Relation = "added-or-removed",
@@ -64,7 +65,7 @@ class Ledger:
         asked = f"a budget for {dataset!r} was to be set"
         names.checked_name(dataset, asked)
         choose(relation, RELATIONS, "relation")
-        budget = amount_of(loss_of(epsilon, rho=rho, delta=delta))
+        budget = amount_of(loss_of(epsilon, alpha=alpha, rho=rho, delta=delta))
         made = self._make_file()
         try:
             with self._transaction(asked, write=True) as connection:
@@ -262,14 +263,6 @@ class _Cost:
     price: Amount
     disclosure: Disclosure
     document: tuple[str, str] | None = None  # the kept sums, as they are stored
-
-
-def ledger(url: str | Path, *, wait: float = 30.0) -> Ledger:
-    """The ledger in an SQLite file (a path) or on a PostgreSQL server (a URL).
-
-    `wait` is how many seconds to wait for another process that is writing.
-    """
-    return Ledger(address_of(url), wait)
 
 
 def _account(accounts: Accounts, dataset: str, asked: str) -> Account:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError, LedgerWarning
+from discreet.ledger import ledger as open_ledger
 from discreet.ledger.book import Ledger
-from discreet.ledger.book import ledger as open_ledger
 from discreet.ledger.spending import check_text
 from discreet.ledger.words import NOT_OPEN, UNTOLD
 

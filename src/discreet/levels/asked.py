@@ -64,11 +64,11 @@ def with_shares(asked: tuple[Asked, ...] | Auto, shares: Any) -> tuple[Asked, ..
         found = f"a {type(shares).__name__} names no question"
         raise BadInput("shares were given", found, 'Give {"margin:state": "1/4", ...}, or "auto"')
     wanted = {_asked(name).what: _share(number, name) for name, number in shares.items()}
-    known = [] if isinstance(asked, str) else [one.what for one in asked]
-    foreign = next((what for what in wanted if what not in known), None)
+    if isinstance(asked, str):
+        raise BadInput("shares were given beside measure = 'auto'", "it finds shares itself", "Name all questions")
+    foreign = next((what for what in wanted if what not in [one.what for one in asked]), None)
     if foreign is not None:
         raise BadInput(f"a share was given to {foreign}", "it is not among the questions asked", "Measure it too")
-    assert not isinstance(asked, str)
     twice = next((one for one in asked if one.share is not None and one.what in wanted), None)
     if twice is not None:
         raise BadInput(f"a share was given to {twice.what}", "it has one already", "Say it once")

@@ -110,8 +110,10 @@ class Spread:
 
     @cached_property
     def widths(self) -> dict[tuple[Question, float], Floats]:
-        """Half widths of intervals that were asked for before."""
-        return {}
+        """Half widths of intervals that were asked for before, whatever was measured."""
+        found: dict[tuple[Question, float], Floats]
+        found = self.design.worked_out.setdefault(tuple(sorted(self.variances.items())), {})
+        return found
 
     def known(self, question: Question) -> bool:
         """Whether what was measured says anything about it."""
@@ -139,26 +141,28 @@ class Spread:
 
     def of_sum(self, weights: Floats) -> float:
         """The variance of the estimate of any weighted sum of cells; infinite where it is not known."""
-        total = 0.0
+        total, largest = 0.0, float(np.abs(weights).max(initial=0.0)) or 1.0
         for r in subsets(self.design.attributes):
             others = self.design.size(self.design.attributes) / self.design.size(r)
-            total += self._on_tree(r, component(self.design, weights, self.design.cells, r) / others)
-        return total
+            total += self._on_tree(r, component(self.design, weights / largest, self.design.cells, r) / others)
+        return total * largest**2
 
     def noise_weights(self, question: Question, node: int) -> dict[Question, Floats]:
         """How much of every noise that was drawn is in the estimate of one entry: that of the first combination of the
         question's attributes at a node.
 
         The weight of a measurement is the covariance of its own estimate and the entry's, over its variance; and one
-        call of least squares, fed with the entry alone, gives all covariances.
+        call of least squares, fed with the entry alone, gives all covariances. Of components by other attributes than
+        the question's there is nothing in it.
         """
         design, variances = self.design, self.variances
-        told = {one: np.zeros(design.table_shape(one)) for one in variances}
+        told = {one: np.zeros(design.table_shape(one)) for one, variance in variances.items() if not variance}
         fed = question if variances.get(question) else self._finer(question)
         entry = np.zeros(design.table_shape(question))
         entry.reshape(len(entry), -1)[node, 0] = variances[fed]
         told[fed] = design.spread_out(entry, question, fed)
-        found = combine(design, told, variances)
+        parts = {r: _least_squares(design, r, self.passes[r], told, variances) for r in subsets(question.attributes)}
+        found = Combined(design, variances, parts)
         return {one: found.estimate(one) / variance for one, variance in variances.items() if variance}
 
     def _finer(self, question: Question) -> Question:
@@ -184,13 +188,13 @@ class Spread:
 
 
 def _all_or_none(off: Floats) -> float:
-    """Of something of which nothing is known: nothing, if it is not asked for."""
+    """Of something of which nothing is known: nothing, if it is not asked for. The largest weight is one."""
     return float(np.inf) if float(off.max(initial=0.0)) > 1e-18 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Combined(Spread):
-    """The best unbiased estimates, component by component: a row for every node of a level."""
+    """The best unbiased estimates, component by component: a row for every node of a level. One left out is zero."""
 
     parts: dict[Component, tuple[Floats, ...]] = field(repr=False, default_factory=dict)
 
@@ -198,7 +202,7 @@ class Combined(Spread):
         """Signed, not rounded; an entry for every node and combination of the question's attributes."""
         shape = self.design.table_shape(question)
         out = np.zeros(shape)
-        for r in subsets(question.attributes):
+        for r in (one for one in subsets(question.attributes) if one in self.parts):
             others = self.design.size(question.attributes) / self.design.size(r)
             wide = [shape[0], *(self.design.shape[a] if a in r else 1 for a in question.attributes)]
             out += self.parts[r][question.level].reshape(wide) / others

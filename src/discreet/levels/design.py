@@ -47,6 +47,11 @@ class LevelDesign:
         """With all rows, as it is."""
         return self
 
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """What takes long and is the same whatever was measured, by the variances of the noise."""
+        return {}
+
     @property
     def last(self) -> int:
         """The level of the leaves."""
@@ -143,12 +148,12 @@ def tree_of(codes: Sequence[Integers]) -> tuple[tuple[Integers, ...], Integers]:
 def require_nested(name: str, below: str, coarse: Integers, fine: Integers, values: Sequence[Any]) -> None:
     """Refuse levels that are no tree, with the value that shows it."""
     pairs = np.unique(fine * (int(coarse.max()) + 1) + coarse)
-    of = pairs // (int(coarse.max()) + 1)
+    of, above = np.divmod(pairs, int(coarse.max()) + 1)
     twice = of[1:][of[1:] == of[:-1]]
     if len(twice):
         worst = int(twice[0])
-        raise BadInput(
-            f"{below} was to be a level below {name}",
-            f"{below} {values[worst]!r} is in {int((of == worst).sum())} values of {name}",
-            f"Give {below} values that belong to one {name} each, or do not name it as a level",
-        )
+        advice = f"Give {below} values that belong to one {name} each, or do not name it as a level"
+        if len(np.unique(above)) == len(above):
+            advice = f"Name {below} before {name}: coarse levels come first"
+        found = f"{below} {values[worst]!r} is in {int((of == worst).sum())} values of {name}"
+        raise BadInput(f"{below} was to be a level below {name}", found, advice)

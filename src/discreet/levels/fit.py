@@ -8,7 +8,9 @@ Newton's steps in turn. What these leave is small; it is moved in whole multiple
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +22,7 @@ SWEEPS = 30  # of Newton's steps, at most
 CLOSE = FINE // 2  # of a sum, in multiples of 1/FINE: the rest is moved exactly
 LEAST_SPREAD = 1 / FINE  # the smallest that is not zero in multiples of 1/FINE
 SLIGHTLY_LESS = 1 - 2.0**-40  # quotients are rounded: parts in proportion must not add up to more than the whole
+TOGETHER = 1 << 16  # cells: so many stay in the cache of a processor
 FARTHEST = float(1 << 50)  # a step that goes further is taken back by the next one; it fits into a whole number
 WIDEST_SPREAD = float(1 << 40)  # more than any table counts; sums of such stay in range
 
@@ -44,6 +47,15 @@ class TwoSums:
         sizes = (self.ends - self.starts)[nodes]
         parent = np.repeat(np.arange(len(sizes)), sizes)
         return TwoSums(parent, np.cumsum(sizes) - sizes, self.rows[children], self.columns[nodes])
+
+    def parts(self) -> Iterator[tuple[slice, TwoSums]]:
+        """Nodes next to each other with few cells together, and where their children are."""
+        size, ends = self.columns[0].size, self.ends
+        together = TOGETHER if kernels(len(self.parent) * size) is None else len(self.parent) * size + 1
+        for first, last in pairwise([*np.flatnonzero(np.diff(ends * size // together, prepend=-1)), len(ends)]):
+            children = slice(self.starts[first], ends[last - 1])
+            parent, starts = self.parent[children] - first, self.starts[first:last] - self.starts[first]
+            yield children, TwoSums(parent, starts, self.rows[children], self.columns[first:last])
 
     def over_children(self, values: Integers) -> Integers:
         sums: Integers = np.add.reduceat(values, self.starts, axis=0)
@@ -91,7 +103,11 @@ def _in_turn(target: Floats, spread: Floats, sums: TwoSums) -> Integers:
 
 
 def _at(target: Floats, spread: Floats, by_row: Floats, by_column: Floats, sums: TwoSums) -> Integers:
-    return in_fine(np.clip(target + spread * (by_row[:, :, None] + by_column[sums.parent]), 0.0, FARTHEST))
+    cells = by_column[sums.parent]
+    cells += by_row[:, :, None]
+    cells *= spread
+    cells += target
+    return in_fine(np.clip(cells, 0.0, FARTHEST, out=cells))
 
 
 def _room(fine: Integers, spread: Floats) -> Integers:

@@ -25,7 +25,8 @@ def counts_of(published: Integers) -> Floats:
 
 def in_fine(values: Floats) -> Integers:
     """The nearest multiples of 1/FINE."""
-    fine: Integers = np.rint(values * np.float64(FINE)).astype(np.int64)
+    scaled = values * np.float64(FINE)
+    fine: Integers = np.rint(scaled, out=scaled if isinstance(scaled, np.ndarray) else None).astype(np.int64)
     return fine
 
 

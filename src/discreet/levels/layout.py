@@ -60,12 +60,12 @@ class Layout:
         return Margin((*finest, *(self.attributes[a] for a in question.attributes)))
 
     def automatic(self) -> tuple[Question, ...]:
-        """Every level, every margin up to two ways, and the cells."""
-        design, found = self.design, []
-        for question in design.questions():
-            if len(question.attributes) + (question.level > 0) <= MOST_WAYS:
-                found.append(question)
-        return tuple(dict.fromkeys([*found, *(Question(level) for level in range(design.last + 1)), design.cells]))
+        """Every level and every margin up to two ways, a level counting as one; and the cells of a table that is so
+        small that it has no more of them than those have entries."""
+        design = self.design
+        found = [one for one in design.questions() if len(one.attributes) + (one.level > 0) <= MOST_WAYS]
+        small = design.entries(design.cells) <= sum(map(design.entries, found))
+        return tuple(dict.fromkeys([*found, design.cells] if small else found))
 
     def columns(self, question: Question) -> tuple[str, ...]:
         """The key columns that name its entries."""

@@ -23,6 +23,7 @@ from discreet.levels.ragged import RaggedDesign
 
 MOST_AT_A_NODE = 4000  # entries of one level's questions at one node: their inverse takes half a minute
 MOST_SHARED = 1 << 27  # pairs of a row and an entry at one node, of a level above the leaves: 1.5 gigabytes
+MOST_UNEVEN = 1e5  # the cells' variance over another question's: beyond it estimates lose digits that are published
 TOGETHER = 1 << 22  # numbers that are held at once where a product is dense
 NOTHING = 1e-10  # of the largest: sums that follow from others leave so little open, or less
 
@@ -165,6 +166,12 @@ def too_many(design: RaggedDesign, questions: Sequence[Question]) -> int | None:
         if most > MOST_AT_A_NODE or (level < design.last and most * len(design.place) > MOST_SHARED):
             return most
     return None
+
+
+def too_uneven(design: RaggedDesign, variances: Mapping[Question, float]) -> Question | None:
+    """A question that is known so much better than the cells that both cannot be combined in floats."""
+    least = variances[design.cells] / MOST_UNEVEN
+    return next((q for q, variance in variances.items() if 0 < variance < least), None)
 
 
 def _sums(design: RaggedDesign, question: Question) -> Any:

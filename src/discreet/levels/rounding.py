@@ -9,6 +9,8 @@ decide between equals.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Flags, Integers, Objects, Words
@@ -70,31 +72,41 @@ def _settle(wanted: Objects, found: Objects, columns: Objects, step: int, ties: 
     found[odd] = np.where(up, near + step, near - step)
 
 
-def _along_columns(columns: Objects) -> Integers:
+def _along_columns(columns: Objects) -> Objects:
     """Of each odd cell, in the order of rows, the place of the one that it is paired with along its column."""
-    order = np.argsort(columns, kind="stable")
-    partner: Integers = np.empty_like(order)
+    order = np.argsort(columns, kind="stable").astype(_narrow(len(columns)))
+    partner: Objects = np.empty_like(order)
     partner[order[0::2]], partner[order[1::2]] = order[1::2], order[0::2]
     return partner
 
 
-def _up(odd: Integers, partner: Integers, off: Integers, ties: Flags) -> Flags:
+def _up(odd: Integers, partner: Objects, off: Integers, ties: Flags) -> Flags:
     """Which cells go up; the one before or after it along the row goes down, and so does its partner."""
-    across = np.arange(len(odd)) ^ 1
-    label = _first_of_cycle(partner[across])
-    other = label[across]
+    label = _first_of_cycle(_swapped(partner))
+    other = _swapped(label)
     score = np.zeros(len(odd), dtype=np.int64)
     np.add.at(score, label, off)
-    lead, follow = score[label], score[other]
+    lead = score[label]
+    ahead = _swapped(lead)
     first = np.minimum(label, other)
     tie = ties[odd[first]] ^ (label < other)
-    up: Flags = (lead < follow) | ((lead == follow) & tie)
+    up: Flags = (lead < ahead) | ((lead == ahead) & tie)
     return up
 
 
-def _first_of_cycle(following: Integers) -> Integers:
+def _swapped(pairs: Objects) -> Objects:
+    """The second of every pair before the first."""
+    return pairs.reshape(-1, 2)[:, ::-1].reshape(-1)
+
+
+def _narrow(size: int) -> Any:
+    """The type of so many places: small numbers are gathered sooner."""
+    return np.int32 if size < 1 << 31 else np.int64
+
+
+def _first_of_cycle(following: Objects) -> Objects:
     """The smallest place on each place's cycle: twice as far is seen every time."""
-    label = np.minimum(np.arange(len(following)), following)
+    label: Objects = np.minimum(np.arange(len(following), dtype=following.dtype), following)
     while True:
         following = following[following]
         seen = np.minimum(label, label[following])

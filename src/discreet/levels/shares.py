@@ -25,7 +25,7 @@ from discreet.levels.loss import loss_of
 from discreet.levels.ragged import RaggedDesign
 
 FLOOR = 10  # thousandths that each question asked gets at least: 1%
-FLOORS = PARTS // 10  # all floors together: with more than 10 questions each is lower, so that nine tenths are chosen
+MANY = 25  # questions: with more of them a floor is the least that a share can be, or floors would settle the division
 CANDIDATES = 1024  # a gradient for so many takes milliseconds
 
 
@@ -66,7 +66,7 @@ def choose_shares(
     rest = 1 - sum(fixed.values(), Fraction(0))
     free = np.array([q not in fixed for q in questions])
     constant = np.array([float(fixed.get(q, 0)) for q in questions])
-    floors = _floors([q in measured for q in questions if q not in fixed])
+    floors = _floors([q for q in questions if q not in fixed], measured, needed)
     division = Division(loss_of(design, asked, kept, questions), budget, pure, constant, free, float(rest), floors)
     parts, bound = division.best()
     given = iter(parts.tolist())
@@ -121,10 +121,10 @@ def _coarse_first(question: Question) -> tuple[int, int, tuple[int, ...]]:
     return question.level, len(question.attributes), question.attributes
 
 
-def _floors(asked: Sequence[bool]) -> Integers:
-    """Thousandths that each question has at least, if it is asked."""
-    each = max(1, min(FLOOR, FLOORS // max(1, sum(asked))))
-    return np.where(asked, each, 0)
+def _floors(questions: Sequence[Question], measured: Sequence[Question], needed: Sequence[Question]) -> Integers:
+    """Thousandths that each question has at least, if it is asked, or needed to tell everything."""
+    each = FLOOR if sum(q in measured for q in questions) <= MANY else 1
+    return np.array([FLOOR if q in needed else each if q in measured else 0 for q in questions], dtype=np.int64)
 
 
 def _cells_alone(

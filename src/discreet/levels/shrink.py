@@ -39,13 +39,18 @@ class CellEstimates:
 
 def prior_spread(cells: Floats, noise: Floats, prior: Floats) -> Floats:
     """How far the cells are from their prior, noise apart; each is heard as far as its own variance allows."""
-    square, off = prior * prior, cells - prior
-    expected = noise + prior + USUAL_VARIATION * square
-    part = square / np.maximum(expected, TINY)
-    excess = folded(part * (off * off - noise - prior) / np.maximum(expected, TINY))
-    variation = np.maximum(excess / np.maximum(folded(part * part), TINY), LEAST_VARIATION)
-    spread: Floats = prior + variation * square
-    return spread
+    square, excess = prior * prior, cells - prior
+    expected = np.maximum(noise + prior + USUAL_VARIATION * square, TINY)
+    part = square / expected
+    excess *= excess  # in place, as below: of millions of cells
+    excess -= noise
+    excess -= prior
+    excess *= part
+    excess /= expected
+    part *= part
+    square *= np.maximum(folded(excess) / np.maximum(folded(part), TINY), LEAST_VARIATION)
+    square += prior
+    return square
 
 
 def posterior(cells: Floats, noise: Floats, prior: Floats) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
 from discreet.lattice.blocks import nearest_in_blocks
 from discreet.levels.design import LevelDesign, Question
@@ -102,10 +102,17 @@ def _cells_below(told: Told, level: int, above: Integers, rows_by: Axes | None) 
     if noisy is not None:
         cells = posterior(noisy.cells, noisy.noise, prior)
         target, spread = cells_with_margins(told, level, order, noisy.noise, *cells)
-    fine = fitted(target, spread, TwoSums(parent, design.starts[level], rows * FINE, columns * FINE))
-    whole: Integers = order.back(
-        whole_in_rows_and_columns(fine, design.starts[level], told.bits(f"cells {level}", fine.size))
-    )
+    sums = TwoSums(parent, design.starts[level], rows * FINE, columns * FINE)
+    whole: Integers = order.back(_whole(target, spread, sums, told.bits(f"cells {level}", target.size)))
+    return whole
+
+
+def _whole(target: Floats, spread: Floats, sums: TwoSums, ties: Flags) -> Integers:
+    """Fitted to sums of rows and of columns, and rounded."""
+    whole, ties = np.empty(target.shape, dtype=np.int64), ties.reshape(target.shape)
+    for here, part in sums.parts():
+        fine = fitted(target[here], spread[here], part)
+        whole[here] = whole_in_rows_and_columns(fine, part.starts, ties[here].reshape(-1))
     return whole
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
-from discreet.privacy.values import Concentrated, Guarantee, Neighbours, Pure, Remark
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Pure, Remark
 
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
@@ -53,6 +53,8 @@ REMARKS = {
     "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
+    "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
+    "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
     "treated so stay unbiased.",
@@ -76,15 +78,15 @@ REMARKS = {
     "the same kept sums, so nothing is promised about such a change; what is kept may already tell the two apart.",
     "no-negative-counts": "No count is negative: the signed table was replaced by the nearest one with the same kept "
     "sums, which costs no privacy. Small counts are biased upwards by it; the signed values are not.",
-    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning. The law then depends "
-    "on the table, so the promise counts the noise twice (gamma = 1), and counts near the bounds are biased away from "
-    "them.",
+    "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning, and only tables that "
+    "meet them are compared. The law then depends on the table, so the promise counts the noise twice (gamma = 1), and "
+    "counts near the bounds are biased away from them.",
     "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that; counts near the bounds are biased away from them.",
     "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
     "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
     "one-table": "No count is negative, and all published sums are sums of the published counts: these were fitted to "
-    "the noisy answers, which costs no privacy. They are slightly biased by it; the estimates beside them are not.",
+    "the noisy answers, which costs no privacy. They are biased by it; the estimates beside them are not.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
     "delta = {delta}.",
 }
@@ -93,6 +95,9 @@ STEPS = {
     # of a plan
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
+    "cut-by-size": "Treat counts above the size of their group, in the public column '{column}', as that size.",
+    "draw-by-size": "Spend {price} on the counts: mechanism {mechanism}, one for each of {sizes} size(s), row by row.",
+    "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
@@ -114,9 +119,12 @@ STEPS = {
     "noise-at-most-l2": "With a chance of at least {chance} the root of the mean squared change by the noise is at "
     "most {error}.",
     "lattice-noise": "Spend {price} on {law} noise that cannot change them.",
+    "free-noise": "Spend {price} on {law} noise for every row.",
     "condition": "Draw it so that no count becomes negative, which biases small counts upwards and large ones "
     "downwards: an empty row will be published with up to about {empty} persons on average.",
-    "meet-inequalities": "Draw it so that every inequality holds, which biases sums near their bounds away from them.",
+    "meet-inequalities": "Draw it so that every inequality holds, which biases counts near their bounds away from "
+    "them. How large errors become depends on how near the counts are to these, which is not looked at: none are "
+    "simulated.",
     "project": "Replace the signed table by the nearest one without a negative count that has the same kept sums: "
     "free, it looks at nothing secret.",
     "measure-question": "Spend {price} on {question}: {entries} noisy count(s). With all the rest, each will be known "
@@ -125,6 +133,8 @@ STEPS = {
     "free, it looks at nothing secret.",
     "make-one-table": "Make one table of whole numbers, none negative, whose sums are near to the estimates at every "
     "level: free, for the same reason.",
+    "make-cells-alike": "The {cells} cells are not told by these: within the sums that are told, they will be as alike "
+    "as can be. Measure cells to have them, too.",
     "cells-alone-are-better": "To measure the cells alone would make the sum of all squared errors smaller by "
     "{percent}%: margins pay where many cells add up to one number.",
     # of a release
@@ -149,9 +159,21 @@ STEPS = {
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "drawn-by-size": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the size of "
+    "its group: one for each of {sizes} size(s), in the public column '{column}'. None is above the size of its group.",
+    "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
+    "zero, so that counts below {support} come out too large on average; all others are right on average.",
+    "near-zero-never": "No count is off by more than {support}, and every count is right on average.",
+    "near-zero-unbiased": "No count is off by more than {support}, and every count but 0 is right on average; how "
+    "often a count below {support} is published as it is depends on the count.",
+    "near-zero-both": "No count is off by more than {support}, every count but 0 is right on average, and all are "
+    "published as they are equally often.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
+    "free-noise-added": "Random noise was drawn for every row (sampler: {sampler}) and added.",
+    "inequalities-met": "The noise was drawn so that every inequality holds, which biases counts near their bounds "
+    "away from them.",
     "nothing-repaired": "Nothing was repaired.",
     "projected": "The signed values (the file of measurements) were replaced by the nearest counts that are not "
     "negative and have the same kept sums; this costs no privacy. Empty rows come out too large by it, and large ones "
@@ -170,6 +192,8 @@ STEPS = {
     "one-table-made-and-mapped": "One table of whole numbers, none negative, was fitted to these estimates level by "
     "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
     "distribution of counts is kept as well as the sums allow. This costs no privacy either.",
+    "cells-made-alike": "What was measured does not tell single cells: within the sums that it tells, the table has "
+    "them as alike as can be. Use it for these sums alone.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
     "ones downwards: an empty row is published with up to about {empty} persons on average.",
 }
@@ -258,8 +282,9 @@ def guarantee(promise: Guarantee) -> str:
 def core(promise: Guarantee) -> str:
     """The promise in one sentence."""
     said, loss = unit(promise.unit), promise.loss
+    delta = loss.delta_in_words if isinstance(loss, Approximate) else "0"
     factor = "" if loss.epsilon is None else decimal_above(loss.epsilon.bounds()[1], 4)
-    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=decimal_above(loss.delta, 15), parameters=loss)
+    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=delta, parameters=loss)
 
 
 def unit(at: Neighbours) -> str:

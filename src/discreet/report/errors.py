@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, Mechanism, NoiseThenMap
+from discreet.mechanism import LARGEST_MATRIX, EdgeThenNoise, Mechanism, NoiseThenMap
 
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
@@ -27,9 +27,14 @@ def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     form, top = mechanism.form, mechanism.max_count
     if isinstance(form, NoiseThenMap) and (top is None or form.range != (0, top) or top + 1 > LARGEST_MATRIX):
         return _noise_alone(form.noise)
-    assert top is not None
-    counts = np.arange(top + 1.0)
-    absolute = (np.abs(counts[None, :] - counts[:, None]) * mechanism.matrix()).sum(axis=1)
+    if isinstance(form, EdgeThenNoise):
+        top = form.beyond if top is None else top  # beyond it all counts are alike
+        matrix = form.transition(top + 1)
+    else:
+        assert top is not None
+        matrix = mechanism.matrix()
+    counts, outputs = np.arange(top + 1.0), np.arange(float(matrix.shape[1]))
+    absolute = (np.abs(outputs[None, :] - counts[:, None]) * matrix).sum(axis=1)
     weights = shares if shares is not None and len(shares) == len(counts) else None
     return Errors(counts, absolute, float(np.average(absolute, weights=weights)))
 

@@ -48,15 +48,19 @@ class WaySpec:
         return self
 
 
+PRIVACY = ("epsilon", "alpha", "rho", "delta")  # what stands beside the options of every way
+
+
 @cache
 def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
+    from discreet.ways.by_size.spec import BySize
     from discreet.ways.keep_distribution.spec import KeepDistribution
     from discreet.ways.keep_sums.spec import KeepSums
     from discreet.ways.measure.spec import Measure
     from discreet.ways.row_by_row.spec import RowByRow
 
-    return KeepDistribution, RowByRow, KeepSums, Measure
+    return KeepDistribution, RowByRow, KeepSums, Measure, BySize
 
 
 @cache
@@ -73,32 +77,41 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
     """The way that keywords mean, in one value. A default said aloud is no contradiction."""
     known = keywords()
     if not options.keys() <= known.keys():
-        known_only(options, known, "the option")
-    meant = _meant(options)
+        known_only(options, (*known, *PRIVACY), "the option")
+    meant = way_meant(options)
     for name, value in options.items():
-        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values()))):
+        if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values())), meant):
             raise _foreign(name, meant, options)
     return meant(**{name: value for name, value in options.items() if meant.name in known[name]})
 
 
-def _meant(options: Mapping[str, Any]) -> type[WaySpec]:
+def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
-    keep_distribution, row_by_row, keep_sums, measure = ways_by_keyword()
-    keep, mechanism, asked = options.get("keep"), options.get("mechanism"), options.get("measure")
-    if asked is not None and not (isinstance(asked, (tuple, list)) and len(asked) == 0):
+    keep_distribution, row_by_row, keep_sums, measure, by_size = ways_by_keyword()
+    mechanism = options.get("mechanism")
+    if _named(options.get("measure")):
         return measure
-    if keep is not None and not (isinstance(keep, (tuple, list)) and len(keep) == 0):
+    if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
+    if isinstance(options.get("max_count"), str) and options["max_count"] != "auto":
+        return by_size
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
 
 
-def _said_aloud(value: Any, default: Any) -> bool:
+def _named(value: Any) -> bool:
+    return value is not None and not (isinstance(value, (tuple, list)) and len(value) == 0)
+
+
+def _said_aloud(value: Any, default: Any, meant: type[WaySpec]) -> bool:
+    """Whether a value says no more than leaving it out would; of what is measured no other way's noise can be said."""
     if value is None or value is False:
         return True
-    return isinstance(value, (str, tuple, list)) and (value == default or len(value) == 0)
+    if not isinstance(value, (str, tuple, list)):
+        return False
+    return len(value) == 0 or (value == default and meant.name != "measure")
 
 
 def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
@@ -113,6 +126,9 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
     if "keep-sums" in keywords()[name]:
         return BadInput(f"{name} was asked for without keep", "it belongs to kept sums", f"Drop {name}, or give keep")
     which = options.get("mechanism")
+    if meant.name == "by-size":
+        found = f"the column {options['max_count']!r} gives every group its own size"
+        return BadInput(f"{name} was asked for with groups of their own sizes", found, f"Drop {name}")
     return BadInput(
         f"{name} was asked for with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
         "it draws every row by itself and keeps no distribution",
@@ -151,7 +167,8 @@ class Planned(Protocol):
         """Each step and its price, as codes with numbers."""
 
     # Two more, for the ledger; a plan that lacks them is charged as if nothing good were known of it.
-    # apart: whether what is measured of one row does not depend on other rows, so that squared lengths add up.
+    # apart: whether no answer is pushed the same way by what a person leaves and by what a person comes to, as where
+    # rows are measured one by one or added up: then squared lengths add up.
     # law: the name of the mechanism, or of the law of its noise.
 
 
@@ -220,6 +237,7 @@ PACKAGES = {
     "row-by-row": "discreet.ways.row_by_row",
     "keep-sums": "discreet.ways.keep_sums",
     "measure": "discreet.ways.measure",
+    "by-size": "discreet.ways.by_size",
 }
 
 

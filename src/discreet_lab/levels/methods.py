@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.levels.asked import Asked
+from discreet.levels.asked import Asked, Cells
 from discreet.levels.design import Question
 from discreet.levels.either import combined_of
 from discreet.levels.fixed import UNIT
@@ -34,10 +34,10 @@ from discreet_lab.levels.tables import LevelsTable
 from discreet_lab.levels.top_down import top_down
 
 Method = Literal[
-    "measure", "margins", "measure, even shares", "estimates", "cells", "default",
+    "measure", "measure, and cells", "measure, even shares", "estimates", "cells", "default",
     "top-down", "top-down, even shares", "mbi", "intervals",
 ]  # fmt: skip
-OURS: tuple[Method, ...] = ("measure", "margins", "estimates", "measure, even shares", "cells", "default")
+OURS: tuple[Method, ...] = ("measure", "estimates", "measure, and cells", "measure, even shares", "cells", "default")
 OTHERS: tuple[Method, ...] = ("top-down", "top-down, even shares")
 MODEL: tuple[Method, ...] = ("mbi",)
 INTERVALS: tuple[Method, ...] = ("intervals",)
@@ -74,13 +74,16 @@ class LevelsSetting:
         return plan(self.study.table.schema, BUDGETS[self.budget], Measure(measure=measure, levels=self.study.levels))
 
     @cached_property
-    def automatic(self) -> MeasurePlan:
+    def asked(self) -> MeasurePlan:
+        """What the other methods are given, too."""
         return self.planned("auto")
 
     @cached_property
-    def asked(self) -> MeasurePlan:
-        """What the other methods are given, too: `auto`, or margins without cells where these are studied."""
-        return self.planned(self.study.margins) if self.study.margins else self.automatic
+    def with_cells(self) -> MeasurePlan | None:
+        """The same questions and the cells, where these are not among them."""
+        layout = self.study.layout
+        some = [layout.name(question) for question in self.asked.asked]
+        return None if Cells() in some else self.planned([*some, Cells()])
 
     @cached_property
     def cells_alone(self) -> MeasurePlan:
@@ -131,9 +134,9 @@ def released(setting: LevelsSetting, group: tuple[Method, ...], repeat: int) -> 
 
 
 def _ours(setting: LevelsSetting, repeat: int) -> tuple[LevelsOutcome, ...]:
-    found = [*_measured(setting, "measure", setting.automatic, repeat)]
-    if setting.study.margins:
-        found = [found[0], *_measured(setting, "margins", setting.asked, repeat)]
+    found = [*_measured(setting, "measure", setting.asked, repeat)]
+    if setting.with_cells is not None:
+        found.append(_measured(setting, "measure, and cells", setting.with_cells, repeat)[0])
     found.append(_measured(setting, "measure, even shares", setting.even, repeat)[0])
     found.append(_measured(setting, "cells", setting.cells_alone, repeat)[0])
     return (*found, _default(setting, repeat))

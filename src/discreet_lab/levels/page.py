@@ -80,7 +80,7 @@ def _row(one: LevelsCell, method: Method) -> Iterator[str]:
 def _error(one: LevelsCell, method: Method, column: str) -> str:
     """With its standard error; bold where ours is surely below top-down, with a star where it is surely above."""
     text = plus_minus(one.mean(method, column))
-    if method != one.ours or not one.has("top-down"):
+    if method != "measure" or not one.has("top-down"):
         return text
     excess = one.excess(method, "top-down", column)
     return f"**{text}**" if excess.surely_negative else f"{text}*" if excess.surely_positive else text

@@ -28,13 +28,13 @@ from discreet.ways.measure.spec import Measure
 from discreet_lab.levels.tables import LevelsTable
 
 T = TypeVar("T")
-ROUNDS = 7  # the middle of so many: others use the machine, too
+ROUNDS = 7  # the middle of so many: others use the machine and its caches, too
 GIGABYTE = 1e9
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Of one release, in seconds and bytes: medians over rounds, in each of which every step is timed once."""
+    """Of one release, in bytes and processor seconds: medians over rounds, each step timed once in each."""
 
     rows: int
     search: float  # for the shares
@@ -93,9 +93,9 @@ def _round(made: MeasurePlan, table: Table) -> tuple[float, ...]:
 
 
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    began = time.perf_counter()
+    began = time.process_time()
     found = work()
-    return time.perf_counter() - began, found
+    return time.process_time() - began, found
 
 
 def _memory() -> int:

@@ -7,7 +7,7 @@ import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +29,12 @@ THOUSAND = 1000  # people: the unit in which populations are counted
 
 @dataclass(frozen=True, eq=False)
 class LevelsTable:
-    """A table, its levels, and what is measured of it beside what is measured by itself."""
+    """A table and its levels."""
 
     name: str
     about: str
     table: Table
     levels: tuple[str, ...] = ()
-    margins: tuple[str, ...] = ()  # measured in place of `auto`, where that is studied too
     held_out: bool = False
 
     @property
@@ -124,8 +123,7 @@ def _adult_six(data: Path | None) -> LevelsTable:
     else:
         for row in rows:
             counts[tuple(int(row[name]) for name in ADULT)] = int(row["people"])
-    pairs = [f"margin:{','.join(some)}" for ways in (1, 2) for some in combinations(ADULT, ways)]
-    return LevelsTable("adult-6", about, _product(ADULT, counts), margins=("total", *pairs))
+    return LevelsTable("adult-6", about, _product(ADULT, counts))
 
 
 def _population(data: Path | None) -> LevelsTable:

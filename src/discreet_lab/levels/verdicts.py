@@ -35,11 +35,6 @@ class LevelsCell:
     budget: str
     outcomes: Mapping[Method, Mapping[int, LevelsOutcome]]
 
-    @property
-    def ours(self) -> Method:
-        """The release that is made of the same measurements as those of the other methods."""
-        return "margins" if self.study.margins else "measure"
-
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """What is shown of the questions: each by itself, or those of one table by the number of columns they have."""
@@ -105,21 +100,20 @@ def cells_of(runs: Sequence[LevelsRun], tables: Iterable[LevelsTable], budgets: 
 
 def verdicts(cells: Sequence[LevelsCell], scale: Scale | None) -> list[Goal]:
     return [
-        below(cells, None, "top-down", "at every level at or below top-down, with the same measurements"),
+        below(cells, "measure", "top-down", "at every level at or below top-down, with the same measurements"),
         below(cells, "measure, even shares", "top-down, even shares", "the same, both with even shares"),
-        below(cells, None, "top-down, even shares", "the same, against top-down with even shares"),
+        below(cells, "measure", "top-down, even shares", "the same, against top-down with even shares"),
         *murders(cells), *adults(cells), coverage(cells), *sizes(scale),
     ]  # fmt: skip
 
 
-def below(cells: Sequence[LevelsCell], method: Method | None, other: Method, goal: str) -> Goal:
+def below(cells: Sequence[LevelsCell], ours: Method, other: Method, goal: str) -> Goal:
     """No error surely above that of the other method; of those that are, the worst are named."""
-    pairs = [(one, one.ours if method is None else method, column) for one in cells for column in one.columns]
-    asked = [(one, ours, column) for one, ours, column in pairs if one.has(ours, other)]
-    above = [(one, ours, column, one.excess(ours, other, column)) for one, ours, column in asked]
+    asked = [(one, column) for one in cells for column in one.columns if one.has(ours, other)]
+    above = [(one, column, one.excess(ours, other, column)) for one, column in asked]
     worse = {
         f"{one} {column}": one.mean(ours, column).mean / one.mean(other, column).mean
-        for one, ours, column, excess in above
+        for one, column, excess in above
         if excess.surely_positive
     }
     unsure = sum(excess.mean > 0 for *_, excess in above) - len(worse)
@@ -146,14 +140,10 @@ def murders(cells: Sequence[LevelsCell]) -> list[Goal]:
 
 
 def adults(cells: Sequence[LevelsCell]) -> list[Goal]:
-    one = _cell(cells, "adult-6", "margins", "measure")
+    one = _cell(cells, "adult-6", "measure")
     if one is None:
         return []
-    shown = one.mean("measure", "2-way")
-    without = _at_most(
-        f"adult-6, {GOAL_BUDGET}: two-way margins, cells not measured", one.mean("margins", "2-way"), TWO_WAY
-    )
-    return [without, _at_most(f"adult-6, {GOAL_BUDGET}: two-way margins, with cells (auto)", shown, TWO_WAY)]
+    return [_at_most(f"adult-6, {GOAL_BUDGET}: two-way margins", one.mean("measure", "2-way"), TWO_WAY)]
 
 
 def _cell(cells: Sequence[LevelsCell], table: str, *methods: Method) -> LevelsCell | None:

@@ -49,13 +49,21 @@ def test_real_tables_are_read_where_they_are(tmp_path: Path) -> None:
 
 
 def test_ours_is_what_the_product_releases() -> None:
-    made = SETTING.automatic
+    made = SETTING.asked
     out = publish(made, draw(made, SMALL.table.counts, seeded(SETTING.seed(3))))
     found = {one.method: one for one in released(SETTING, OURS, 3)}
     off = np.abs(out.counts - SMALL.table.counts)
     assert found["measure"].errors["cells"] == pytest.approx(off.mean())
     assert found["measure"].errors["total"] == abs(out.counts.sum() - SMALL.table.counts.sum())
     assert set(found) == {"measure", "measure, even shares", "estimates", "cells", "default"}
+
+
+def test_cells_beside_what_is_asked_where_these_are_many() -> None:
+    (adults,) = study_tables(None, ["adult-6"])
+    setting = LevelsSetting(adults, "rho 1/20")
+    cells, with_cells = adults.layout.design.cells, setting.with_cells
+    assert cells not in setting.asked.asked and with_cells is not None and cells in with_cells.asked
+    assert SETTING.with_cells is None
 
 
 def test_the_reach_of_intervals_is_the_published_one() -> None:
@@ -103,13 +111,13 @@ def test_goals_can_fail() -> None:
         run for group in (OURS, OTHERS, INTERVALS) for job in jobs_of([SETTING], 3, [], [group]) for run in job.run()
     ]
     (cell,) = cells_of(runs, [SMALL], ["epsilon 1"])
-    assert cell.ours == "measure" and cell.known("estimates", "total") and len(covered(cell)) == len(SMALL.truth)
+    assert cell.known("estimates", "total") and len(covered(cell)) == len(SMALL.truth)
     doubled = [
         replace(run, outcome=replace(run.outcome, errors=dict.fromkeys(run.outcome.errors, 99.0)))
         if run.outcome.method == "measure" else run
         for run in runs
     ]  # fmt: skip
-    worse = verdicts.below(cells_of(doubled, [SMALL], ["epsilon 1"]), None, "top-down", "goal")
+    worse = verdicts.below(cells_of(doubled, [SMALL], ["epsilon 1"]), "measure", "top-down", "goal")
     assert not worse.holds and "small epsilon 1 cells x" in worse.found
     slow = verdicts.sizes(Scale(1000, 11.0, 1.0, 1.0, 5.0, 1.0, 0.01, 300.0, (290.0, 310.0), 3_000_000_000))
     assert [one.holds for one in slow] == [False, False, False]

@@ -78,26 +78,24 @@ class NoisyValues:
         """The one that they speak for, if counts before it had that smooth law; none where they speak too softly."""
         if self.noise.decay is None and self.noise.spread > DROWNED**2:
             return ()
-        everywhere, before = np.arange(len(smooth)), self._noisy(smooth)
-
-        def gain(rounding: Rounding) -> float:
-            after = self._noisy(rounding.moved(smooth, everywhere))
-            return float(self.rows @ np.log(after / before))
-
-        gains = [gain(one) for one in GUESSES]
+        everywhere = np.arange(len(smooth))
+        after = self._noisy(np.column_stack([smooth, *(one.moved(smooth, everywhere) for one in GUESSES)]))
+        gains = self.rows @ np.log(after[:, 1:] / after[:, :1])
         best = int(np.argmax(gains))
         return GUESSES[best : best + 1] if gains[best] > PRICE else ()
 
-    def _noisy(self, law: Floats) -> Floats:
-        """The law of the noisy values, but for a factor that depends on the value alone."""
+    def _noisy(self, laws: Floats) -> Floats:
+        """The law of the noisy values for each law of counts, a column each, but for a factor that depends on the value
+        alone."""
         from scipy.signal import oaconvolve
 
+        unforeseen = UNFORESEEN / len(laws)
         if self.noise.decay is not None:
-            return two_sided(law, self.noise.decay) + UNFORESEEN / len(law)
+            return two_sided(laws, self.noise.decay) + unforeseen
         reach = reach_of(self.noise)
         masses = self.noise.masses(reach)
-        whole = oaconvolve(law, np.concatenate([masses[:0:-1], masses]))
+        whole = oaconvolve(laws, np.concatenate([masses[:0:-1], masses])[:, None], axes=0)
         place = np.arange(len(self.rows)) + self.low + reach
         inside = (place >= 0) & (place < len(whole))
-        found = np.where(inside, whole[np.clip(place, 0, len(whole) - 1)], 0.0)
-        return np.maximum(found, 0.0) + UNFORESEEN / len(law)
+        found = np.where(inside[:, None], whole[np.clip(place, 0, len(whole) - 1)], 0.0)
+        return np.maximum(found, 0.0) + unforeseen

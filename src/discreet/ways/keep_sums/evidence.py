@@ -40,6 +40,8 @@ def errors(publication: Publication[KeptSums]) -> Errors | None:
 
 def steps(publication: Publication[KeptSums]) -> tuple[Remark, ...]:
     mechanism = publication.record.facts.mechanism
+    if not publication.record.facts.invariants.kept:
+        return Remark.of("free-noise-added", sampler=mechanism.sampler), *_afterwards(publication)
     noise = Remark.of("lattice-noise-added", sampler=mechanism.sampler)
     return Remark("turned-into-a-lattice"), noise, *_afterwards(publication)
 
@@ -55,5 +57,7 @@ def _afterwards(publication: Publication[KeptSums]) -> Iterator[Remark]:
             yield Remark.of("projected-nearly", gap=decimal_above(mechanism.projection.gap, 2))
     elif mechanism.conditioned:
         yield Remark.of("noise-conditioned", empty=f"{float(width_of(mechanism.noise)):.2g}")
-    else:
+    if mechanism.inequalities is not None:
+        yield Remark("inequalities-met")
+    elif not mechanism.nonnegative:
         yield Remark("nothing-repaired")

@@ -33,7 +33,10 @@ class SumsPlan:
 
     @property
     def steps(self) -> tuple[Remark, ...]:
-        noise = Remark.of("lattice-noise", price=str(self.guarantee.loss), law=self.spec.law)
+        price, law = str(self.guarantee.loss), self.spec.law
+        if not self.discloses:
+            return Remark.of("free-noise", price=price, law=law), *self._most, *self._bounded
+        noise = Remark.of("lattice-noise", price=price, law=law)
         return Remark.of("keep", kept=", ".join(self.discloses)), noise, *self._most, *self._bounded
 
     @property
@@ -41,7 +44,7 @@ class SumsPlan:
         """How counts stay within their bounds."""
         if self.spec.conditioned:
             return (Remark.of("condition", empty=f"{float(width_of(self.lattice.law)):.2g}"),)
-        if self.spec.inequalities is not None:
+        if self.spec.inequalities:
             return (Remark("meet-inequalities"),)
         return (Remark("project"),) if self.spec.projected else ()
 
@@ -55,10 +58,11 @@ class SumsPlan:
 
 
 def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:
+    keys = {name: schema.column(name) for name in schema.keys}
     lattice = plan_lattice(
-        {name: schema.column(name) for name in schema.keys}, spec.keep, loss, rows=schema.rows, law=spec.law,
-        nonnegative=spec.conditioned, inequalities=spec.inequalities, per_unit=spec.per_unit,
-        contributions=schema.contributions, allow_diagnosed=spec.allow_diagnosed, projected=spec.projected,
+        keys, spec.keep, loss, rows=schema.rows, law=spec.law, nonnegative=spec.conditioned,
+        inequalities=spec.inequalities, per_unit=spec.per_unit, contributions=schema.contributions,
+        allow_diagnosed=spec.allow_diagnosed, projected=spec.projected,
     )  # fmt: skip
     if spec.projected:
         require_projectable(lattice.structure)

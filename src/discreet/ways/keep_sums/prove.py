@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from weakref import WeakKeyDictionary
 
 from discreet.errors import choose
 from discreet.lattice.invariants import Invariants, invariant_matrix
 from discreet.lattice.laws import LAWS, LatticeLaw
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import pieces_for, sampler_names
-from discreet.lattice.structure import structure_of
+from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
 
+# forgotten with the publication, which never changes
+_WORKED_OUT: WeakKeyDictionary[Publication[KeptSums], tuple[Invariants, Structure]] = WeakKeyDictionary()
 RESOLVED = Fraction(29, 10_000)  # a thousand runs without a failure show a chance below about 3/1000, not less
 
 
@@ -27,7 +30,7 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     problems = _shape(record, noise)
     if problems:
         return problems
-    structure = structure_of(invariants := invariants_of(publication))
+    invariants, structure = kept_of(publication)
     people = record.schema.contributions
     limits, per_unit = mechanism.inequalities, promise.unit.per_unit
     terms = terms_of(structure, mechanism.law, people, per_unit, mechanism.conditioned, limits)
@@ -47,9 +50,19 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     return [*problems, *_grade(record, noise, promise.remarks[len(said) :])]
 
 
-def invariants_of(publication: Publication[KeptSums]) -> Invariants:
+def kept_of(publication: Publication[KeptSums]) -> tuple[Invariants, Structure]:
+    """The kept sums and their structure, worked out once for a publication: half of what a million rows take."""
+    if publication not in _WORKED_OUT:
+        invariants = _invariants(publication)
+        _WORKED_OUT[publication] = invariants, structure_of(invariants)
+    return _WORKED_OUT[publication]
+
+
+def _invariants(publication: Publication[KeptSums]) -> Invariants:
     keys = {name: publication.categories.column(name).to_pylist() for name in publication.record.schema.keys}
-    return invariant_matrix(publication.record.facts.invariants.kept, keys, len(publication.counts))
+    facts = publication.record.facts
+    some = facts.mechanism.inequalities is None
+    return invariant_matrix(facts.invariants.kept, keys, len(publication.counts), some=some)
 
 
 def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:

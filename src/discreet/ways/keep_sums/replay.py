@@ -8,16 +8,16 @@ from discreet.arrays import Integers
 from discreet.lattice.disclosure import fixed_rows
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.projection import exactly, gap_of, projected_by_program
-from discreet.lattice.structure import Structure, structure_of
+from discreet.lattice.structure import Structure
 from discreet.record.release import Publication
 from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts
-from discreet.ways.keep_sums.prove import invariants_of
+from discreet.ways.keep_sums.prove import kept_of
 
 
 def replay(publication: Publication[KeptSums]) -> list[str]:
     published, mechanism = publication.record.facts.invariants, publication.record.facts.mechanism
-    counts, signed, invariants = publication.counts, publication.measured, invariants_of(publication)
-    structure = structure_of(invariants)
+    counts, signed = publication.counts, publication.measured
+    invariants, structure = kept_of(publication)
     problems = sums_fit(published, invariants, structure, counts)
     if problems:
         return problems

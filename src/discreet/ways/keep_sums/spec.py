@@ -8,9 +8,10 @@ from typing import ClassVar, get_args
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.lattice.conditioning import By
-from discreet.lattice.inequalities import Inequalities, inequalities_of
+from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.lattice.laws import LAWS
+from discreet.lattice.orders import Limit, limits_list
 from discreet.options import option
 from discreet.ways import WaySpec
 
@@ -19,7 +20,7 @@ CONDITION = "Use nonnegative_by condition"
 
 @dataclass(frozen=True)
 class KeepSums(WaySpec):
-    """Keep sums exactly: integer noise on the lattice that they leave free."""
+    """Keep sums exactly, or inequalities: noise on the lattice they leave."""
 
     name: ClassVar[str] = "keep-sums"
 
@@ -33,9 +34,11 @@ class KeepSums(WaySpec):
         None, "how: project the signed table onto counts with the same kept sums, in public and free of charge, or "
         "condition the noise; project, unless there are inequalities", values=lambda: get_args(By), usual="project",
     )  # fmt: skip
-    inequalities: Inequalities | None = option(
-        None, "(matrix, least): what the rows of the matrix must at least sum to", flag=""
-    )
+    inequalities: tuple[Limit, ...] = option(
+        (), "what holds in the table and must hold in the published one: order:COL=A,B,.. (the count of A is at most "
+        "that of B, and so on, wherever the other keys agree), or a CSV file with a line for each: a factor for every "
+        "row of the table, then the least sum; in Python also (matrix, least)", kind=list, metavar="WHAT",
+    )  # fmt: skip
     per_unit: bool = option(
         False, "epsilon for every unit of distance, not for the change that the guarantee names", kind=bool
     )
@@ -44,11 +47,10 @@ class KeepSums(WaySpec):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
         choose(self.law, LAWS, "law")
+        object.__setattr__(self, "inequalities", limits_list(self.inequalities))
         self._settle_how()
         self.check_types()
-        if self.inequalities is not None:
-            object.__setattr__(self, "inequalities", inequalities_of(self.inequalities))
-        if not self.keep:
+        if not self.keep and not self.inequalities:
             raise BadInput("sums were to be kept", "none is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
 
     def _settle_how(self) -> None:
@@ -66,8 +68,8 @@ class KeepSums(WaySpec):
                 found = "negative counts are allowed"
                 raise BadInput(f"nonnegative_by {self.nonnegative_by} was asked for", found, "Add nonnegative")
         elif self.nonnegative is True:
-            object.__setattr__(self, "nonnegative_by", "project" if self.inequalities is None else "condition")
-        if self.nonnegative_by == "project" and self.inequalities is not None:
+            object.__setattr__(self, "nonnegative_by", "condition" if self.inequalities else "project")
+        if self.nonnegative_by == "project" and self.inequalities:
             found = "inequalities are met by conditioning, and a projection afterwards could break them"
             raise BadInput("nonnegative_by project was asked for together with inequalities", found, CONDITION)
 
@@ -85,7 +87,9 @@ class KeepSums(WaySpec):
         return replace(
             self,
             keep=tuple(_sums_in_order(what, given_rows) for what in self.keep),
-            inequalities=None if self.inequalities is None else self.inequalities.in_order(given_rows),
+            inequalities=tuple(
+                item.in_order(given_rows) if isinstance(item, Inequalities) else item for item in self.inequalities
+            ),
         )
 
 

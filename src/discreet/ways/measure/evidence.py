@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from discreet.estimate.measured import MeasuredEstimate
+from discreet.levels.asked import Cells
 from discreet.levels.fixed import UNIT
 from discreet.levels.layout import Layout, kept_questions, layout_of
 from discreet.privacy.values import Remark
@@ -60,3 +61,5 @@ def _steps(publication: Publication[MeasureFacts]) -> Iterator[Remark]:
         yield Remark.of("measured-question", question=str(asked.question), percent=percent, deviation=deviation)
     yield Remark("combined")
     yield Remark("one-table-made" if facts.mechanism.histogram is None else "one-table-made-and-mapped")
+    if Cells() not in facts.mechanism.answers:
+        yield Remark("cells-made-alike")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,15 @@ if TYPE_CHECKING:
 WIDEST = 1 << 28  # deviations of noise: a question that is told so badly is not told at all
 
 
+@dataclass(frozen=True)
+class PlannedAnswer:
+    """A question, its share of the budget, and the standard deviation of its answers."""
+
+    name: str
+    share: str
+    sd: float
+
+
 @dataclass(frozen=True, eq=False)
 class MeasurePlan:
     """Questions with their noise, and what is kept."""
@@ -62,7 +71,7 @@ class MeasurePlan:
     invariants: Invariants | None
     structure: Structure | None
     whole: Pure | Concentrated  # what is divided
-    apart: ClassVar[bool] = False
+    apart: ClassVar[bool] = True  # one person moved adds to one sum and takes from another, or leaves a sum as it is
     law: ClassVar[str] = "measured-margins"
 
     @property
@@ -86,14 +95,12 @@ class MeasurePlan:
         return tuple(_steps(self))
 
     @property
-    def questions(self) -> list[dict[str, Any]]:
+    def questions(self) -> list[PlannedAnswer]:
         """Name, share and standard deviation of every answer, for a plan."""
         spread, found = self.spread, []
         for question in self.answered:
             share, deviation = self.chosen.shares.get(question, Fraction(0)), deviation_of(spread, question)
-            found.append(
-                {"name": str(self.layout.name(question)), "share": str(share), "sd": float(f"{deviation:.4g}")}
-            )
+            found.append(PlannedAnswer(str(self.layout.name(question)), str(share), float(f"{deviation:.4g}")))
         return found
 
 
@@ -133,11 +140,25 @@ def _require_use(layout: Layout, asked: tuple[Question, ...], noise: dict[Questi
     if max(law.spread for law in noise.values()) > WIDEST**2:
         found = f"their noise would have a standard deviation above {WIDEST:,}"
         raise BadInput("margins were to be measured", found, "Spend more")
+    _require_even(layout, noise)
     names = [str(layout.name(question)) for question in dict.fromkeys((*asked, *noise))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         found = "a column has a comma in its name, so that two questions have this name"
         raise BadInput(f"{twice} was to be measured", found, "Give the column another name")
+
+
+def _require_even(layout: Layout, noise: dict[Question, NoiseLaw]) -> None:
+    """Refuse noises that cannot be combined where rows are missing."""
+    if isinstance(layout.design, LevelDesign):
+        return
+    from discreet.levels.regress import too_uneven
+
+    sharp = too_uneven(layout.design, variances(noise, ()))
+    if sharp is not None:
+        found = f"{layout.missing()}, and {layout.name(sharp)} would be known too much better than the cells to combine"
+        advice = "Give cells a larger share, spend less, or give a universe with all rows (missing ones are zero)"
+        raise BadInput("margins were to be measured", found, advice)
 
 
 def _whole(loss: Loss) -> Pure | Concentrated:
@@ -157,7 +178,7 @@ def _asked(layout: Layout, spec: Measure) -> tuple[tuple[Question, ...], dict[Qu
     found: dict[Question, Asked] = {}
     for one in spec.measure:
         question = layout.question(one.what)
-        if question in found and one.share != found[question].share:
+        if question in found and (one.share, found[question].share) != (None, None):
             what = f"{found[question]} and {one} were asked for"
             raise BadInput(what, f"they are the same question, {layout.name(question)}", "Name it once")
         found[question] = one
@@ -239,6 +260,8 @@ def _steps(made: MeasurePlan) -> list[Remark]:
         name, entries = str(made.layout.name(question)), design.entries(question)
         found.append(Remark.of("measure-question", price=price, question=name, entries=entries, deviation=deviation))
     found += [Remark("combine"), Remark("make-one-table")]
+    if not spread.known(design.cells):
+        found.append(Remark.of("make-cells-alike", cells=design.entries(design.cells)))
     ratio = made.chosen.loss / made.chosen.cells_alone
     if ratio > 1:
         found.append(Remark.of("cells-alone-are-better", percent=round(100 * (1 - 1 / ratio))))

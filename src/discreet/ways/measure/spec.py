@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from discreet.ways import WaySpec
 
 def names_of(given: Any) -> tuple[str, ...]:
     """Names of columns: several, or one, or several in one word with commas."""
-    words = given.split(",") if isinstance(given, str) else list(given)
+    words = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(word, str) for word in words):
         raise BadInput("levels were asked for", "they are not names of columns", "Give names, coarse ones first")
     return tuple(word.strip() for word in words if word.strip())
@@ -28,7 +29,7 @@ class Measure(WaySpec):
 
     measure: tuple[Asked, ...] | Auto = option(
         AUTO, "what to measure: total, margin:A,B, cells, each with an optional share (margin:state@1/4); or auto: all "
-        "levels, and all margins up to two ways", kind=list, metavar="WHAT",
+        "levels, all margins up to two ways, and the cells where these are no more", kind=list, metavar="WHAT",
     )  # fmt: skip
     levels: tuple[str, ...] = option(
         (), "nested columns, coarse to fine: state,county,precinct; found by themselves where rows are not all "

@@ -26,11 +26,11 @@ def own_mechanism(given: Any) -> Mechanism:
             )
         form = mechanism.weights
     rows, columns = form.shape
-    if rows != columns or rows < 2:
+    if rows > columns or rows < 2 or getattr(given, "first", 0):
         raise BadInput(
             "a mechanism of your own was given",
             f"it has {rows} inputs and {columns} outputs",
-            "A table needs as many outputs as inputs, two at least",
+            "A table needs two inputs at least, from 0 on, and no fewer outputs",
         )
     assert isinstance(form, (Weights, Exponents))
     refuse_unwritable(

@@ -9,9 +9,18 @@ from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
 from discreet.laws import law_named
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, pure_only
+from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, one_person, pure_only
 from discreet.table import Schema
-from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, price_of, proved_form, remarks, unit_loss
+from discreet.ways.row_by_row.facts import (
+    by_ratio,
+    grade_of,
+    near_zero,
+    neighbours,
+    price_of,
+    proved_form,
+    remarks,
+    unit_loss,
+)  # fmt: skip
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED, RowByRow
 
 
@@ -24,6 +33,7 @@ class RowPlan:
     max_count: int | None
     guarantee: Guarantee
     certificate: Proof | None
+    min_count: int | None = None
     discloses: tuple[str, ...] = ()
     apart: ClassVar[bool] = True
 
@@ -35,19 +45,34 @@ class RowPlan:
     def steps(self) -> tuple[Remark, ...]:
         top, people = self.max_count, self.guarantee.unit.contributions
         cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
+        raised = () if self.min_count is None else (Remark.of("raise-to", min_count=self.min_count),)
         price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
-        return (cut, price, *widened)
+        small = near_zero(self.mechanism.form, self.min_count) if self.spec.bounded else ()
+        return (cut, *raised, price, *widened, *small)
 
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     people = schema.contributions
+    if spec.bounded:
+        return _bounded(loss, spec, people)
     mechanism = _own(loss, spec, people) if spec.own else _named(loss, spec, people)
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
     promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(mechanism.form))
     return RowPlan(spec, mechanism, top, promise, proof)
+
+
+def _bounded(loss: Loss, spec: RowByRow, people: int) -> RowPlan:
+    """Noise whose delta is worked out: the one that was asked for, if any, is the most it may be."""
+    from discreet.ways.row_by_row.bounded import bounded
+
+    mechanism, unit, whole = bounded(spec, loss, people)
+    proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit)
+    said = remarks(mechanism.form, spec.min_count)
+    promise = Guarantee(whole, one_person(unit, people), "exact", said)
+    return RowPlan(spec, mechanism, mechanism.max_count, promise, proof, spec.min_count)
 
 
 def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:

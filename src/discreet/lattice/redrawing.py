@@ -1,0 +1,152 @@
+"""Noise under inequalities: what they and the kept sums tie together is drawn again until they hold there.
+
+Every trial is a draw of the unconditioned law, and the first that meets them is taken: exactly the conditioned law.
+What nothing ties together is independent of each other, so each such component has a first trial of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Flags, Integers
+from discreet.errors import SolverFailed
+from discreet.lattice.inequalities import Inequalities
+from discreet.lattice.laws import LatticeLaw
+from discreet.lattice.sampler import BlockPiece, FreePiece, Piece, pieces_for
+from discreet.lattice.structure import Structure, tied
+from discreet.sample.bits import Bits
+
+RAREST_MET = 1_000_000  # trials for one that meets everything: a second or so for each component
+RAREST_MET_SLOWLY = 1_000  # the same where a trial takes a millisecond or more: samplers of overlapping sums, and l2
+ENOUGH = 3  # times as many trials a plan makes: of so small a chance 95 of 100 see one in these
+MOST_TRIALS = 100 * RAREST_MET  # not one in e^100 draws ends here, if the chance is what the plan saw
+MOST_AT_ONCE = 1 << 19  # counts of a batch of trials: 4 MB
+MOST_KINDS = 20  # of components that a plan tries, those with the most inequalities
+
+
+@dataclass(frozen=True, eq=False)
+class Redrawing:
+    """Samplers of the noise, and what it must meet. `nonnegative`: no count is negative, where the samplers themselves
+    do not see to it."""
+
+    structure: Structure
+    pieces: Sequence[Piece]
+    law: LatticeLaw
+    limits: Inequalities | None
+    nonnegative: bool
+
+    @cached_property
+    def ties(self) -> Integers:
+        """Cells that are drawn together have the same number; all of them, under a law that does not factorise."""
+        if self.law.rate is not None:
+            return np.zeros(self.structure.cells, dtype=np.int64)
+        return tied(self.structure, [] if self.limits is None else self.limits.cells)
+
+    def draw(self, bits: Bits, table: Integers, within: Integers | None) -> Integers:
+        """Noise that a table with these counts can have. `within`: the counts, where no draw may go below zero."""
+        noise = np.zeros(self.structure.cells, dtype=np.int64)
+        left = np.ones(self.structure.cells, dtype=bool)
+        trials = done = 1
+        while True:
+            cells = np.flatnonzero(left)
+            found, which = self._first(cells, self._trials(left, trials, bits, within), table)
+            noise[cells[which >= 0]] = found
+            left[cells[which >= 0]] = False
+            if not left.any():
+                return noise
+            if done > MOST_TRIALS:
+                found_none = f"{done:,} draws all violate them"
+                raise SolverFailed("noise under inequalities was asked for", found_none, "Ask for fewer inequalities")
+            trials = max(1, min(2 * trials, MOST_AT_ONCE // int(left.sum())))
+            done += trials
+
+    def _first(self, cells: Integers, trials: Integers, table: Integers) -> tuple[Integers, Integers]:
+        """Of each cell the first trial that its component meets (-1: none), and the noise of those that have one."""
+        numbers, component = np.unique(self.ties[cells], return_inverse=True)
+        met = ~self._wrong(cells, component, len(numbers), trials + table[cells])
+        which = np.where(met.any(axis=0), met.argmax(axis=0), -1)[component]
+        good = np.flatnonzero(which >= 0)
+        return trials[which[good], good], which
+
+    def _wrong(self, cells: Integers, component: Integers, number: int, tables: Integers) -> Flags:
+        """Of each trial and component, whether it violates something."""
+        wrong = np.zeros((len(tables), number), dtype=bool)
+        if self.limits is not None:
+            place = np.full(self.structure.cells, -1, dtype=np.int64)
+            place[cells] = np.arange(len(cells))
+            rows = self.limits.about(place >= 0)
+            short = rows.least > (rows.matrix[:, cells] @ tables.T).T
+            trial, one = np.nonzero(short)
+            wrong[trial, component[place[rows.matrix.indices[rows.matrix.indptr[one]]]]] = True
+        if self.nonnegative:
+            trial, cell = np.nonzero(tables < 0)
+            wrong[trial, component[cell]] = True
+        return wrong
+
+    def _trials(self, wanted: Flags, trials: int, bits: Bits, within: Integers | None) -> Integers:
+        """Independent noise of these cells, whole components, a row per trial."""
+        place = np.cumsum(wanted) - 1
+        found = np.zeros((trials, int(wanted.sum())), dtype=np.int64)
+        for piece in self.pieces:
+            part = _part(piece, wanted)
+            if part is not None:
+                noise = part.draw(trials, bits, None if within is None else within[part.cells])
+                found[:, place[part.cells]] = noise
+        return found
+
+    def rarely_met(self, bits: Bits) -> tuple[int, int] | None:
+        """How many inequalities are tied together in a component whose draws too rarely meet them, if there is one, and
+        in how many trials they should be met once.
+
+        A table that meets them does so all the more with noise that changes none of their sums for the worse, so that
+        is tried: whatever the counts, the chance is not smaller.
+        """
+        if self.limits is None:
+            return None
+        still = Inequalities(self.limits.matrix, np.zeros_like(self.limits.least))
+        signed = pieces_for(self.structure, self.law, False)
+        trying = Redrawing(self.structure, signed, self.law, still, False)
+        nothing = np.zeros(self.structure.cells, dtype=np.int64)
+        for cells, number in self._kinds():
+            wanted = np.zeros(self.structure.cells, dtype=bool)
+            wanted[cells] = True
+            slow = any(wanted[piece.cells].any() and not isinstance(piece, (FreePiece, BlockPiece)) for piece in signed)
+            rarest = RAREST_MET_SLOWLY if slow else RAREST_MET
+            tried, size = 0, 1
+            while not (trying._first(cells, trying._trials(wanted, size, bits, None), nothing)[1] >= 0).all():
+                tried, size = tried + size, max(1, min(2 * size, MOST_AT_ONCE // len(cells)))
+                if tried > ENOUGH * rarest:
+                    return number, rarest
+        return None
+
+    def _kinds(self) -> list[tuple[Integers, int]]:
+        """The cells of components that differ in what they must meet, and how many inequalities that is."""
+        assert self.limits is not None
+        matrix = self.limits.matrix
+        used = np.flatnonzero(np.diff(matrix.indptr))
+        owner = self.ties[matrix.indices[matrix.indptr[used]]]
+        order = np.argsort(owner, kind="stable")
+        kinds: dict[tuple[int, bytes], Integers] = {}
+        for rows in np.split(used[order], np.flatnonzero(np.diff(owner[order])) + 1):
+            factors = b";".join(matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]].tobytes() for row in rows)
+            kinds.setdefault((len(rows), factors), rows)
+        hardest = sorted(kinds.values(), key=len, reverse=True)[:MOST_KINDS]
+        firsts = [matrix.indices[matrix.indptr[rows[0]]] for rows in hardest]
+        return [(np.flatnonzero(self.ties == self.ties[first]), len(rows)) for first, rows in zip(firsts, hardest)]
+
+
+def _part(piece: Piece, wanted: Flags) -> Piece | None:
+    """The sampler of those of its cells that are wanted: a cell in no sum alone, a block as a whole, or everything."""
+    if wanted[piece.cells].all():
+        return piece
+    if isinstance(piece, FreePiece):
+        cells = piece.cells[wanted[piece.cells]]
+        return FreePiece(cells, piece.noise, piece.restricted) if len(cells) else None
+    if isinstance(piece, BlockPiece):
+        blocks = tuple(block for block in piece.blocks if wanted[block[0]])
+        return BlockPiece(blocks, piece.noise, piece.restricted) if blocks else None
+    return piece if wanted[piece.cells].any() else None
