@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.certify.profile import least_delta
+from discreet.certify.prove import smallest_odds
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights, form_parameters
@@ -137,6 +138,14 @@ def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approx
         found = f"for a person counted up to {contributions} times its delta comes to 1 or more, which promises nothing"
         raise BadInput("bounded noise was asked for", found, "Give more support, less truth or more epsilon")
     return unit, unit if contributions == 1 else Approximate(epsilon, whole)
+
+
+def needs_no_delta(form: Form, loss: Loss, contributions: int) -> bool:
+    """Whether a delta would be spent for nothing: neighbouring rows of the matrix are near enough without one."""
+    if not isinstance(loss, Approximate) or isinstance(form, NoiseThenMap):
+        return False
+    odds = smallest_odds(Mechanism("", form))
+    return odds is not None and unit_loss(loss, contributions).epsilon.allows(odds)
 
 
 def price_of(form: Form) -> Loss | None:

@@ -15,6 +15,7 @@ from discreet.ways.row_by_row.facts import (
     by_ratio,
     grade_of,
     near_zero,
+    needs_no_delta,
     neighbours,
     price_of,
     proved_form,
@@ -62,6 +63,8 @@ def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     if spec.bounded:
         return _bounded(loss, spec, people)
     mechanism = _own(loss, spec) if spec.own else _named(loss, spec, people)
+    if needs_no_delta(mechanism.form, loss, people):
+        pure_only(loss, "this mechanism")
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))

@@ -19,6 +19,7 @@ from discreet.ways.row_by_row.facts import (
     grade_of,
     has_own_delta,
     keeps_its_promises,
+    needs_no_delta,
     neighbours,
     price_of,
     proved_form,
@@ -43,6 +44,8 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
         return ["A smallest count is claimed, but the mechanism is for all counts."]
     if isinstance(loss, Approximate) and noise is not None and noise.pure:
         return ["A delta is claimed, but the noise is pure."]
+    if needs_no_delta(mechanism.form, loss, people):
+        return ["A delta is claimed, but the mechanism is private without one."]
     if isinstance(loss, Concentrated) and not isinstance(price, Concentrated):
         return ["A rho is claimed, but the noise is not Gaussian."]
     return [*_promise(record, price), *_name(mechanism, loss, people), *_privacy(record, price)]
