@@ -9,18 +9,22 @@ from functools import reduce
 from itertools import pairwise, product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+import discreet as dc
 from discreet.accounting.losses import Losses, discretised, together
 from discreet.accounting.profiles import OfNoise, OfPrice, OfRows, Profile, profile_of
 from discreet.build.explicit import explicit
-from discreet.laws import Gaussian, Geometric, Staircase
+from discreet.laws import Gaussian, Geometric, Staircase, ending_epsilon
+from discreet.laws.bounded import Bounded
 from discreet.mechanism import Continued, Mechanism, of_weights
 from discreet.numbers import Epsilon
 from discreet.testing import weight_matrices
+from discreet.ways.row_by_row.spec import RowByRow
 
 Pair = tuple[list[Fraction], list[Fraction]]
 MILLIONTH = Fraction(1, 10**6)
@@ -196,3 +200,27 @@ def test_a_shift_of_several_is_told_apart_from_one() -> None:
 
 def test_matrices_too_large_are_left_to_their_price() -> None:
     assert profile_of(explicit("explicit-fair", 300, 1).form) is None
+
+
+def test_bounded_noise_is_never_below_enumeration_and_ends() -> None:
+    """With some chance a value says for certain that it was not one further: delta ends there, at any epsilon."""
+    noise = Bounded(Fraction(3), Fraction(1, 2), 4)
+    below = [noise.chance_below(k) for k in range(-5, 6)]
+    chances = [high - low for low, high in pairwise(below)]
+    one, other = [*chances, Fraction(0)], [Fraction(0), *chances]
+    losses = together([OfNoise(noise)] * 2, Fraction(1, 100))
+    for epsilon in (Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(40)):
+        factor = Fraction(math.exp(epsilon))
+        truth = sum(max(a * b - factor * c * d, 0) for a, c in zip(one, other) for b, d in zip(one, other))
+        assert truth * (1 - MILLIONTH) <= losses.delta(epsilon) <= truth * Fraction(101, 100)
+    certain = 1 - (1 - chances[0]) ** 2
+    assert certain <= losses.delta(Fraction(900)) <= certain * (1 + MILLIONTH)
+    end = ending_epsilon(noise, Fraction(1, 10**30))
+    assert noise.delta(Epsilon(value=end)) <= chances[0] * (1 + MILLIONTH) < noise.delta(Epsilon(value=end * 9 / 10))
+
+
+def test_rows_of_their_own_before_bounded_noise_have_a_profile() -> None:
+    table = dc.table(pa.table({"k": ["a", "b"], "n": [1, 7]}), count="n", keys=["k"])
+    plan = RowByRow(mechanism="bounded", truth="1/2", support=4, small_counts="unbiased")
+    made = Mechanism("bounded", dc.release(table, 1, plan).mechanism.form)
+    assert profile(made).at([Fraction(3)]) == [max(hockey_stick(pair, Fraction(3)) for pair in neighbours(made))]

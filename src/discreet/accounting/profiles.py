@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from discreet.certify.profile import RowPair, judged_rows, pairs_of
-from discreet.laws import NoiseLaw, least_epsilon
+from discreet.laws import NoiseLaw, ending_epsilon
 from discreet.mechanism import Form, NoiseThenMap
 from discreet.numbers import Epsilon, log_bounds
 from discreet.privacy.values import above
@@ -61,12 +61,7 @@ class OfNoise:
         worst = self.noise.worst_odds
         if worst is not None:
             return self.shift * log_bounds(worst)[1]
-        if self.shift == 1:
-            return least_epsilon(self.noise, negligible)
-        end = least_epsilon(self.noise, negligible) * self.shift
-        while self.noise.delta(Epsilon(value=end), self.shift) > negligible:
-            end *= 2
-        return end
+        return ending_epsilon(self.noise, negligible, self.shift)
 
     def at(self, odds: Sequence[Fraction]) -> list[Fraction]:
         return [self.noise.delta(Epsilon(ratio=r), self.shift) for r in odds]
@@ -103,17 +98,11 @@ class OfRows:
         return found
 
 
-def profile_of(form: Form, shift: int = 1) -> OfNoise | OfRows | None:
+def profile_of(form: Form) -> OfNoise | OfRows | None:
     """Of what a count goes through before it is published; None where it is too large."""
     if isinstance(form, NoiseThenMap):
-        return OfNoise(form.noise, shift)
-    if form.shape[0] > LARGEST_ROWS:
+        return OfNoise(form.noise)
+    rows = judged_rows(form)
+    if rows is None or len(rows.rows) > LARGEST_ROWS:
         return None
-    from discreet.mechanism import Continued
-
-    rows = judged_rows(form) if not isinstance(form, Continued) else None
-    if rows is not None:
-        return OfRows(rows.rows, rows.sums[0], shift)
-    assert isinstance(form, Continued)
-    weights = form.upto(form.last + shift)
-    return OfRows(weights.rows, weights.total, shift)
+    return OfRows(rows.rows, rows.sums[0])

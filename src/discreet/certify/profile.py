@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.certify.rows import ExactRows
-from discreet.laws import NoiseLaw, least_epsilon
+from discreet.laws import NoiseLaw, ending_epsilon
 from discreet.mechanism import Continued, EdgeThenNoise, Form, NoiseThenMap, Weights, exact_weights
 from discreet.numbers import Epsilon, digits_above, log_bounds, text
 
@@ -204,7 +204,7 @@ def curve_of(form: Form | ExactRows) -> PrivacyCurve:
 
 
 def _end_of(noise: NoiseLaw) -> Fraction:
-    return least_epsilon(noise, END) if noise.worst_odds is None else log_bounds(noise.worst_odds)[1]
+    return ending_epsilon(noise, END) if noise.worst_odds is None else log_bounds(noise.worst_odds)[1]
 
 
 def _grid(end: Fraction) -> list[Fraction]:

@@ -10,6 +10,7 @@ from discreet.laws.law import (
     NoiseLaw,
     calibrated_laws,
     draw_noise,
+    ending_epsilon,
     law_json,
     law_named,
     law_of_json,
@@ -22,8 +23,22 @@ from discreet.laws.staircase import Staircase
 from discreet.privacy import Loss, Pure
 
 __all__ = [
-    "Bounded", "Gaussian", "Geometric", "NoiseLaw", "Staircase", "calibrated_laws", "draw_noise", "law_json",
-    "law_named", "law_of_json", "law_parameters", "laws", "least_epsilon", "one_sided_geometric", "register",
+    "Bounded",
+    "Gaussian",
+    "Geometric",
+    "NoiseLaw",
+    "Staircase",
+    "calibrated_laws",
+    "draw_noise",
+    "ending_epsilon",
+    "law_json",
+    "law_named",
+    "law_of_json",
+    "law_parameters",
+    "laws",
+    "least_epsilon",
+    "one_sided_geometric",
+    "register",
     "standard_noise",
 ]  # fmt: skip
 

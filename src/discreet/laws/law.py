@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
-from discreet.numbers import SMALLEST_EPSILON, Epsilon, Interval, exact, log_bounds, text
+from discreet.numbers import LARGEST_EPSILON, SMALLEST_EPSILON, Epsilon, Interval, exact, log_bounds, text
 from discreet.privacy import Grade, Loss, Pure
 from discreet.privacy.convert import require_delta
 from discreet.sample.bits import Bits
@@ -24,6 +24,7 @@ WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this
 WIDEST = 1 << 40  # of noise, in units: its largest draws, added to the largest count, stay far inside 64 bits
 LARGEST_POWER = 1 << 16  # bits of a power of the odds that is still written out
 NEGLIGIBLE = 1e-18  # what is left out of a sum of squares
+ENDED = Fraction(1, 1 << 64)  # of a delta: as near to its end as it is rounded
 
 
 class NoiseLaw(Protocol):
@@ -158,6 +159,25 @@ def least_epsilon(law: NoiseLaw, delta: Fraction) -> Fraction:
     while high - low > high / 10**6:
         middle = (low + high) / 2
         low, high = (middle, high) if law.delta(Epsilon(value=middle)) > delta else (low, middle)
+    return high
+
+
+def ending_epsilon(law: NoiseLaw, negligible: Fraction, shift: int = 1) -> Fraction:
+    """An epsilon, rounded up, from which on delta falls no more, or is negligible.
+
+    Noise with a largest value always tells with some chance that a value was not `shift` away: delta ends there.
+    """
+
+    def at(epsilon: Fraction) -> Fraction:
+        return law.delta(Epsilon(value=epsilon), shift)
+
+    goal = max(negligible, at(Fraction(LARGEST_EPSILON)) * (1 + ENDED))
+    low, high = Fraction(0), Fraction(1)
+    while high < LARGEST_EPSILON and at(high) > goal:
+        low, high = high, 2 * high
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle) > goal else (low, middle)
     return high
 
 
