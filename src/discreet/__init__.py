@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.io.files import read_mechanism
     from discreet.ledger.book import Ledger
+    from discreet.many import release_many
     from discreet.record.release import About
 
     __version__: str
@@ -55,7 +57,9 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.io.files": ("read_mechanism",),
     "discreet.ledger.book": ("Ledger",),
+    "discreet.many": ("release_many",),
     "discreet.record.release": ("About",),
 }
 
@@ -94,6 +98,6 @@ __all__ = [
     "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
     "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
-    "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run", "sum_where",
-    "sums", "table", "target", "total", "verify",
+    "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
+    "release_many", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """The Mechanism: a frozen value that says, for every true count, with which probability each count is published.
 
-It *is* one of four things, and its privacy can be read off each of them exactly:
-integer weights with one common row sum; powers of one number in equal rows; exact noise followed by a public map; or
-weights for the smallest counts, and the same bounded noise for all others.
+It *is* one of five things, and its privacy can be read off each of them exactly: integer weights with one common row
+sum; such weights for small counts, and the noise of the last row for larger ones; powers of one number in equal rows;
+exact noise followed by a public map; or weights for the smallest counts, and the same bounded noise for all others.
 """
 
 from __future__ import annotations
@@ -63,6 +63,44 @@ class Weights:
 
     def matrix(self) -> Floats:
         return np.array([[weight / self.total for weight in row] for row in self.rows])
+
+
+@dataclass(frozen=True)
+class Continued:
+    """Rows for the smallest counts; every larger count gets the noise of the last row, T[i, j] = T[last, j - i + last].
+
+    So neighbours above the last row differ as its noise does from the same noise one step further: they are all alike.
+    """
+
+    start: Weights
+
+    @property
+    def last(self) -> int:
+        return len(self.start.rows) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.start.shape
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """How far the noise of the last row goes down and up."""
+        possible = [output for output, weight in enumerate(self.start.rows[-1]) if weight]
+        return self.last - possible[0], possible[-1] - self.last
+
+    def upto(self, top: int) -> Weights:
+        """The rows of 0..top."""
+        more = max(0, top - self.last)
+        rows = [row + (0,) * more for row in self.start.rows]
+        rows += [(0,) * k + self.start.rows[-1] + (0,) * (more - k) for k in range(1, more + 1)]
+        return Weights(tuple(rows), self.start.total)
+
+    def judged(self) -> Weights:
+        """The rows whose neighbours stand for all there are."""
+        return self.upto(self.last + 1)
+
+    def matrix(self) -> Floats:
+        return self.start.matrix()
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +223,14 @@ class EdgeThenNoise:
         return self.transition(self.shape[0])
 
 
-Form = Weights | Exponents | NoiseThenMap | EdgeThenNoise
+Form = Weights | Continued | Exponents | NoiseThenMap | EdgeThenNoise
 
 
-def possible_outputs(form: Form) -> Integers | None:
-    """The counts that can come out at all, in order; None: all there are in the range."""
+def possible_outputs(form: Form, largest: int = 0) -> Integers | None:
+    """The counts up to `largest` that can come out at all, in order; None: all there are in the range."""
+    if isinstance(form, Continued):
+        start, beyond = possible_outputs(form.start), form.last - form.reach[0] + 1
+        return np.union1d(start if start is not None else [], np.arange(beyond, largest + 1))
     if isinstance(form, Weights):
         return np.flatnonzero([any(column) for column in zip(*form.rows)])
     if isinstance(form, EdgeThenNoise) and form.top is not None:
@@ -212,7 +253,7 @@ class Mechanism:
 
     @property
     def max_count(self) -> int | None:
-        if isinstance(self.form, NoiseThenMap) and self.form.range is None:
+        if isinstance(self.form, Continued) or (isinstance(self.form, NoiseThenMap) and self.form.range is None):
             return None
         if isinstance(self.form, EdgeThenNoise):
             return self.form.top
@@ -285,9 +326,9 @@ class Mechanism:
 
     def delta(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Fraction:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
-        from discreet.certify.prove import privacy_profile
+        from discreet.certify.profile import least_delta
 
-        return privacy_profile(self, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
+        return least_delta(self.form, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
 
     def properties(self) -> dict[str, Breach | None]:
         """The seven structural properties: None where one holds, a witness where it fails."""
@@ -315,6 +356,9 @@ def exact_weights(form: Form) -> Weights:
         return form
     if isinstance(form, EdgeThenNoise):
         return form.proved_rows()
+    if isinstance(form, Continued):
+        found = "it goes on for counts of any size"
+        raise BadInput("integer weights of a whole mechanism were asked for", found, "Its `form` has the first rows")
     rows, _ = form.shape
     if rows > LARGEST_MATRIX or rows * rows * _bits_of_a_weight(form) > LARGEST_EXACT_BITS:
         raise BadInput(

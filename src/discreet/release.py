@@ -56,6 +56,18 @@ class Release:
         return to_frame(self.schema, self.publication.counts)
 
     @property
+    def tables(self) -> list[Any]:
+        """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
+        from discreet.io.tables import to_frame
+        from discreet.io.views import view_of
+
+        found = [self.table]
+        for view in self.record.tables[1:]:
+            rows, sums = view_of(self.publication.categories, view.columns[:-1], self.publication.counts)
+            found.append(to_frame(replace(self.schema, keys=view.columns[:-1], rows=len(rows), categories=rows), sums))
+        return found
+
+    @property
     def measurements(self) -> Any:
         """The noisy signed values before any mapping, or None where there are none; a frame for every question, by its
         name, where several were asked."""
@@ -257,13 +269,15 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
     from discreet.ledger.documents import kept_table
+    from discreet.ledger.exactly import laws_section
     from discreet.ledger.public import asked_for, public_table
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
     keys = {name: schema.column(name) for name in schema.keys}
+    sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
-        table=public_table(schema), discloses=plan.discloses, spec=asked_for(schema, promise.loss, spec),
+        table=public_table(schema), discloses=plan.discloses, spec=sections,
         kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
     )  # fmt: skip
 

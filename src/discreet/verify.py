@@ -206,6 +206,7 @@ def _check_table(folder: Folder) -> list[str]:
         problems.append("The columns of the table are not those of the schema.")
     if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
+    problems += [f"The table {name} is not the sums of the first." for name in folder.wrong_views]
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
     several = way_named(publication.record.way).long_keys is not None  # whose measurements were read by their keys
@@ -231,7 +232,7 @@ def _check_rows(folder: Folder) -> list[str]:
     answered = schema.rows_are_disjoint or schema.contributions > 1
     if not answered and rows_of_totals(folder.publication.categories).any():
         problems.append("Some keys of the table mean a total, so that one person may be counted in several rows.")
-    (table,) = folder.publication.record.tables
+    table = folder.publication.record.tables[0]
     if table.remarks != formula_remarks(
         folder.publication.categories, file_kind(table.file), is_escaped(table.remarks)
     ):

@@ -148,13 +148,14 @@ def _universe_seeds() -> list[bytes]:
 
 def _matrix(data: bytes, folder: Path) -> None:
     """A mechanism of one's own: JSON, CSV (plain, or i, j, p) or an archive. The first byte chooses."""
-    from discreet.io.files import read_matrix
+    from discreet.io.files import read_probabilities
 
     file = folder / f"matrix.{('json', 'csv', 'npz')[data[0] % 3 if data else 0]}"
     file.write_bytes(data[1:])
-    matrix = read_matrix(file)
-    if len(matrix) <= 8 and len(matrix[0]) <= 8:
-        dc.certify(matrix, 1, delta="1/100")
+    matrix = read_probabilities(file)
+    rows, columns = matrix.form.shape if isinstance(matrix, dc.Mechanism) else (len(matrix), len(matrix[0]))
+    if rows <= 8 and columns <= 8:
+        dc.certify(matrix, 1, delta="1/100", curve=True)
 
 
 @cache
@@ -170,6 +171,7 @@ def _matrix_seeds() -> list[bytes]:
         b'\x00{"matrix": [["3/4", "1/4"], ["1/4", "3/4"]]}',
         b'\x00{"weights": [[3, 1], [1, 3]], "denominator": 4}',
         b"\x010.75,0.25\n0.25,0.75\n",
+        b'\x01"i";"j";"p";"v"\n0;0;1;0\n1;0;0,4;-1\n1;1;0,6;0\n',
         b"\x01i,j,p\n0,0,0.75\n0,1,0.25\n1,0,0.25\n1,1,0.75\n",
         b"\x02" + archive.getvalue(),
     ]

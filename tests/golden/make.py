@@ -12,9 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 import discreet as dc
+from discreet.mechanism import Continued, Mechanism, of_weights
 
 HERE = Path(__file__).parent
 MATRIX = [["1/2", "3/10", "1/5"], ["1/4", "1/2", "1/4"], ["1/5", "3/10", "1/2"]]
+PERTURBATION = Mechanism(
+    "own", Continued(of_weights("", [[20, 0, 0, 0, 0], [8, 6, 4, 2, 0], [1, 6, 6, 6, 1]]).weights)
+)  # fmt: skip
 
 GOLDEN: dict[str, dict[str, Any]] = {
     "keep-distribution": {"epsilon": 1, "max_count": 12},
@@ -27,6 +31,7 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "row-by-row": {"epsilon": 1, "max_count": 12, "mechanism": "geometric"},
     "row-by-row-exponents": {"alpha": "1/2", "max_count": 5, "mechanism": "explicit-fair"},
     "row-by-row-own": {"epsilon": "0.7", "mechanism": MATRIX},
+    "row-by-row-continued": {"epsilon": 1, "delta": "0.6", "mechanism": PERTURBATION},
     "row-by-row-gaussian": {"epsilon": 1, "delta": "1e-6", "max_count": 12, "mechanism": "discrete-gaussian"},
     "row-by-row-bounded": {"epsilon": "1.1", "mechanism": "bounded", "truth": "1/2", "support": 8, "min_count": 2},
     "row-by-row-bounded-edge": {

@@ -16,7 +16,7 @@ from discreet.build.flowchart import known_optimum
 from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, structural_properties
 from discreet.certify import Certificate, certify
-from discreet.certify.prove import privacy_profile
+from discreet.certify.profile import least_delta
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
@@ -185,7 +185,7 @@ def _delta_problem(
 def _of_least_delta(problem: Problem, epsilon: Epsilon, method: str) -> Design:
     best, reason = _optimum(problem, epsilon), REASONS[method]
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
-    delta = Fraction(digits_above(privacy_profile(mechanism, epsilon), DELTA_DIGITS)) if best.value else Fraction(0)
+    delta = Fraction(digits_above(least_delta(mechanism.form, epsilon), DELTA_DIGITS)) if best.value else Fraction(0)
     found = replace(problem, delta=delta)
     return _sealed(found, epsilon, mechanism, HowFound("program", reason, best.bound), LEAST_DELTA)
 

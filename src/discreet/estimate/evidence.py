@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, EdgeThenNoise, Form, Mechanism, NoiseThenMap
+from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights
 
 if TYPE_CHECKING:
     from discreet.record.release import Publication
@@ -103,6 +103,8 @@ class Evidence:
 
 
 def _transition(form: Form, counts: Integers) -> Floats:
+    if isinstance(form, Continued):
+        return _as_far_as_seen(form, int(counts.max(initial=0))).matrix()
     if not isinstance(form, EdgeThenNoise) or form.top is not None:
         return Mechanism("published", form).matrix()
     size = int(counts.max(initial=form.beyond)) + form.noise.centre[1] + 1  # no larger count can be behind these
@@ -110,6 +112,18 @@ def _transition(form: Form, counts: Integers) -> Floats:
         found = f"with rows of their own for small counts it is made up to {LARGEST_MATRIX - 1} only"
         raise BadInput(f"an estimate over counts up to {size - 1} was asked for", found)
     return form.transition(size)
+
+
+def _as_far_as_seen(form: Continued, largest: int) -> Weights:
+    """The rows of all true counts that published ones up to `largest` can come from."""
+    top = max(form.last, largest + form.reach[0])
+    if top + form.reach[1] + 1 > LARGEST_MATRIX:
+        raise BadInput(
+            f"an estimate from counts up to {largest:,} was asked for",
+            f"for a table of perturbations it is made up to {LARGEST_MATRIX - 1:,} only",
+            "Use the published counts as they are: the noise of larger ones is that of the table's last row",
+        )
+    return form.upto(top)
 
 
 def rows_evidence(
@@ -125,6 +139,8 @@ def rows_evidence(
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
     measured = publication.measured
     noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
+    if isinstance(form, Continued):
+        form = _as_far_as_seen(form, int(publication.counts.max(initial=0)))
     if isinstance(form, NoiseThenMap) and not noisy and form.range is None:
         form = NoiseThenMap(form.noise, (0, int(publication.counts.max()) + 1))  # as far as anything was seen
     return Evidence(

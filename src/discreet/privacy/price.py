@@ -34,6 +34,7 @@ from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours,
 
 Relation = Literal["added-or-removed", "moved"]  # what one person may do to the data
 RELATIONS: tuple[str, ...] = get_args(Relation)
+BITS = 128  # of a power of e^epsilon, rounded up
 DIGITS = 6  # of a delta that has no short exact form: rounded up, it is too large by a millionth at most
 
 
@@ -69,8 +70,16 @@ def group_delta(delta: Fraction, epsilon: Epsilon, steps: int) -> Fraction:
     """Of so many steps one after another, each (epsilon, delta); rounded up, and never less than delta."""
     if steps == 1:
         return delta
-    odds = epsilon.bounds()[1]
-    return _rounded_up(delta * sum((odds**k for k in range(steps)), Fraction(0)))
+    return _rounded_up(delta * weighted_steps(epsilon, steps))
+
+
+def weighted_steps(epsilon: Epsilon, steps: int) -> Fraction:
+    """1 + E + E^2 + ..., so many of them, E = e^epsilon; rounded up."""
+    odds, scale = epsilon.bounds()[1], 1 << BITS
+    total, power = 0, scale
+    for _ in range(steps):
+        total, power = total + power, -(-power * odds.numerator // odds.denominator)
+    return Fraction(total, scale)
 
 
 def _steps(unit: Neighbours, relation: Relation) -> Fraction | int:

@@ -29,7 +29,7 @@ FORM_SCHEMA = {
         {
             "type": "object",
             "properties": {
-                "form": {"enum": ["weights", "exponents", "noise-then-map", "edge-then-noise"]},
+                "form": {"enum": ["weights", "continued", "exponents", "noise-then-map", "edge-then-noise"]},
                 "weights": {"type": "array", "items": {"type": "array", "items": EXACT}},
                 "denominator": EXACT,
             },

@@ -55,6 +55,9 @@ REMARKS = {
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
     "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
+    "zeros-stay": "A count of 0 is always published as 0, so any other number shows for certain that somebody is "
+    "counted there. No epsilon covers that: where one person is, it happens with a chance of {delta}, and delta is at "
+    "least that.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
     "treated so stay unbiased.",

@@ -6,13 +6,16 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.laws.rows import PowerRow, WeightRow
-from discreet.mechanism import EdgeThenNoise, Exponents, Weights
+from discreet.mechanism import Continued, EdgeThenNoise, Exponents, Weights
 from discreet.sample.bits import Bits
 from discreet.sample.draw import draw
 
 
-def draw_rows(form: Weights | Exponents, counts: Integers, bits: Bits) -> Integers:
+def draw_rows(form: Weights | Continued | Exponents, counts: Integers, bits: Bits) -> Integers:
     """Independent draws, one for each count; exact."""
+    if isinstance(form, Continued):
+        beyond = np.maximum(counts - form.last, 0)
+        return draw_rows(form.start, counts - beyond, bits) + beyond
     out = np.empty(len(counts), dtype=np.int64)
     order = np.argsort(counts, kind="stable")
     values, starts = np.unique(counts[order], return_index=True)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from discreet.distribution.privatizer import noise_for
 from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split, sparse
 from discreet.laws import NoiseLaw, law_named
+from discreet.mechanism import Form, NoiseThenMap
 from discreet.privacy.convert import rho_for
 from discreet.privacy.values import (
     Approximate,
@@ -63,6 +64,11 @@ class DistributionPlan:
     @property
     def law(self) -> str:
         return self.spec.mechanism
+
+    @property
+    def laws(self) -> tuple[Form, ...]:
+        """What a count goes through, where nothing else is measured of it."""
+        return (NoiseThenMap(self.noise),) if self.noise is not None and self.distribution is None else ()
 
     @property
     def steps(self) -> tuple[Remark, ...]:

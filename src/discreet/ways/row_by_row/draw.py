@@ -20,5 +20,4 @@ def draw(plan: RowPlan, counts: Integers, bits: Bits) -> Integers:
         return form.noise.add(counts, bits, top)
     if isinstance(form, EdgeThenNoise):
         return draw_from_the_edge(form, counts, bits)
-    assert top is not None
-    return draw_rows(form, np.minimum(counts, top), bits)
+    return draw_rows(form, counts if top is None else np.minimum(counts, top), bits)

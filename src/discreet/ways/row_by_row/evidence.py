@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
-from discreet.mechanism import EdgeThenNoise, Mechanism, NoiseThenMap
+from discreet.mechanism import Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, averaged, errors_of
+from discreet.report.errors import Errors, averaged, averaged_continued, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
 from discreet.ways.row_by_row.facts import RowFacts, near_zero
 from discreet.ways.row_by_row.spec import BOUNDED
@@ -26,6 +26,8 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     form, made = mechanism.form, Mechanism(mechanism.name, mechanism.form)
     if isinstance(form, EdgeThenNoise):
         return replace(errors_of(made), typical=None)
+    if isinstance(form, Continued):
+        return averaged_continued(form, publication.counts)
     if not isinstance(form, NoiseThenMap):
         return averaged(made, publication.counts)
     found = errors_of(made)

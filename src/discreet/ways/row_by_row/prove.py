@@ -19,6 +19,7 @@ from discreet.ways.row_by_row.facts import (
     grade_of,
     has_own_delta,
     keeps_its_promises,
+    needs_no_delta,
     neighbours,
     price_of,
     proved_form,
@@ -41,10 +42,10 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
         return _bounded(record)
     if mechanism.min_count is not None:
         return ["A smallest count is claimed, but the mechanism is for all counts."]
-    if isinstance(loss, Approximate) and people > 1 and noise is None:
-        return ["A delta is claimed for people who are counted several times: a group's delta is larger."]
     if isinstance(loss, Approximate) and noise is not None and noise.pure:
         return ["A delta is claimed, but the noise is pure."]
+    if needs_no_delta(mechanism.form, loss, people):
+        return ["A delta is claimed, but the mechanism is private without one."]
     if isinstance(loss, Concentrated) and not isinstance(price, Concentrated):
         return ["A rho is claimed, but the noise is not Gaussian."]
     return [*_promise(record, price), *_name(mechanism, loss, people), *_privacy(record, price)]

@@ -21,7 +21,7 @@ def replay(publication: Publication[RowFacts]) -> list[str]:
     if has_own_delta(form) and not _within_reach(publication):
         return ["The table, or a measurement, is further from every count there can be than the noise leads."]
     if publication.measured is None:
-        possible = possible_outputs(form)
+        possible = possible_outputs(form, int(counts.max(initial=0)))
         fits = possible is None or np.isin(counts, possible).all()
         return [] if fits else ["The table holds a count that cannot come out of the mechanism."]
     if not isinstance(form, NoiseThenMap) or form.clamp is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, probability, whole
@@ -18,7 +21,7 @@ SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
 OF_BOUNDED = ("truth", "support", "min_count", "small_counts")
 CLAMPED, BOTH = "clamped", "both"
 SMALL_COUNTS = (CLAMPED, "unbiased", BOTH)  # what bounded noise keeps near zero: see below
-FILES = (".json", ".csv", ".npz")
+FILES = (".json", ".csv", ".txt", ".npz")
 
 
 def names() -> tuple[str, ...]:
@@ -28,7 +31,7 @@ def names() -> tuple[str, ...]:
     return (*laws(), SIGNED, *MATRICES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowByRow(WaySpec):
     """Every row by itself, through one mechanism: by name, or of your own."""
 
@@ -57,7 +60,18 @@ class RowByRow(WaySpec):
     def knows(cls, mechanism: str) -> bool:
         return mechanism in names() or is_file(mechanism)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in all options; matrices of one's own, which Python compares entry by entry, as wholes."""
+        return isinstance(other, RowByRow) and all(
+            same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shown, self.max_count, self.truth, self.support))
+
     def __post_init__(self) -> None:
+        if isinstance(self.mechanism, Path):
+            object.__setattr__(self, "mechanism", str(self.mechanism))
         for name, value in getattr(self.mechanism, "as_options", {}).items():
             object.__setattr__(self, name, value)
         if isinstance(self.mechanism, str) and not self.file:
@@ -114,6 +128,12 @@ class RowByRow(WaySpec):
     @property
     def shown(self) -> str:
         return self.mechanism if isinstance(self.mechanism, str) else "of your own"
+
+
+def same(one: Any, other: Any) -> bool:
+    if hasattr(one, "shape") or hasattr(other, "shape"):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
 
 
 def is_file(word: str) -> bool:
