@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,10 @@ def release_many(
     tables: Sequence[Table],
     epsilon: Number | Epsilon | Loss | None = None,
     way: WaySpec | None = None,
+    *,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
     **options: Any,
 ) -> Release:
     """Publish several tables of the same people that overlap, at the price of one, as one release.
@@ -40,14 +44,14 @@ def release_many(
     _check(cells, views)
     if way is None and not _names_a_way(options):
         options = {**options, "measure": [*(f"margin:{','.join(view.schema.keys)}" for view in views), "cells"]}
-    done = release(cells, epsilon, way, **options)
+    done = release(cells, epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
     (first,) = done.record.tables
     more = tuple(PublishedTable("", (*view.schema.keys, cells.schema.count)) for view in views)
     record = replace(done.record, tables=(first, *more))
     return replace(done, publication=replace(done.publication, record=record))
 
 
-def _names_a_way(options: dict[str, Any]) -> bool:
+def _names_a_way(options: Mapping[str, Any]) -> bool:
     from discreet.options import options_of
     from discreet.ways import ways_by_keyword
 

@@ -138,7 +138,8 @@ def certify(
     curve: work out delta for many epsilons, too. Then epsilon may be left out: nothing is claimed, and the certificate
     says what the mechanism has.
     """
-    judged = mechanism if isinstance(mechanism, Mechanism) else exact_rows(mechanism)
+    given = getattr(mechanism, "mechanism", mechanism)  # of a design
+    judged = given if isinstance(given, Mechanism) else exact_rows(given)
     form = judged.form if isinstance(judged, Mechanism) else judged
     shown: dict[str, Any] = {}
     if curve:

@@ -281,7 +281,8 @@ def _plain(categories: Any) -> Any:
         column = categories.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType) or not _has_order(column):
+        strange = pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)
+        if len(column) and (strange or not _has_order(column)):
             found = f"its values are of type {column.type}"
             raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
         may_miss = column.null_count or pa.types.is_floating(column.type)

@@ -7,13 +7,14 @@ only not be larger than it would be here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from discreet.record.codec import Damaged
 
 ROWS_IN_A_GROUP = 1 << 20  # every group has statistics of its own, so none may be smaller but the last
 WRITER = "parquet-cpp-arrow version "
-OPTIONS: dict[str, Any] = {  # said, since versions of Arrow may differ in what they do unasked
+OPTIONS: Mapping[str, Any] = {  # said, since versions of Arrow may differ in what they do unasked
     "row_group_size": ROWS_IN_A_GROUP, "version": "2.6", "compression": "snappy", "data_page_version": "1.0",
     "use_dictionary": True, "write_statistics": True, "store_schema": True,
 }  # fmt: skip

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.numbers import exact
 from discreet.options import Option, known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
@@ -94,11 +95,22 @@ def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
         return measure
     if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
-    if isinstance(options.get("max_count"), str) and options["max_count"] != "auto":
+    if _names_a_column(options.get("max_count")):
         return by_size
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
+
+
+def _names_a_column(value: Any) -> bool:
+    """Whether it is a word, and neither a number nor 'auto'."""
+    if not isinstance(value, str) or value == "auto":
+        return False
+    try:
+        exact(value)
+    except BadInput:
+        return True
+    return False
 
 
 def _named(value: Any) -> bool:
