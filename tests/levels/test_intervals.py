@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import discreet as dc
 from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase
-from discreet.levels.intervals import _wave
+from discreet.levels.intervals import BEYOND, SMOOTH, _wave
 from discreet.privacy import Pure
 
 LAWS = [
@@ -23,3 +25,28 @@ def test_waves(law: NoiseLaw) -> None:
     steps, half = np.linspace(0, 15, 200), law.masses(4000)
     wanted = half[0] + 2 * (np.cos(np.outer(steps, np.arange(1, len(half)))) @ half[1:])
     np.testing.assert_allclose(_wave(law, steps), wanted, atol=1e-9)
+
+
+BUDGETS = [{"epsilon": "4.2"}, {"epsilon": "2.1"}, {"epsilon": "4.8"}, {"rho": "0.5"}]
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("rows", [12, 3, 2])
+def test_intervals_of_sums_of_few_whole_noises_hold_what_they_say(budget: dict[str, str], rows: int) -> None:
+    """The law of such a sum has steps, and an interval that ends just before one holds far less: the slow version adds
+    the law up, value by value."""
+    keys = {"county": [f"c{i // 3}" for i in range(12)], "sex": ["f", "m", "x"] * 4, "n": [3] * 12}
+    made = dc.release(dc.table(pa.table(keys), "n", keys=["county", "sex"]), measure="cells", seed=1, **budget)  # type: ignore[arg-type]
+    half = made.record.facts.mechanism.questions[0].noise.masses(60)  # type: ignore[union-attr]
+    law = np.ones(1)
+    for _ in range(rows):
+        law = np.convolve(law, np.concatenate([half[:0:-1], half]))
+    reach = np.cumsum(np.append(law[len(law) // 2], 2 * law[len(law) // 2 + 1 :]))
+    view = dc.estimate(made)
+    answers = {12: view.total, 3: lambda: view.by("county")["c0"], 2: lambda: view.region([1, -1] + [0] * 10)}  # type: ignore[union-attr]
+    answer = answers[rows]()
+    found = answer.interval[1] - answer.estimate
+    assert reach[int(found + 1e-9)] >= 0.95 - 0.006
+    deviation = np.sqrt(law @ (np.arange(len(law)) - len(law) // 2) ** 2)
+    rounded_off = (4 + BEYOND) * SMOOTH * deviation  # a step is all but over four times as far as it is smoothed
+    assert found <= int(np.argmax(reach >= 0.95)) + rounded_off

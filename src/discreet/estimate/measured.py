@@ -14,10 +14,8 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, SumsOnly, groups_by, require_columns
 from discreet.levels.design import Question
-from discreet.levels.intervals import NARROW, factor, half_widths
+from discreet.levels.intervals import half_width_of_sum, half_widths
 from discreet.levels.layout import Layout
-
-STEP = 0.5  # to either side, where a sum is nearly a whole number: half of the way to the next one
 
 if TYPE_CHECKING:
     from discreet.levels.combine import Combined
@@ -67,10 +65,8 @@ class MeasuredEstimate(SumsOnly):
         for the difference of two groups."""
         variance, rows, design = self._variance(weights), np.asarray(weights, dtype=float), self.layout.design
         value = float(design.in_rows(self.combined.estimate(design.cells)) @ rows)
-        pure = self.told is not None and any(law.pure for law in self.told.noise.values())
-        largest = float(np.abs(rows).max(initial=0.0))
-        step = STEP * largest if 0 < variance < (NARROW * largest) ** 2 else 0.0
-        width = factor(self.level, pure) * math.sqrt(variance) + step
+        assert self.told is not None
+        width = half_width_of_sum(self.combined, self.told.noise, design.in_cells(rows), self.level)
         return Answer(value, (value - width, value + width), self.level, variance == 0)
 
     def _variance(self, weights: ArrayLike) -> float:

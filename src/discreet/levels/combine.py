@@ -165,6 +165,13 @@ class Spread:
         found = Combined(design, variances, parts)
         return {one: found.estimate(one) / variance for one, variance in variances.items() if variance}
 
+    def noise_in_sum(self, weights: Floats) -> dict[Question, Floats]:
+        """The same of any weighted sum of cells, where these were measured."""
+        design, variances = self.design, self.variances
+        told = {one: np.zeros(design.table_shape(one)) for one, variance in variances.items() if not variance}
+        found = combine(design, {**told, design.cells: variances[design.cells] * weights}, variances)
+        return {one: found.estimate(one) / variance for one, variance in variances.items() if variance}
+
     def _finer(self, question: Question) -> Question:
         """A measured question that tells the answer to this one."""
         return next(one for one, variance in self.variances.items() if variance and one.gives(question))

@@ -33,11 +33,13 @@ SAME = 1e-6  # relative: weights, and parts of a variance, that differ less are 
 GRID = 17  # of these parts: between them widths are interpolated
 EXACT = 1e-9  # of the variance: so small a rest is none
 MOSTLY = 0.9  # of the variance: so much of an entry's own noise settles its law
-SMOOTH = 0.03  # deviations by which steps are rounded off, so that an integral over them ends
-FREQUENCIES = 3000  # at which it is summed
+SMOOTH = 0.01  # deviations by which steps are rounded off, so that an integral over them ends
+BEYOND = 2.5  # times as far an interval goes on: a step that it ends at is then inside, all but 0.6% of it
+FREQUENCIES = 6000  # at which it is summed
 HARDLY = 3e-3  # of the variance: a noise whose own law is not seen
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
+STEP = 0.5  # to either side, where a sum is nearly a whole number: half of the way to the next one
 FARTHEST = 4.0  # times as wide as usual an interval may be, where noise is rare
 FEW_CELLS = 20_000  # of a table for which a law is worked out for every kind of node,
 MOST_KINDS, FEWER_KINDS = 24, 6  # up to so many kinds
@@ -73,6 +75,23 @@ def _half_widths(
         at = np.searchsorted(looked_at, np.arange(len(order)), side="right") - 1
         found[order] = (factors if exactly else np.maximum(factors, after))[at] * np.sqrt(variance[order])
     return found
+
+
+def half_width_of_sum(
+    spread: Spread | RaggedSpread, noise: Mapping[Question, NoiseLaw], weights: Floats, level: float
+) -> float:
+    """Of any weighted sum of cells: by the law of all noises in it, where they may be few and the cells were measured.
+    Elsewhere wide enough for either law, and for half of a step where it is narrow."""
+    variance, largest = spread.of_sum(weights), float(np.abs(weights).max(initial=0.0))
+    if variance == 0:
+        return 0.0
+    deviation, design = math.sqrt(variance), spread.design
+    narrow = deviation < NARROW * largest
+    if noise.get(design.cells) is not None and (narrow or design.entries(design.cells) <= FEW_CELLS):
+        shares = {q: one / deviation for q, one in spread.noise_in_sum(weights).items()}
+        return deviation * _reach(shares, noise, level)
+    step = STEP * largest if narrow else 0.0
+    return factor(level, any(one.pure for one in noise.values())) * deviation + step
 
 
 def _kind(variance: Floats) -> Floats:
@@ -151,17 +170,22 @@ def _by_all(
 ) -> float:
     """Of one node's entry, by the law of all noises in it: in deviations."""
     deviation = math.sqrt(float(spread.variance(question)[place]))
+    return _reach({q: one / deviation for q, one in spread.noise_weights(question, place).items()}, noise, level)
+
+
+def _reach(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float) -> float:
+    """Of a sum of noises with these weights, whose variance is one."""
     top = 6 / SMOOTH
     steps = np.linspace(0, top, FREQUENCIES + 1)[1:]
     waves = np.exp(-((SMOOTH * steps) ** 2) / 2)
-    for asked, weights in spread.noise_weights(question, place).items():
-        waves = waves * _waves(noise[asked], weights / deviation, steps)
+    for asked, some in weights.items():
+        waves = waves * _waves(noise[asked], some, steps)
     heights = waves / steps * (2 / math.pi) * (top / FREQUENCIES)
 
     def inside(x: float) -> float:
         return float(heights @ np.sin(x * steps)) + x * (top / FREQUENCIES) / math.pi
 
-    return _least(inside, level, FARTHEST * factor(level, True))
+    return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * SMOOTH
 
 
 def _waves(law: NoiseLaw, weights: Floats, steps: Floats) -> Floats:

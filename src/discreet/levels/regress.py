@@ -91,8 +91,11 @@ class RaggedSpread:
 
     def noise_weights(self, question: Question, place: int) -> dict[Question, Floats]:
         """How much of every noise that was drawn is in the estimate of one entry."""
-        entry = (self.design.groups(question).of == place).astype(float)
-        found = self.covariances(entry)
+        return self.noise_in_sum((self.design.groups(question).of == place).astype(float))
+
+    def noise_in_sum(self, weights: Floats) -> dict[Question, Floats]:
+        """The same of any weighted sum of rows."""
+        found = self.covariances(weights)
         return {q: self.design.answer(found, q) / variance for q, variance in self.variances.items() if variance}
 
 
