@@ -33,9 +33,9 @@ SAME = 1e-6  # relative: weights, and parts of a variance, that differ less are 
 GRID = 17  # of these parts: between them widths are interpolated
 EXACT = 1e-9  # of the variance: so small a rest is none
 MOSTLY = 0.9  # of the variance: so much of an entry's own noise settles its law
-SMOOTH = 0.01  # deviations by which steps are rounded off, so that an integral over them ends
+SMOOTH = 0.005  # deviations by which steps are rounded off, so that an integral over them ends
 BEYOND = 2.5  # times as far an interval goes on: a step that it ends at is then inside, all but 0.6% of it
-FREQUENCIES = 6000  # at which it is summed
+FREQUENCIES = 12000  # at which it is summed
 HARDLY = 3e-3  # of the variance: a noise whose own law is not seen
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
@@ -185,7 +185,9 @@ def _reach(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw
     def inside(x: float) -> float:
         return float(heights @ np.sin(x * steps)) + x * (top / FREQUENCIES) / math.pi
 
-    return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * SMOOTH
+    small = sum(float(part[part <= HARDLY].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
+    smoother = math.hypot(SMOOTH, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
+    return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * smoother
 
 
 def _waves(law: NoiseLaw, weights: Floats, steps: Floats) -> Floats:
