@@ -60,7 +60,9 @@ def test_every_file_is_what_the_contract_says(saved: tuple[str, dc.Release, Path
         "geometric",
         "staircase",
         "discrete-gaussian",
+        "bounded",
     )
+    signed = signed and not options.get("small_counts")  # rows of their own are drawn from as they are
     signed = signed and not options.get("signed")  # the counts are the measurements then
     measured = {"measurements.csv"} if signed and options.get("measurements", True) else set()
     assert {path.name for path in out.iterdir()} == {"table.csv", "release.json", "report.html"} | measured
@@ -75,7 +77,12 @@ def test_every_file_is_what_the_contract_says(saved: tuple[str, dc.Release, Path
         assert (guarantee[name] is None) == (asked[name] is None and not (name == "epsilon" and asked["alpha"]))
         if asked[name] is not None:
             assert Fraction(guarantee[name]) == Fraction(asked[name])
-    assert Fraction(guarantee["delta"]) == Fraction(options.get("delta", 0))
+    worked_out = options.get("mechanism") == "bounded"
+    assert (
+        (0 < Fraction(guarantee["delta"]) < 1)
+        if worked_out
+        else Fraction(guarantee["delta"]) == Fraction(options.get("delta", 0))
+    )
     assert guarantee["grade"] == ("enclosed" if options.get("delta") else "exact")
     assert {"code": "rows-are-public"} in guarantee["remarks"]
     assert "Which rows the table has is public." in read_folder(out).record.guarantee.sentence or not release.private
@@ -153,7 +160,7 @@ def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:
         ({"epsilon": 1, "mechanism": "staircase"}, "needs a max_count"),
         ({"epsilon": 1, "mechanism": "staircase", "max_count": "auto"}, "Give max_count as a number"),
         ({"epsilon": 1, "max_count": 5.0}, "whole number"),
-        ({"epsilon": 1, "max_count": "many"}, "whole number"),
+        ({"epsilon": 1, "max_count": "many"}, "the public key columns are: place"),
         ({"epsilon": 1, "max_count": 0}, "at least 1"),
         ({"epsilon": 1, "max_count": 5, "split": 1}, "at least 0 and below 1"),
         ({"epsilon": 1, "max_count": 5, "split": 0, "refine": False}, "nothing would tell the distribution"),

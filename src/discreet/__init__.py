@@ -18,6 +18,7 @@ from discreet.choose import choose
 from discreet.plan import Plan, plan
 from discreet.lattice.invariants import margin, sum_where, sums, total
 from discreet.privacy import Approximate, Concentrated, Guarantee, Neighbours, Pure
+from discreet.ways.by_size.spec import BySize
 from discreet.ways.keep_distribution.spec import KeepDistribution
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from discreet.build.design import Design, design, fixed_point, target
     from discreet.build.explicit import explicit
     from discreet.distribution.private import PrivateDistribution, private_distribution
+    from discreet.io.files import read_mechanism
     from discreet.ledger.book import Ledger
+    from discreet.many import release_many
     from discreet.record.release import About
 
     __version__: str
@@ -54,7 +57,9 @@ LATER = {
     "discreet.build.design": ("Design", "design", "fixed_point", "target"),
     "discreet.build.explicit": ("explicit",),
     "discreet.distribution.private": ("PrivateDistribution", "private_distribution"),
+    "discreet.io.files": ("read_mechanism",),
     "discreet.ledger.book": ("Ledger",),
+    "discreet.many": ("release_many",),
     "discreet.record.release": ("About",),
 }
 
@@ -86,13 +91,13 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "Certificate", "Comparison",
+    "About", "Approximate", "BadInput", "BoundedMechanism", "BoundedNoise", "BySize", "Certificate", "Comparison",
     "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
     "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Measure", "Mechanism",
     "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",
     "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
     "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
-    "private_distribution", "published_bounded_mechanism", "read_spec", "read_table", "release", "run", "sum_where",
-    "sums", "table", "target", "total", "verify",
+    "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
+    "release_many", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

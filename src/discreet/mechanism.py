@@ -1,7 +1,8 @@
 """The Mechanism: a frozen value that says, for every true count, with which probability each count is published.
 
-It *is* one of three things, and its privacy can be read off each of them exactly:
-integer weights with one common row sum; powers of one number in equal rows; or exact noise followed by a public map.
+It *is* one of five things, and its privacy can be read off each of them exactly: integer weights with one common row
+sum; such weights for small counts, and the noise of the last row for larger ones; powers of one number in equal rows;
+exact noise followed by a public map; or weights for the smallest counts, and the same bounded noise for all others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +63,44 @@ class Weights:
 
     def matrix(self) -> Floats:
         return np.array([[weight / self.total for weight in row] for row in self.rows])
+
+
+@dataclass(frozen=True)
+class Continued:
+    """Rows for the smallest counts; every larger count gets the noise of the last row, T[i, j] = T[last, j - i + last].
+
+    So neighbours above the last row differ as its noise does from the same noise one step further: they are all alike.
+    """
+
+    start: Weights
+
+    @property
+    def last(self) -> int:
+        return len(self.start.rows) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.start.shape
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """How far the noise of the last row goes down and up."""
+        possible = [output for output, weight in enumerate(self.start.rows[-1]) if weight]
+        return self.last - possible[0], possible[-1] - self.last
+
+    def upto(self, top: int) -> Weights:
+        """The rows of 0..top."""
+        more = max(0, top - self.last)
+        rows = [row + (0,) * more for row in self.start.rows]
+        rows += [(0,) * k + self.start.rows[-1] + (0,) * (more - k) for k in range(1, more + 1)]
+        return Weights(tuple(rows), self.start.total)
+
+    def judged(self) -> Weights:
+        """The rows whose neighbours stand for all there are."""
+        return self.upto(self.last + 1)
+
+    def matrix(self) -> Floats:
+        return self.start.matrix()
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,19 +165,82 @@ class NoiseThenMap:
         return noisy if self.map is None else noisy @ self.map.matrix(*self.shape)
 
 
-Form = Weights | Exponents | NoiseThenMap
+@dataclass(frozen=True)
+class EdgeThenNoise:
+    """Rows of their own for the smallest counts, from `first` on, so that nothing is published below 0; every larger
+    count gets the same noise, which has a largest value. So there is no largest count, unless there is a `top`."""
+
+    first: int  # smaller counts are treated as it
+    edge: Weights  # its k-th row is for the count first + k, its columns for the published counts 0, 1, ...
+    noise: NoiseLaw
+    top: int | None = None  # larger counts are treated as it
+
+    def __post_init__(self) -> None:
+        reach = self.noise.centre[1]
+        if not np.isneginf(self.noise.log_mass(np.array([reach + 1.0])))[0] or self.beyond < reach or self.first < 0:
+            raise BadInput("rows before bounded noise were given", "what the noise leads to could be below 0")
+        if self.edge.shape[1] != self.beyond + reach or (self.top is not None and self.top < self.beyond):
+            raise BadInput("rows before bounded noise were given", "they do not fit the noise, or the largest count")
+
+    @property
+    def beyond(self) -> int:
+        """The first count that has no row of its own."""
+        return self.first + len(self.edge.rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        if self.top is None:
+            raise BadInput("the matrix of an unbounded mechanism was asked for", "it has none", "Give a max_count")
+        return self.top + 1, self.top + self.noise.centre[1] + 1
+
+    def proved_rows(self) -> Weights:
+        """From the first count to the second that gets the noise: all pairs of neighbours beyond are like the last."""
+        reach = self.noise.centre[1]
+        below = [self.noise.chance_below(k) for k in range(-reach - 1, reach + 1)]
+        chances = [high - low for low, high in pairwise(below)]
+        total = lcm(self.edge.total, *(chance.denominator for chance in chances))
+        noise, times = [int(chance * total) for chance in chances], total // self.edge.total
+        start = self.beyond - reach
+        edge = [(*(weight * times for weight in row), 0, 0) for row in self.edge.rows]
+        return Weights((*edge, (*[0] * start, *noise, 0), (*[0] * (start + 1), *noise)), total)
+
+    def transition(self, size: int) -> Floats:
+        """T[true count, published count] for the counts 0..size-1, in floats."""
+        reach = self.noise.centre[1]
+        matrix = np.zeros((size, size + reach))
+        half = self.noise.masses(reach)
+        both, edge = np.concatenate([half[:0:-1], half]), self.edge.matrix()
+        for count in range(size):
+            used = max(count, self.first)
+            if used < self.beyond:
+                row = edge[used - self.first][: size + reach]
+                matrix[count, : len(row)] = row
+            else:
+                matrix[count, used - reach : used + reach + 1] = both
+        return matrix
+
+    def matrix(self) -> Floats:
+        return self.transition(self.shape[0])
 
 
-def possible_outputs(form: Form) -> Integers | None:
-    """The counts that can come out at all, in order; None: all there are in the range."""
+Form = Weights | Continued | Exponents | NoiseThenMap | EdgeThenNoise
+
+
+def possible_outputs(form: Form, largest: int = 0) -> Integers | None:
+    """The counts up to `largest` that can come out at all, in order; None: all there are in the range."""
+    if isinstance(form, Continued):
+        start, beyond = possible_outputs(form.start), form.last - form.reach[0] + 1
+        return np.union1d(start if start is not None else [], np.arange(beyond, largest + 1))
     if isinstance(form, Weights):
         return np.flatnonzero([any(column) for column in zip(*form.rows)])
+    if isinstance(form, EdgeThenNoise) and form.top is not None:
+        return np.arange(form.shape[1])
     return np.unique(form.map.outputs) if isinstance(form, NoiseThenMap) and form.map is not None else None
 
 
 def form_parameters(form: Form) -> dict[str, str]:
     """The exact numbers of a mechanism's noise, by name; a matrix has none."""
-    return law_parameters(form.noise) if isinstance(form, NoiseThenMap) else {}
+    return law_parameters(form.noise) if isinstance(form, (NoiseThenMap, EdgeThenNoise)) else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +253,10 @@ class Mechanism:
 
     @property
     def max_count(self) -> int | None:
-        if isinstance(self.form, NoiseThenMap) and self.form.range is None:
+        if isinstance(self.form, Continued) or (isinstance(self.form, NoiseThenMap) and self.form.range is None):
             return None
+        if isinstance(self.form, EdgeThenNoise):
+            return self.form.top
         return self.form.shape[0] - 1
 
     def __repr__(self) -> str:
@@ -221,9 +326,9 @@ class Mechanism:
 
     def delta(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Fraction:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
-        from discreet.certify.prove import privacy_profile
+        from discreet.certify.profile import least_delta
 
-        return privacy_profile(self, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
+        return least_delta(self.form, pure_only(loss_of(epsilon, alpha=alpha), "a privacy profile").epsilon)
 
     def properties(self) -> dict[str, Breach | None]:
         """The seven structural properties: None where one holds, a witness where it fails."""
@@ -249,6 +354,11 @@ def of_weights(name: str, rows: Sequence[Sequence[int]], **parameters: Any) -> M
 def exact_weights(form: Form) -> Weights:
     if isinstance(form, Weights):
         return form
+    if isinstance(form, EdgeThenNoise):
+        return form.proved_rows()
+    if isinstance(form, Continued):
+        found = "it goes on for counts of any size"
+        raise BadInput("integer weights of a whole mechanism were asked for", found, "Its `form` has the first rows")
     rows, _ = form.shape
     if rows > LARGEST_MATRIX or rows * rows * _bits_of_a_weight(form) > LARGEST_EXACT_BITS:
         raise BadInput(

@@ -233,9 +233,11 @@ def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = N
         raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
     found = part_of_epsilon(epsilon, alpha)
     if found.ratio is not None and 1 - 1 / found.ratio < SMALLEST_EPSILON:
-        raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count")
+        raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count", "Give less")
     if found.value is not None and found.value < SMALLEST_EPSILON:
-        raise BadInput(f"epsilon = {epsilon} was asked for", "below 1e-9 the noise would drown every count")
+        raise BadInput(
+            f"epsilon = {epsilon} was asked for", "below 1e-9 the noise would drown every count", "Give more"
+        )
     return found
 
 

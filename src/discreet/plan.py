@@ -27,7 +27,7 @@ SMALL = 2000  # rows: tables so small are simulated until there are as many in a
 MOST_WORKED = 16  # releases, where counts are to be worked out
 RARELY = 30  # units off in all that was simulated so far: where there were no more, more is simulated
 SURE_ENOUGH = np.array([0.05, 0.15])  # of each error: its standard error, where simulating more would tell little
-NEED_ALL_ROWS = ("keep-sums", "measure")  # ways to which the keys matter
+NEED_ALL_ROWS = ("keep-sums", "measure", "by-size")  # ways to which the keys matter
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -158,6 +158,10 @@ def _simulated(way: Way[Any, Any, Any, Any], planned: Any, counts: Integers) -> 
 
     true, errors = np.sort(counts), np.empty((0, 2))
     shuffled = np.random.default_rng(SEED).permutation(counts)
+    limits = getattr(planned, "limits", None)
+    if limits is not None:  # no group counts more than its size
+        shuffled = np.minimum(shuffled, limits)
+        true = np.sort(shuffled)
     most = FEWEST
     while len(errors) < FEWEST or (len(errors) < most and not _sure(errors)):
         drawn = way.draw(planned, shuffled, seeded(SEED + len(errors)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,15 @@ def lines(
 def error_against_epsilon(epsilons: ArrayLike, errors: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
     """Error curves of several methods; both axes logarithmic."""
     return lines(epsilons, errors, ax, title, ("epsilon", "error"), "xy")
+
+
+def privacy_curve(points: Sequence[tuple[Any, Any]], ax: Any = None, title: str = "") -> Any:
+    """delta by epsilon; logarithmic, so a delta of zero is not on it."""
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    above = [(float(epsilon), float(delta)) for epsilon, delta in points if delta > 0]
+    axes.plot(*zip(*above) if above else ([], []), color=INK, marker="o", markersize=3, linewidth=1.3)
+    _labelled(axes, title, ("epsilon", "least delta"), "y" if above else "")
+    return drawing
 
 
 def before_after(before: ArrayLike, after: ArrayLike, ax: Any = None, title: str = "") -> Any:

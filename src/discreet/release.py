@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, options_of
-from discreet.privacy.values import Guarantee, Loss, loss_of
+from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
 from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
@@ -54,6 +54,18 @@ class Release:
         from discreet.io.tables import to_frame
 
         return to_frame(self.schema, self.publication.counts)
+
+    @property
+    def tables(self) -> list[Any]:
+        """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
+        from discreet.io.tables import to_frame
+        from discreet.io.views import view_of
+
+        found = [self.table]
+        for view in self.record.tables[1:]:
+            rows, sums = view_of(self.publication.categories, view.columns[:-1], self.publication.counts)
+            found.append(to_frame(replace(self.schema, keys=view.columns[:-1], rows=len(rows), categories=rows), sums))
+        return found
 
     @property
     def measurements(self) -> Any:
@@ -214,17 +226,31 @@ def asked(
 ) -> tuple[Loss, WaySpec]:
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        meant = spec_of(options)  # first: a misspelt epsilon is named as such
-        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), meant
+        spec, mechanism = spec_of(options), options.get("mechanism")  # first: a misspelt epsilon is named as such
+        if hasattr(mechanism, "as_options"):
+            epsilon = _epsilon_of(mechanism, epsilon, alpha, rho)
+            alpha = None
+        return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec
     if not isinstance(way, WaySpec):
         found = f"a {type(way).__name__} is not a way"
         raise BadInput(
-            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums or Measure, or keywords"
+            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums, Measure or BySize, or keywords"
         )
     if options:
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")
     return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), way
+
+
+def _epsilon_of(noise: Any, epsilon: Any, alpha: Any, rho: Any) -> Epsilon:
+    """Of noise that was made for one; whoever gives another has not decided."""
+    own: Epsilon = noise.epsilon
+    if (epsilon, alpha, rho) != (None, None, None):
+        asked = loss_of(epsilon, alpha=alpha, rho=rho)
+        if asked != Pure(own):
+            found = f"the noise given is for epsilon = {own}"
+            raise BadInput(f"{asked} was asked for", found, "Leave it out, or make the noise for it")
+    return own
 
 
 def _check_about(about: Any, measurements: Any) -> None:
@@ -243,13 +269,15 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
     from discreet.ledger.documents import kept_table
+    from discreet.ledger.exactly import laws_section
     from discreet.ledger.public import asked_for, public_table
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
     keys = {name: schema.column(name) for name in schema.keys}
+    sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
-        table=public_table(schema), discloses=plan.discloses, spec=asked_for(schema, promise.loss, spec),
+        table=public_table(schema), discloses=plan.discloses, spec=sections,
         kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
     )  # fmt: skip
 

@@ -90,7 +90,7 @@ def assert_private(
     certificate = certify(mechanism, epsilon, delta, alpha)
     assert certificate.holds, f"not private: {certificate.witness}; it needs epsilon {certificate.smallest_epsilon}"
     assert certificate.witness is None and certificate.smallest_odds is not None
-    assert certificate.epsilon.allows(certificate.smallest_odds)
+    assert certificate.epsilon is not None and certificate.epsilon.allows(certificate.smallest_odds)
     if isinstance(mechanism, Mechanism) and isinstance(mechanism.form, Weights) and certificate.smallest_odds > 1:
         tighter = Epsilon(ratio=1 + (certificate.smallest_odds - 1) * Fraction(999_999, 1_000_000))
         refused = certify(mechanism, tighter, delta)

@@ -130,4 +130,54 @@ def _distributions() -> list[Case]:
     return [*found, Case("transport, two each", ONE | plain, (0, 1, 3), (1, 2, 3), {"k": "abc"}, 2, repeated=True)]
 
 
-CASES = [*_rows(), *_sums(), *_distributions()]
+def _margins() -> list[Case]:
+    """Margins are measured: every question tells of the same person."""
+    square = {"keys": {"r": "aabb", "c": "xyxy"}}
+    added = square | {"one": (0, 1, 1, 0), "other": (1, 1, 1, 0)}
+    moved = square | {"one": (1, 0, 1, 0), "other": (0, 1, 1, 0)}
+    swapped = square | {"one": (0, 1, 1, 0), "other": (1, 0, 0, 1)}
+    nested = {"keys": {"s": "aab", "t": "xyz"}, "one": (0, 1, 1), "other": (0, 2, 1)}  # rows are missing
+    three, levels = {"measure": ["total", "margin:r", "cells"]}, {"measure": "auto", "levels": "s,t"}
+    two_margins = {"measure": ["margin:r,c"], **TWO_WAY}
+    return [
+        Case("measure", ONE | three, **added, repeated=True, off=OFF),
+        Case("measure, total kept", ONE | three | TOTAL, **moved, repeated=True, off=OFF),
+        Case("measure, both margins kept", ONE | two_margins, **swapped, repeated=True, off=OFF),
+        Case("measure, levels", ONE | levels, **nested, repeated=True, slow=True, off=OFF),
+        Case("measure, rho", RHO | three, **added, repeated=True, off=RHO_OFF),
+        Case("measure, delta", DELTA | three, **added, repeated=True),
+        Case("measure, two each", ONE | three, **added | {"other": (1, 2, 1, 0)}, contributions=2, repeated=True),
+    ]
+
+
+def _noise_with_a_largest_error() -> list[Case]:
+    """Bounded noise: near zero, where rows of their own begin and end, and far from it; several at once."""
+    noise = ONE | {"mechanism": "bounded", "truth": "1/3", "support": 3}
+    found = [Case("bounded", noise, (low,), (high,), off=OFF) for low, high in ((0, 1), (2, 3), (9, 10))]
+    for small in ("unbiased", "both"):
+        edge = noise | {"small_counts": small}
+        found += [Case(f"bounded, {small}", edge, (low,), (low + 1,)) for low in (0, 1, 2, 6)]
+    lifted = noise | {"min_count": 2, "max_count": 9}
+    several = {**noise, "epsilon": 2, "support": 5}
+    return [
+        *found,
+        Case("bounded, smallest and largest count", lifted, (1,), (2,)),
+        Case("bounded, smallest and largest count", lifted, (8,), (9,), off=OFF),
+        Case("bounded, two at once", several, (4, 1), (6, 1), contributions=2, off={"epsilon": "2.6"}),
+        Case("bounded, two each", several, (4, 1), (5, 2), contributions=2),
+    ]
+
+
+def _sizes() -> list[Case]:
+    """Groups of their own sizes, on the edge of each."""
+    found = []
+    for name in ("geometric", "explicit-fair", "randomized-response"):
+        asked = ONE | {"mechanism": name, "max_count": "size"}
+        found += [
+            Case(f"{name} by size", asked, one, other, {"size": "42"}, off=OFF)
+            for one, other in (((3, 1), (4, 1)), ((0, 1), (0, 2)))
+        ]
+    return found
+
+
+CASES = [*_rows(), *_noise_with_a_largest_error(), *_sizes(), *_sums(), *_distributions(), *_margins()]

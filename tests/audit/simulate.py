@@ -20,6 +20,7 @@ from discreet.sample.bits import seeded
 from discreet.table import Schema
 from discreet.ways import way_named
 from discreet.ways.keep_distribution.follow import Noisy
+from discreet.ways.measure import follow
 
 TOGETHER = 500  # copies of a small table in one release: a plan for more takes longer than it saves
 MANY_TIMES = "copy"  # the key that tells the copies of a small table apart
@@ -44,7 +45,8 @@ class Case:
     @property
     def at_once(self) -> bool:
         """Whether many draws are made by one call: of small tables in one release, or of noise that keeps sums."""
-        return not self.repeated or ("keep" in self.options and self.options.get("law") != "l2")
+        sums = "keep" in self.options and "measure" not in self.options
+        return not self.repeated or (sums and self.options.get("law") != "l2")
 
     def __str__(self) -> str:
         return f"{self.name}: {self.one} {self.other}"
@@ -73,7 +75,7 @@ def drawn(
         return Drawn(_kept_sums(plan, table, copies, bits), whole_price(plan.guarantee))
     if measured:
         return Drawn(_measured(plan, table, copies, bits), whole_price(plan.guarantee))
-    with _construct_once(), _fit_once():
+    with _construct_once(), _fit_once(), _reach_once():
         releases = [_published(way, plan, table, bits) for _ in range(copies // size)]
     columns = [np.concatenate([one[k].reshape(size, -1) for one in releases]) for k in range(len(releases[0]))]
     return Drawn(np.concatenate(columns, axis=1), whole_price(plan.guarantee))
@@ -86,7 +88,12 @@ def _kept_sums(plan: Any, table: Any, copies: int, bits: Any) -> Any:
 
 
 def _measured(plan: Any, table: Any, copies: int, bits: Any) -> Any:
-    """What as many releases that keep the distribution would measure: noisy rows, and noisy answers."""
+    """What as many releases that keep the distribution, or measure margins, would measure: all noisy answers."""
+    if plan.law == "measured-margins":
+        design = plan.layout.design
+        answers = [(law, design.answer(design.in_cells(table), asked).ravel()) for asked, law in plan.noise.items()]
+        noisy = [law.add(np.tile(answer, copies), bits).reshape(copies, -1) for law, answer in answers]
+        return np.concatenate(noisy, axis=1)
     top, spec = plan.spec.top, plan.spec
     rows = plan.noise.add(np.tile(table, copies), bits).reshape(copies, -1)
     histogram = np.bincount(np.minimum(table, top), minlength=top + 1)
@@ -101,10 +108,11 @@ def answered(name: str, histogram: Any, loss: Any, copies: int, bits: Any, contr
 
 
 def _published(way: Any, plan: Any, table: Any, bits: Any) -> list[Any]:
-    """Everything that one release shows: counts, measurements, and what was measured of the distribution."""
+    """Everything that one release shows: counts, measurements, answers, and what was measured of the distribution."""
     measured = way.draw(plan, table, bits)
     published = way.publish(plan, measured)
     shown = [published.counts] if published.measured is None else [published.counts, published.measured]
+    shown += [one.estimates for one in published.answers or ()]
     first = getattr(measured, "stage_one", None)
     if first is not None and first.borders is None:
         shown.append(first.answers)
@@ -135,6 +143,20 @@ def _fit_once() -> Iterator[None]:
         return known[key]
 
     with patch.object(Noisy, "fitted", fitted):
+        yield
+
+
+@contextmanager
+def _reach_once() -> Iterator[None]:
+    """How far intervals reach follows from the plan alone: worked out once for every question of it."""
+    real, known = follow.errors_of, {}  # type: ignore[var-annotated]
+
+    def errors_of(design: Any, spread: Any, noise: Any, question: Any) -> Any:
+        if question not in known:
+            known[question] = real(design, spread, noise, question)
+        return known[question]
+
+    with patch.object(follow, "errors_of", errors_of):
         yield
 
 

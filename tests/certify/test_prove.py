@@ -4,7 +4,6 @@ import json
 import math
 import sys
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,17 +22,7 @@ from discreet.numbers import Epsilon, log_bounds
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.public_map import PublicMap
 from discreet.testing import assert_private, epsilons, mechanisms, weight_matrices
-
-
-def rational_rows(mechanism: Mechanism) -> list[list[Fraction]]:
-    weights = mechanism.weights
-    return [[Fraction(weight, weights.total) for weight in row] for row in weights.rows]
-
-
-def hockey_stick(rows: list[list[Fraction]], odds: Fraction) -> Fraction:
-    """The specification: the largest sum of max(0, p - r q) over neighbouring rows."""
-    pairs = [*pairwise(rows), *pairwise(rows[::-1])]
-    return max(sum((max(Fraction(0), p - odds * q) for p, q in zip(one, other)), Fraction(0)) for one, other in pairs)
+from tests.certify.hockey_stick import hockey_stick, rational_rows
 
 
 @given(weight_matrices(), st.fractions(Fraction(11, 10), 20, max_denominator=50))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -15,6 +16,8 @@ import pytest
 
 import discreet.cli as cli
 from discreet.io.folder import sha256
+from discreet.numbers import digits_above
+from discreet.report.passive import active_content
 
 TABLE = "place,n\n" + "".join(f"p{i:03d},{i % 7}\n" for i in range(60))
 RELEASE_FIELDS = {"out", "rows", "epsilon", "delta", "mechanism", "grade", "guarantee", "files", "digest"}
@@ -236,6 +239,56 @@ def test_certify(run: Any, tmp_path: Path) -> None:
     assert refused.status == 2 and refused.out == ""
     (tmp_path / "sum.csv").write_text("0.5,0.4\n0.5,0.5\n")
     assert "row 0 sums to 0.9" in run("certify", "sum.csv", "--epsilon", "1").err
+
+
+PTABLE = "i;j;p\n0;0;1\n1;0;0.4\n1;1;0.3\n1;2;0.3\n2;0;0.1\n2;1;0.2\n2;2;0.4\n2;3;0.2\n2;4;0.1\n"
+
+
+def test_certify_says_what_it_means(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(json.dumps(HALF))
+    found = run("certify", "m.json", "--alpha", "2/3", "--delta", "1/10", "--json").json
+    assert found["holds"] is False and found["smallest_delta"] == digits_above(Fraction(1, 6), 12)
+    assert found["curve"] is None  # 2/3 - 3/2 * 1/3 = 1/6; and 2/3 - r/3 = 1/10 at r = 17/10
+    assert abs(Fraction(found["smallest_epsilon"]) - Fraction(math.log(1.7))) < Fraction(1, 10**11)
+    people = run("certify", "m.json", "--alpha", "2/3", "--delta", "1/10")
+    assert "The smallest epsilon with delta = 0.1: 0.5306" in people.out and "The smallest delta at" in people.out
+
+
+def test_certify_reads_a_perturbation_table(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "ptable.csv").write_text(PTABLE)
+    found = run("certify", "ptable.csv", "--curve", "--json")
+    assert found.status == 0 and found.json["holds"] is None and found.json["epsilon"] is None
+    assert found.json["curve"][0] == ["0", "0.6"] and found.json["delta_at_any_epsilon"] == "0.6"
+    assert found.json["bias"] == pytest.approx([0, -0.1, 0]) and found.json["variance"] == pytest.approx([0, 0.69, 1.2])
+    drawn = run("certify", "ptable.csv", "--epsilon", "1", "--plot", "curve.svg", "--report", "page.html")
+    assert (
+        drawn.status == 1
+        and "A count of 0 always stays 0 here" in drawn.out
+        and "Biased for true counts of 1:" in drawn.out
+    )
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "How private ptable.csv is" in page and active_content(page) is None
+    assert run("certify", "ptable.csv", "--epsilon", "1", "--delta", "0.6").status == 0
+    for words in (("--report", "page.txt"), ("--plot", "curve.txt"), ("--report", "nowhere/page.html")):
+        refused = run("certify", "ptable.csv", "--epsilon", "1", *words)
+        assert refused.status == 2 and refused.out == ""
+    assert "exactly one" in run("certify", "ptable.csv").err
+
+
+def test_a_perturbation_table_is_released(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "ptable.csv").write_text(PTABLE)
+    (tmp_path / "t.csv").write_text("area,n\na,0\nb,1\nc,70\n")
+    words = ("release", "t.csv", "--count", "n", "--mechanism", "ptable.csv", "--epsilon", "1")
+    refused = run(*words, "--out", "out")
+    assert refused.status != 0 and "a delta of 0.6" in refused.err and not (tmp_path / "out").exists()
+    done = run(*words, "--delta", "0.6", "--out", "out", "--json")
+    assert done.status == 0 and done.json["max_count"] is None and done.json["delta"] == "0.6"
+    assert run("verify", "out", "--json").json["valid"] is True
+    assert run("estimate", "out", "--total", "--json").status == 0
+    (tmp_path / "ptable.csv").write_text(PTABLE.replace("1;2;0.3", "1;2;0.2"))
+    wrong = run(*words, "--delta", "0.6", "--out", "other")
+    assert wrong.status == 2 and "i = 1 sum to 0.9" in wrong.err and not (tmp_path / "other").exists()
 
 
 def test_demo(run: Any, tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ def known(shares: Floats, table: Noisy) -> tuple[Posterior, Floats]:
     low = 0 if folded else int(noisy[0])
     histogram = np.bincount(noisy - low, minlength=len(shares)).astype(float)
     rows = rows_of(shares, histogram, low, table.noise)
-    found = Posterior(shares, rows.mean, np.sqrt(rows.own) + 1e-4, rows, len(noisy))
+    size = len(shares)
+    found = Posterior(shares, rows.mean, np.sqrt(rows.own) + 1e-4, rows, len(noisy), np.arange(size), np.eye(size))
     return found, chances(shares, histogram, low, table.noise)[noisy - low]
 
 

@@ -68,13 +68,17 @@ class Disk(ExitStack):
 
         return call
 
-    def _parquet(self, frame: Any, path: Any, row_group_size: int | None = None) -> None:
+    def _parquet(self, frame: Any, target: Any, row_group_size: int | None = None, **options: Any) -> None:
         """Arrow writes Parquet by itself: given one of our files it writes through it."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with open(path, "wb") as file, pq.ParquetWriter(pa.PythonFile(file, "w"), frame.schema) as writer:
-            writer.write_table(frame, row_group_size)
+        if not self._inside(target):
+            with pq.ParquetWriter(target, frame.schema, **options) as writer:
+                writer.write_table(frame, row_group_size)
+            return
+        with open(target, "wb") as file:
+            self._parquet(frame, pa.PythonFile(file, "w"), row_group_size, **options)
 
 
 class _Counted(io.FileIO):

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import discreet as dc
 
 from .disk import Disk
-from .small import asked, charged_before_drawn, complete, entries, prepared
+from .small import ROWS, asked, charged_before_drawn, complete, entries, prepared
 
 MOST = 200  # operations of one release: far more than there are
 NOTE = "n.csv.contributions.json"  # comes before the table it is about, so that no table is without it
@@ -27,9 +28,13 @@ def parts(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if ".part" in path.name]
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_a_disk_that_is_full_at_any_write(format: str, tmp_path: Path) -> None:
-    spec = prepared(tmp_path)
+@pytest.mark.parametrize(
+    ("format", "way"),
+    [("csv", ROWS), ("parquet", ROWS), ("csv", dc.Measure(("total", "cells")))],
+    ids=["rows", "rows in Parquet", "margins"],
+)
+def test_a_disk_that_is_full_at_any_write(format: str, way: Any, tmp_path: Path) -> None:
+    spec = prepared(tmp_path, way=way)
     spec = replace(spec, output=replace(spec.output, format=format))
     address = str(tmp_path / "ledger.db")
     for fatal in range(1, MOST):

@@ -19,6 +19,8 @@ from time import process_time
 from typing import Any
 from zlib import crc32
 
+import pyarrow as pa
+
 import discreet as dc
 from discreet.errors import DiscreetError
 
@@ -146,13 +148,14 @@ def _universe_seeds() -> list[bytes]:
 
 def _matrix(data: bytes, folder: Path) -> None:
     """A mechanism of one's own: JSON, CSV (plain, or i, j, p) or an archive. The first byte chooses."""
-    from discreet.io.files import read_matrix
+    from discreet.io.files import read_probabilities
 
     file = folder / f"matrix.{('json', 'csv', 'npz')[data[0] % 3 if data else 0]}"
     file.write_bytes(data[1:])
-    matrix = read_matrix(file)
-    if len(matrix) <= 8 and len(matrix[0]) <= 8:
-        dc.certify(matrix, 1, delta="1/100")
+    matrix = read_probabilities(file)
+    rows, columns = matrix.form.shape if isinstance(matrix, dc.Mechanism) else (len(matrix), len(matrix[0]))
+    if rows <= 8 and columns <= 8:
+        dc.certify(matrix, 1, delta="1/100", curve=True)
 
 
 @cache
@@ -168,6 +171,7 @@ def _matrix_seeds() -> list[bytes]:
         b'\x00{"matrix": [["3/4", "1/4"], ["1/4", "3/4"]]}',
         b'\x00{"weights": [[3, 1], [1, 3]], "denominator": 4}',
         b"\x010.75,0.25\n0.25,0.75\n",
+        b'\x01"i";"j";"p";"v"\n0;0;1;0\n1;0;0,4;-1\n1;1;0,6;0\n',
         b"\x01i,j,p\n0,0,0.75\n0,1,0.25\n1,0,0.25\n1,1,0.75\n",
         b"\x02" + archive.getvalue(),
     ]
@@ -197,18 +201,30 @@ def _distribution_seeds() -> list[bytes]:
 
 
 def _keep(data: bytes, folder: Path) -> None:
-    """What is to be kept: a word, or a file with a 0/1 matrix."""
+    """What is to be kept: a word, or a file with a 0/1 matrix; and the same word as a question to measure."""
     from discreet.lattice.invariants import invariant_matrix, parse_keep
+    from discreet.ways import way_named
 
     columns = {"k": ["a", "a", "b"], "j": ["x", "y", "x"]}
     (folder / "sums.csv").write_bytes(data)
     for word in ("sums.csv", data.decode("utf-8", errors="surrogateescape")):
         with _refusals():
             invariant_matrix([parse_keep(word, folder)], columns, 3)
+    with _refusals():
+        schema = dc.table(pa.table({**columns, "n": [1, 2, 3]}), "n", keys=["k", "j"]).schema
+        way_named("measure").plan(schema, dc.Pure(1), dc.Measure(word.split("\n")))
 
 
 def _keep_seeds() -> list[bytes]:
-    return [b"1,1,0\n0,1,1\n", b"total", b"margin:k,j", b"sum:k=a,j=x", b"margin:", b"sum:k"]
+    return [
+        b"1,1,0\n0,1,1\n",
+        b"total",
+        b"margin:k,j",
+        b"sum:k=a,j=x",
+        b"margin:",
+        b"sum:k",
+        b"margin:k@1/3\ncells\ntotal@1/3",
+    ]
 
 
 def _toml(data: bytes, folder: Path) -> None:
@@ -239,6 +255,8 @@ def _toml_seeds() -> list[bytes]:
         'rho = 0.1\n[keep-sums]\nkeep = ["total", "margin:k"]\nlaw = "gaussian"\n',
         'epsilon = 1\ndelta = 1e-6\n[keep-distribution]\nmax_count = 9\nbase = "gaussian"\nsplit = 0.3\n',
         'alpha = 0.5\n[ledger]\nurl = "budget.db"\ndataset = "d"\n[about]\ntitle = "x"\n',
+        'epsilon = 1\n[measure]\nmeasure = ["total@1/4", "margin:k", "cells"]\nkeep = ["total"]\n',
+        'rho = 1\n[measure]\nmeasure = "auto"\nlevels = ["k"]\n',
         'epsilon = 1\n[ledger]\nvariable = "NOT_SET"\ndataset = "d"\n[output]\nmeasurements = false\n',
     ]
     return [(head + way).encode() for way in ways]

@@ -23,6 +23,8 @@ from .targets import TARGETS, attack
         ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
         ("distribution", b"1e400"),  # a number that no float is
         ("matrix", b"\x00" + b"[" * 100_000),
+        ("csv", b".k,n\na,1\na,1\nbb,2\n"),  # Arrow takes such a name for a path
+        ("csv", b"[0],k,n\nb,a,1\na,b,1\n"),
         ("keep", b"111e4_000000"),  # an underscore hid the size of the exponent
         ("keep", b"9" * 400 + b"e3999"),  # more digits than Python prints
     ],

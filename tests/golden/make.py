@@ -12,9 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 import discreet as dc
+from discreet.mechanism import Continued, Mechanism, of_weights
 
 HERE = Path(__file__).parent
 MATRIX = [["1/2", "3/10", "1/5"], ["1/4", "1/2", "1/4"], ["1/5", "3/10", "1/2"]]
+PERTURBATION = Mechanism(
+    "own", Continued(of_weights("", [[20, 0, 0, 0, 0], [8, 6, 4, 2, 0], [1, 6, 6, 6, 1]]).weights)
+)  # fmt: skip
 
 GOLDEN: dict[str, dict[str, Any]] = {
     "keep-distribution": {"epsilon": 1, "max_count": 12},
@@ -27,7 +31,19 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "row-by-row": {"epsilon": 1, "max_count": 12, "mechanism": "geometric"},
     "row-by-row-exponents": {"alpha": "1/2", "max_count": 5, "mechanism": "explicit-fair"},
     "row-by-row-own": {"epsilon": "0.7", "mechanism": MATRIX},
+    "row-by-row-continued": {"epsilon": 1, "delta": "0.6", "mechanism": PERTURBATION},
     "row-by-row-gaussian": {"epsilon": 1, "delta": "1e-6", "max_count": 12, "mechanism": "discrete-gaussian"},
+    "row-by-row-bounded": {"epsilon": "1.1", "mechanism": "bounded", "truth": "1/2", "support": 8, "min_count": 2},
+    "row-by-row-bounded-edge": {
+        "alpha": "1/3",
+        "delta": "1/4",
+        "mechanism": "bounded",
+        "truth": "2/5",
+        "support": 3,
+        "small_counts": "unbiased",
+    },
+    "by-size": {"epsilon": 1, "max_count": "size", "mechanism": "geometric"},
+    "by-size-exponents": {"alpha": "1/2", "max_count": "size", "mechanism": "explicit-fair"},
     "keep-sums": {"epsilon": 1, "keep": ["margin:county", "total"]},
     "keep-sums-gaussian": {"rho": "1/2", "law": "gaussian", "keep": [dc.margin("county"), dc.margin("sex")]},
     "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": "condition", "per_unit": True},
@@ -44,7 +60,7 @@ GOLDEN: dict[str, dict[str, Any]] = {
 }
 
 
-def table() -> dc.Table:
+def table(kind: str = "") -> dc.Table:
     counties, sexes = [f"county {i:02d}" for i in range(15)], ["f", "m"]
     frame = pa.table(
         {
@@ -53,10 +69,12 @@ def table() -> dc.Table:
             "n": np.random.default_rng(7).poisson(4, 30),
         }
     )
-    return dc.table(frame, "n", keys=["county", "sex"])
+    if not kind.startswith("by-size"):
+        return dc.table(frame, "n", keys=["county", "sex"])
+    return dc.table(frame.append_column("size", [[4, 9, 6] * 10]), "n", keys=["county", "sex", "size"])
 
 
 if __name__ == "__main__":
     for name, options in GOLDEN.items():
         shutil.rmtree(HERE / name, ignore_errors=True)
-        dc.release(table(), **options).save(HERE / name)
+        dc.release(table(name), **options).save(HERE / name)

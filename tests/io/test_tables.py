@@ -390,3 +390,26 @@ def test_many_columns_of_numbers_cost_little() -> None:
     keys = pa.table({**{f"k{k}": ["1"] * 4 for k in range(60)}, "z": ["2", "1", "4", "3"]})
     assert not may_be_ascending(keys)
     assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize("names", [(".k", "[0]"), ("place", "row"), ("key 1", "key 0"), ("__row", "__place")])
+def test_any_names_of_keys_are_sorted_and_filled(names: tuple[str, str]) -> None:
+    """Arrow takes some names for paths, and no name of ours may stand in the way."""
+    first, second = names
+    rows = pa.table({first: ["b", "a"], second: ["x", "y"], "n": [2, 1]})
+    plain = dc.table(rows, "n", keys=list(names))
+    assert plain.schema.categories.column(first).to_pylist() == ["a", "b"] and plain.counts.tolist() == [1, 2]
+    filled = dc.table(rows, "n", keys=list(names), universe={first: ["a", "b"], second: ["x", "y"]})
+    assert filled.counts.tolist() == [0, 1, 2, 0]
+    with pytest.raises(dc.BadInput, match="rows 1 and 2 have the same"):
+        dc.table(rows.set_column(0, first, pa.array(["b", "b"])), "n", keys=[first])
+
+
+def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("k,n\nTotal,x\na,-1\nb,1.5\nc,\nd,2\n")
+    with pytest.raises(BadInput) as error:
+        dc.read_table(tmp_path / "t.csv", "n")
+    found = error.value.found
+    for words in ("mean a total", "row 1, column 'n' is not a number", "row 2, column 'n' is negative"):
+        assert words in found
+    assert "row 3, column 'n' is not a whole number" in found and "row 4, column 'n' is missing" in found

@@ -15,6 +15,7 @@ from discreet.lattice.conditioning import bound_for, largest_odds, shifted
 from discreet.lattice.inequalities import inequalities_of
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.plan import LatticePlan, lattice_sampler
+from discreet.lattice.redrawing import Redrawing
 from discreet.lattice.structure import structure_of
 from discreet.numbers import Epsilon, log_bounds
 from discreet.privacy.values import Pure
@@ -71,8 +72,12 @@ FIBRES: dict[str, tuple[np.ndarray, list[int]]] = {
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "3"])
 @pytest.mark.parametrize("contributions", [1, 2])
 @pytest.mark.parametrize("name", FIBRES)
-def test_the_true_loss_is_at_most_the_claim(name: str, contributions: int, epsilon: str) -> None:
-    """The promise for the change it is about, and the price of a unit of distance for every change there is."""
+def test_the_true_loss_is_at_most_the_claim(
+    name: str, contributions: int, epsilon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The promise for the change it is about, and the price of a unit of distance for every change there is; also
+    where bounds would be met too rarely to be drawn."""
+    monkeypatch.setattr(Redrawing, "rarely_met", lambda *_: None)
     matrix, counts = FIBRES[name]
     for most in (None, max(counts)):
         limits = None if most is None else (-np.eye(len(counts), dtype=int), [-most] * len(counts))

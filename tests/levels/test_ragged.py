@@ -179,12 +179,12 @@ def test_plan_tells_the_true_deviations() -> None:
         {"epsilon": 1, "measure": ["margin:state", "margin:sex"], "levels": "state,county"},
     )
     made, released = dc.plan(table.schema, **options), dc.release(table, **options)
-    names = [one["name"] for one in made.questions]
+    names = [one.name for one in made.questions]
     assert "cells" in names  # measured though nobody asked, so that every row is known
     assert [one.asked for one in released.record.facts.mechanism.questions if str(one.question) == "cells"] == [False]
     for one in made.questions:
-        deviations = np.array(released.answers[one["name"]].column("sd").to_pylist())
-        assert one["sd"] == pytest.approx(math.sqrt((deviations**2).mean()), rel=1e-3)
+        deviations = np.array(released.answers[one.name].column("sd").to_pylist())
+        assert one.sd == pytest.approx(math.sqrt((deviations**2).mean()), rel=1e-3)
 
 
 def test_any_region() -> None:

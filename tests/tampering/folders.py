@@ -37,10 +37,37 @@ KINDS: dict[str, dict[str, Any]] = {
     "exponential": {"epsilon": 1, "max_count": 4, "mechanism": "exponential"},
     "randomized-response": {"epsilon": 1, "max_count": 4, "mechanism": "randomized-response", "contributions": 2},
     "signed": {"epsilon": 1, "mechanism": "signed-geometric", "contributions": 3},
+    "bounded-several": {
+        "epsilon": 3,
+        "mechanism": "bounded",
+        "truth": "1/3",
+        "support": 6,
+        "max_count": 12,
+        "contributions": 2,
+    },
+    "bounded-both": {
+        "epsilon": 2,
+        "mechanism": "bounded",
+        "truth": "1/2",
+        "support": 3,
+        "small_counts": "both",
+        "min_count": 1,
+    },
+    "by-size-gaussian": {"rho": 1, "max_count": "size", "mechanism": "discrete-gaussian"},
+    "by-size-unmeasured": {"epsilon": 1, "max_count": "size", "mechanism": "geometric", "measurements": False},
     "gaussian-rho": {"rho": "1/2", "max_count": 12, "mechanism": "discrete-gaussian"},
     "with-a-ledger": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "ledger": True},
     "seeded-rows": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "seed": 5},
     "parquet": {"epsilon": 1, "max_count": 12, "format": "parquet"},
+    "unmeasured-margins": {"epsilon": 1, "measure": ["margin:county", "margin:sex"], "measurements": False},
+    "margins-in-parquet": {
+        "epsilon": 1,
+        "delta": "1/1000",
+        "measure": "auto",
+        "keep": "margin:sex",
+        "contributions": 2,
+        "format": "parquet",
+    },
     "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
     "unmeasured-projected": {"epsilon": 1, "keep": "total", "nonnegative": True, "measurements": False},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},
@@ -79,7 +106,7 @@ def table(kind: str, contributions: int) -> dc.Table:
     if kind == "chain":
         columns = {key: [cell[k] for cell in CUBE] for k, key in enumerate("uvw")}
         return dc.table(pa.table({**columns, "n": [3] * 26}), "n", keys=list("uvw"))
-    made: dc.Table = MADE["table"]()
+    made: dc.Table = MADE["table"](kind)
     return replace(made, schema=replace(made.schema, contributions=contributions))
 
 

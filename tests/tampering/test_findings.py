@@ -25,8 +25,9 @@ from discreet.public_map import monotone_map, rank_rows
 from discreet.record.codec import encode
 from discreet.verify import _check_privacy, _check_replay, verify_contents
 from discreet.ways.keep_distribution.follow import Noisy, onto, shown
+from tests.tampering.edits import Edit
 from tests.tampering.folders import honest, made, table
-from tests.tampering.forge import sealed, with_files, with_its_report
+from tests.tampering.forge import sealed, with_a_report_that_states_it, with_files, with_its_report
 
 TOP = 12
 COMMON = 5  # the count that all rows are mapped onto
@@ -130,3 +131,25 @@ def test_a_part_of_no_known_name_is_refused() -> None:
     document = document_of(contents)
     document["mechanism"]["parts"].insert(0, {**negative(Fraction(3)), "what": "rebate", "rho": "3"})
     assert any("rebate" in problem for problem in verify_contents(sealed(contents, document)).problems)
+
+
+@pytest.mark.parametrize("kind", ["measure-levels", "margins-in-parquet"])
+def test_a_delta_that_is_not_the_one_that_noise_was_made_for_is_refused(kind: str) -> None:
+    """A larger one is a true promise; but more noise was drawn than it needs, and nothing says why."""
+    folder = honest(kind)
+    document: dict[str, Any] = dict(folder.contents.document)
+    for value in ("0.002", "1/6"):
+        forged = sealed(folder.contents, Edit(("guarantee", "delta"), value).of(document))
+        assert any("larger than what is claimed needs" in one for one in verify_contents(forged).problems)
+
+
+@pytest.mark.parametrize("mechanism", ["rank", "transport"])
+@pytest.mark.parametrize("top_code", [False, True])
+def test_what_was_refined_does_not_pass_for_the_first_measurement(mechanism: str, top_code: bool) -> None:
+    """Also where the noisy rows are not published; and what was not refined passes."""
+    options: dict[str, Any] = {"max_count": 12, "mechanism": mechanism, "split": "1/2", "measurements": False}
+    plain = made("plain", epsilon=1, refine=False, top_code=top_code, **options)
+    assert verify_contents(plain.contents).valid
+    refined = made("refined", epsilon=1, top_code=top_code, **options).contents
+    forged = sealed(refined, Edit(("mechanism", "refined"), False).of(dict(refined.document)))
+    assert not verify_contents(with_a_report_that_states_it(forged)).valid

@@ -25,7 +25,7 @@ from discreet.record.codec import Damaged, encode
 from discreet.record.release import mark_of
 from discreet.verify import SEEDED, verify_contents
 from tests.tampering.edits import Edit, edits, pattern
-from tests.tampering.folders import FULL, KINDS, Honest, honest
+from tests.tampering.folders import FULL, KINDS, Honest, honest, made
 from tests.tampering.forge import (
     reports_uncompared,
     sealed,
@@ -102,7 +102,9 @@ def test_no_edit_of_the_record_passes(kind: str) -> None:
     assert all(_still_proved(folder, edit) for edit in claims), list(map(str, claims))
     names = {pattern(edit.place): edit.value for edit in passed if edit.place[0] == "mechanism"}
     assert names.get("mechanism.name", "own") == "own"
-    assert kind == "row-by-row-own" or not any(name.startswith("mechanism.weights") for name in names)
+    assert kind in ("row-by-row-own", "row-by-row-continued") or not any(
+        name.startswith("mechanism.weights") for name in names
+    )
 
 
 def _still_proved(folder: Honest, edit: Edit) -> bool:
@@ -215,6 +217,14 @@ def test_a_map_without_its_mark_is_another_map() -> None:
         forged = with_a_report_that_states_it(sealed(folder.contents, document))
         assert "The mechanism is not what its name says." in verify_contents(forged).problems
         assert any("does not follow" in problem for problem in unmarked("seeded", rendered=False))
+
+
+@pytest.mark.parametrize("way", [{"measure": "auto"}, {"keep": "total"}], ids=["margins", "sums"])
+def test_nothing_that_is_measured_or_kept_depends_on_a_seeds_mark(way: dict[str, Any]) -> None:
+    """As the docs say."""
+    seeded = made("seeded", epsilon=1, seed=3, **way).contents
+    assert SEEDED in verify_contents(seeded).problems
+    assert verify_contents(with_its_report(with_the_mark_changed(seeded))).valid
 
 
 def test_where_nothing_is_mapped_by_a_seed_its_mark_can_be_forged() -> None:

@@ -32,8 +32,9 @@ FIELDS = (
     "invariants.kept[].matrix",
 )
 FILES = ("table", "measurements", "answers")
-TOGETHER = (  # with other places that say the same; each of them alone is refused
+TOGETHER = (  # with another place that goes with it; each of them alone is refused
     "private", "mark", "schema.keys", "schema.count", "schema.rows_are_disjoint", "schema.dropped_totals",
+    "mechanism.histogram", "distribution.histogram",
 )  # fmt: skip
 
 

@@ -40,7 +40,6 @@ def test_what_keeps_the_distribution_is_refused_with_keep(options: dict[str, Any
         {"nonnegative": True},
         {"per_unit": True},
         {"allow_diagnosed": True},
-        {"inequalities": ([[1] * 150], [0])},
     ],
 )
 @pytest.mark.parametrize("mechanism", ["transport", "geometric"])

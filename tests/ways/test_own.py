@@ -80,3 +80,15 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(SystemExit) as leave:
         main()
     assert not leave.value.code and dc.verify("out").valid
+
+
+@pytest.mark.parametrize("people", [1, 2])
+def test_a_delta_that_is_not_needed_is_not_spent(people: int, tmp_path: Path) -> None:
+    pure = dc.design(3, epsilon=1)
+    counts = dc.table(pa.table({"k": ["a", "b"], "n": [1, 2]}), count="n", keys=["k"], contributions=people)
+    book = dc.ledger(tmp_path / "book.db")
+    book.create("d", epsilon=9, delta="1/2")
+    for given in (pure, pure.mechanism):
+        with pytest.raises(dc.BadInput, match="a delta would be spent for nothing"):
+            dc.release(counts, people, delta="1/100", mechanism=given, ledger=book, dataset="d")
+    assert book.status("d").releases == 0

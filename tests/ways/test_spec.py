@@ -172,3 +172,10 @@ def test_what_chooses_a_way_has_no_default_in_the_help() -> None:
 def test_nothing_is_said_of_noise_where_margins_are_measured() -> None:
     with pytest.raises(dc.BadInput, match=r"(?i)law was asked for together with measure"):
         dc.release(example(), epsilon=1, delta="1/100", measure="cells", law="l1")
+
+
+def test_ways_with_matrices_of_ones_own_are_values_too(tmp_path: Path) -> None:
+    one, other = dc.RowByRow(mechanism=np.eye(2)), dc.RowByRow(mechanism=np.eye(2))
+    assert one == other and hash(one) == hash(other)
+    assert one != dc.RowByRow(mechanism=np.ones((2, 2)) / 2) and one != dc.RowByRow() and one != dc.KeepDistribution()
+    assert dc.RowByRow(mechanism=tmp_path / "own.csv") == dc.RowByRow(mechanism=str(tmp_path / "own.csv"))

@@ -139,12 +139,12 @@ def _program(layout: _Layout, odds: Fraction, measure: Measure) -> Formulation:
     outputs = {pair: [j for j in range(layout.shape[1]) if fixed.get((pair[0], j)) != 0] for pair in pairs}
     excesses = sum(map(len, outputs.values())) if measure == "hockey-stick" else 0
     delta, column = entries + excesses, entries
-    rows = _laws(layout, variable)
+    rows = law_rows(variable, fixed, layout.first)
     for one, other in pairs:
         start = column
         for j in outputs[one, other]:
             limit = column if excesses else delta
-            rows.append(_excess_row(variable, fixed, (one, j), (other, j), odds, limit))
+            rows.append(excess_row(variable, fixed, (one, j), (other, j), odds, limit))
             column += 1 if excesses else 0
         if excesses:
             together = tuple(range(start, column))
@@ -153,19 +153,20 @@ def _program(layout: _Layout, odds: Fraction, measure: Measure) -> Formulation:
     return Formulation(variable, fixed, [0] * delta + [1], 0, [1] * size, [0] * size, rows)
 
 
-def _laws(layout: _Layout, variable: np.ndarray) -> list[LinearRow]:
-    """Every input's probabilities sum to one; every input but 0 is right on average."""
+def law_rows(variable: np.ndarray, fixed: dict[Cell, Fraction], first: int) -> list[LinearRow]:
+    """Every input's probabilities sum to one; every input but 0 is right on average. The first is `first`."""
     rows = []
     for i, line in enumerate(variable.tolist()):
         free = [j for j, column in enumerate(line) if column >= 0]
         columns = tuple(line[j] for j in free)
-        rows.append(LinearRow(columns, (1,) * len(columns), True, 1 - layout.truth))
-        if layout.first + i > 0:
-            rows.append(LinearRow(columns, tuple(j - layout.first - i for j in free), True, 0))
+        truth = fixed.get((i, first + i), Fraction(0))
+        rows.append(LinearRow(columns, (1,) * len(columns), True, 1 - truth))
+        if first + i > 0:
+            rows.append(LinearRow(columns, tuple(j - first - i for j in free), True, 0))
     return rows
 
 
-def _excess_row(
+def excess_row(
     variable: np.ndarray, fixed: dict[Cell, Fraction], here: Cell, there: Cell, odds: Fraction, limit: int
 ) -> LinearRow:
     """T[here] - odds T[there] <= x[limit]."""

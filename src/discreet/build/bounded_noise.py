@@ -55,6 +55,11 @@ class BoundedNoise:
         """The delta, at the same epsilon, of the discrete Gaussian with the variance of `pmf` as its parameter."""
         return Gaussian(self.variance).delta(self.epsilon)
 
+    @property
+    def as_options(self) -> dict[str, object]:
+        """How a release asks for it: the noise of least exact delta, `pmf_optimal`."""
+        return {"mechanism": "bounded", "truth": self.truth, "support": self.support}
+
     def as_json(self) -> dict[str, object]:
         """The fields the command line prints; every delta is rounded up."""
         deltas = ("delta_single", "delta_paper", "delta_exact", "delta_optimal", "delta_gaussian")

@@ -15,7 +15,8 @@ from discreet.requirements import Requirement
 
 def refuse(problem: Problem, epsilon: Epsilon) -> Infeasible | SolverFailed:
     """The error that names a smallest conflicting subset (no requirement in it can be spared)."""
-    privacy = f"epsilon = {epsilon}" + (f", delta = {text(problem.delta)}" if problem.delta else "")
+    delta = ", whatever delta" if problem.least_delta else f", delta = {text(problem.delta)}" if problem.delta else ""
+    privacy = f"epsilon = {epsilon}{delta}"
     if not provably_impossible(problem, problem.requirements):
         return SolverFailed(
             f"a mechanism with {_listed([r.name for r in problem.requirements])} at {privacy} was asked for",

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.build.duals import float_below
 from discreet.build.explicit import explicit
@@ -14,17 +16,24 @@ from discreet.build.flowchart import known_optimum
 from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, structural_properties
 from discreet.certify import Certificate, certify
+from discreet.certify.profile import least_delta
 from discreet.costs import cost_matrix
 from discreet.errors import BadInput, NotProven, choose
 from discreet.mechanism import Mechanism, Weights, of_weights
-from discreet.numbers import Epsilon, Number, text, whole
+from discreet.numbers import Epsilon, Number, digits_above, text, whole
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
+if TYPE_CHECKING:
+    from discreet.build.optimum import Optimum
+
 METHODS = ("auto", "program")
 LARGEST_PROGRAM = 200  # max_count; the program has about its square in entries, and twice as many privacy rows
+LEAST_DELTA = "delta"  # the objective that is no cost
+DELTA_DIGITS = 15  # of a delta that was made small, rounded up: about what a float holds
+REASONS = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
 LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 
@@ -138,8 +147,8 @@ def design(
     """The mechanism of least cost that meets every requirement, proven private.
 
     `objective` is a cost by name or a matrix; its mean under `prior` (uniform if not given) is minimised, or with
-    `minimax` its largest value over true counts, each weighted by its prior in parts of an even one.
-    `require` holds names such as 'fair' or 'truth=1/2', or
+    `minimax` its largest value over true counts, each weighted by its prior in parts of an even one. 'delta' makes the
+    delta at this epsilon as small as it can be. `require` holds names such as 'fair' or 'truth=1/2', or
     `fixed_point(z)` and the like. `mechanism` names an explicit mechanism to use instead. `method='program'` solves the
     linear program even where the answer is known.
     """
@@ -150,6 +159,8 @@ def design(
     shares = _prior(prior, size)
     asked = tuple(dict.fromkeys(parse_requirement(item, shares) for item in _listed(require)))
     name = objective if isinstance(objective, str) else "matrix"
+    if name == LEAST_DELTA:
+        return _of_least_delta(_delta_problem(size, loss, shares, asked, minimax, mechanism), allowed, method)
     problem = Problem(size, allowed.odds(), slack, cost_matrix(objective, size), shares, minimax, asked)
     if mechanism is not None:
         return _named(problem, loss, mechanism, name)
@@ -157,6 +168,26 @@ def design(
     if known is not None:
         return _sealed(problem, allowed, known.mechanism, HowFound("closed-form", known.reason, known.bound), name)
     return _solved(problem, allowed, method, name)
+
+
+def _delta_problem(
+    size: int, loss: Pure | Approximate, shares: tuple[Fraction, ...], asked: tuple[Requirement, ...],
+    minimax: bool, mechanism: str | None,
+) -> Problem:  # fmt: skip
+    """Any delta below 1 will do, and no cost counts."""
+    given = "delta" if loss.delta else "minimax" if minimax else "mechanism" if mechanism is not None else None
+    if given is not None:
+        asked_for = f"the least delta was asked for together with {given}"
+        raise BadInput(asked_for, "there is nothing left to choose, or nothing to weigh", f"Drop {given}")
+    return Problem(size, loss.epsilon.odds(), Fraction(1), np.zeros((size, size)), shares, False, asked, True)
+
+
+def _of_least_delta(problem: Problem, epsilon: Epsilon, method: str) -> Design:
+    best, reason = _optimum(problem, epsilon), REASONS[method]
+    mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
+    delta = Fraction(digits_above(least_delta(mechanism.form, epsilon), DELTA_DIGITS)) if best.value else Fraction(0)
+    found = replace(problem, delta=delta)
+    return _sealed(found, epsilon, mechanism, HowFound("program", reason, best.bound), LEAST_DELTA)
 
 
 def fixed_point(distribution: Any) -> Requirement:
@@ -183,8 +214,7 @@ def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:
     return shares
 
 
-def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:
-    from discreet.build.free import with_free
+def _optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
     from discreet.build.optimum import optimum
 
     if problem.size > LARGEST_PROGRAM + 1:
@@ -193,10 +223,15 @@ def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> 
             f"programs are solved up to max_count {LARGEST_PROGRAM}",
             "Use a mechanism by name, or fewer requirements",
         )
-    best, free = with_free(problem, optimum(problem, epsilon))
-    reasons = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
+    return optimum(problem, epsilon)
+
+
+def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:
+    from discreet.build.free import with_free
+
+    best, free = with_free(problem, _optimum(problem, epsilon))
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
-    return _sealed(problem, epsilon, mechanism, HowFound("program", reasons[method], best.bound, free), objective)
+    return _sealed(problem, epsilon, mechanism, HowFound("program", REASONS[method], best.bound, free), objective)
 
 
 def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
@@ -238,6 +273,8 @@ def _sealed(problem: Problem, epsilon: Epsilon, mechanism: Mechanism, way: HowFo
 
 
 def _value(problem: Problem, mechanism: Mechanism) -> float:
+    if problem.least_delta:
+        return float(problem.delta)
     expected = (problem.costs * mechanism.matrix()).sum(axis=1)
     weighted = expected * [float(share) for share in problem.shares]
     return float(weighted.max() if problem.minimax else weighted.sum())

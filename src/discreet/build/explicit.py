@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import BadInput, choose
-from discreet.laws import Geometric, NoiseLaw, law_named, laws
+from discreet.laws import Geometric, NoiseLaw, calibrated_laws, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
 from discreet.privacy import Loss, loss_of, pure_only
@@ -75,7 +75,7 @@ SIGNED = "signed-geometric"
 
 def names() -> tuple[str, ...]:
     """Every mechanism there is: the matrices, the registered laws of noise, and noise without a largest count."""
-    return (*MATRICES, *laws(), SIGNED)
+    return (*MATRICES, *calibrated_laws(), SIGNED)
 
 
 def pure_names() -> tuple[str, ...]:

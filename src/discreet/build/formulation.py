@@ -38,6 +38,7 @@ class Problem:
     prior: tuple[Fraction, ...]
     minimax: bool
     requirements: tuple[Requirement, ...]
+    least_delta: bool = False  # whether delta is what is made small; `delta` is then the most there can be
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -128,14 +129,16 @@ def formulate(problem: Problem, symmetric: bool) -> Formulation:
         rows.add(row)
     lower: list[Exact] = [0] * cells.count
     if problem.delta:
-        extra = _hockey_stick(problem, cells, rows, symmetric)
+        extra = _hockey_stick(problem, cells, rows, symmetric) + problem.least_delta
         upper, lower = upper + [1] * extra, lower + [0] * extra
     else:
         for row in privacy_rows(problem.size, problem.odds):
             rows.add(row)
     costs: list[Exact] = [0] * len(upper)
     constant: Exact = 0
-    if problem.minimax:
+    if problem.least_delta:
+        costs[-1] = 1
+    elif problem.minimax:
         prices = [price for line in problem.prices for price in line]
         costs, upper, lower = [*costs, 1], [*upper, max(prices)], [*lower, min(prices)]
         for i, line in enumerate(problem.prices):
@@ -161,8 +164,10 @@ def privacy_rows(size: int, odds: Fraction) -> Iterable[Row]:
 
 
 def _hockey_stick(problem: Problem, cells: _Cells, rows: _Rows, symmetric: bool) -> int:
-    """For neighbouring inputs: sum over j of max(0, T[i, j] - odds T[k, j]) <= delta. The number of new variables."""
+    """For neighbouring inputs: sum over j of max(0, T[i, j] - odds T[k, j]) <= delta. The number of new variables; one
+    more comes after them where delta itself is variable."""
     last, count = problem.size - 1, 0
+    sums = []
     for i in range(last):
         for one, other in ((i, i + 1), (i + 1, i)):
             if symmetric and (one, other) > (last - one, last - other):
@@ -175,7 +180,14 @@ def _hockey_stick(problem: Problem, cells: _Cells, rows: _Rows, symmetric: bool)
                     rows.add(row, extra=((column, -1 / problem.odds),))
                     excess.append(column)
                     count += 1
-            rows.put(LinearRow(tuple(excess), (1,) * len(excess), False, problem.delta))
+            sums.append(tuple(excess))
+    delta = cells.count + count
+    for terms in sums:
+        ones = (1,) * len(terms)
+        if problem.least_delta:
+            rows.put(LinearRow((*terms, delta), (*ones, -1), False, 0, certified=False))
+        else:
+            rows.put(LinearRow(terms, ones, False, problem.delta))
     return count
 
 

@@ -149,17 +149,21 @@ def meets(problem: Problem, rows: Rows, total: int) -> bool:
         return False
     if any(requirement.check(rows, total) is not None for requirement in problem.requirements):
         return False
-    p, q = problem.odds.numerator, problem.odds.denominator
-    allowed = problem.delta * total * q
-    for one, other in ((array[:-1], array[1:]), (array[1:], array[:-1])):
-        excess = np.maximum(q * one - p * other, 0).sum(axis=1)
-        if (excess > allowed).any():
-            return False
-    return True
+    return problem.least_delta or delta_of(problem, rows, total) <= problem.delta
+
+
+def delta_of(problem: Problem, rows: Rows, total: int) -> Fraction:
+    """The least delta of the mechanism at the problem's odds, exactly."""
+    array, (p, q) = np.array(rows, dtype=object), problem.odds.as_integer_ratio()
+    pairs = ((array[:-1], array[1:]), (array[1:], array[:-1]))
+    worst = max(int(np.maximum(q * one - p * other, 0).sum(axis=1).max()) for one, other in pairs)
+    return Fraction(worst, q * total)
 
 
 def cost_of(problem: Problem, rows: Rows, total: int) -> Fraction:
-    """The exact cost: weighted by the prior, or of the worst input."""
+    """The exact cost: weighted by the prior, or of the worst input; or the delta, if that is what counts."""
+    if problem.least_delta:
+        return delta_of(problem, rows, total)
     lines = [
         sum((price * weight for price, weight in zip(prices, row)), Fraction(0))
         for prices, row in zip(problem.prices, rows)

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
+from discreet.certify.profile import (
+    SMALL,
+    Moments,
+    PrivacyCurve,
+    RowPair,
+    curve_of,
+    delta_text,
+    factors,
+    judged_rows,
+    least_delta,
+    moments_of,
+    pairs_of,
+)  # fmt: skip
 from discreet.certify.rows import ExactRows, exact_rows
-from discreet.errors import NotProven
+from discreet.errors import BadInput, NotProven
 from discreet.laws import NoiseLaw, least_epsilon
-from discreet.mechanism import Exponents, Mechanism, NoiseThenMap, Weights, exact_weights
-from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, text
+from discreet.mechanism import Continued, Exponents, Form, Mechanism, NoiseThenMap
+from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, probability, text
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)  # shown where no float can hold a ratio
-SMALL = 201  # rows up to which noise is also judged by its matrix
 
 
 @dataclass(frozen=True)
@@ -53,33 +65,62 @@ def for_people(number: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The verdict on a claim of (epsilon, delta) for a mechanism."""
+    """The verdict on a claim of (epsilon, delta) for a mechanism; where no epsilon was claimed, what it has."""
 
-    holds: bool
-    epsilon: Epsilon
+    holds: bool | None  # None: nothing was claimed
+    epsilon: Epsilon | None
     delta: Fraction
     smallest_odds: Fraction | None  # at which it would hold with this delta; None: at no epsilon
     witness: Witness | None
     grade: Grade
+    least_delta: Fraction | None = None  # at this epsilon, where it was worked out
+    curve: PrivacyCurve | None = None  # delta by epsilon, where it was asked for
+    moments: tuple[Moments, ...] = ()  # bias and variance by true count, with the curve
+    goes_on: bool = False  # whether larger counts have the noise of the last of these
 
     def __bool__(self) -> bool:
-        return self.holds
+        return bool(self.holds)
 
     @property
     def smallest_epsilon(self) -> str | None:
-        """Rounded up."""
+        """At this delta; rounded up. None: there is none."""
         if self.smallest_odds is None:
             return None
         return "0" if self.smallest_odds <= 1 else decimal_above(log_bounds(self.smallest_odds)[1])
 
+    @property
+    def smallest_delta(self) -> str | None:
+        """At this epsilon; rounded up. None where no epsilon was claimed."""
+        return None if self.least_delta is None else delta_text(self.least_delta)
+
+    def plot(self, path: str) -> None:
+        """Draw delta by epsilon to a PNG, SVG or PDF file."""
+        from discreet import plot
+
+        if self.curve is None:
+            raise BadInput("a curve was to be drawn", "it was not worked out", "Ask certify for it with curve=True")
+        plot.save(plot.privacy_curve(self.curve.points), path)
+
     def as_json(self) -> dict[str, object]:
         return {
             "holds": self.holds,
-            "epsilon": str(self.epsilon),
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
             "delta": text(self.delta),
             "smallest_epsilon": self.smallest_epsilon,
+            "smallest_delta": self.smallest_delta,
+            "curve": None if self.curve is None else self.curve.as_json(),
             "witness": None if self.witness is None else self.witness.as_json(),
             "grade": self.grade,
+            **({} if self.curve is None else self._profile()),
+        }
+
+    def _profile(self) -> dict[str, object]:
+        assert self.curve is not None
+        floor = self.curve.floor
+        return {
+            "delta_at_any_epsilon": "0" if floor is None else delta_text(floor.delta),
+            "bias": [float(one.bias) for one in self.moments],
+            "variance": [float(one.variance) for one in self.moments],
         }
 
 
@@ -90,47 +131,68 @@ def certify(
     alpha: Number | None = None,
     *,
     rho: Number | None = None,
+    curve: bool = False,
 ) -> Certificate:
-    """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts."""
-    return _certified(mechanism, odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify"))
+    """Prove that a mechanism, or any matrix of probabilities, is (epsilon, delta)-private for neighbouring counts.
+
+    curve: work out delta for many epsilons, too. Then epsilon may be left out: nothing is claimed, and the certificate
+    says what the mechanism has.
+    """
+    given = getattr(mechanism, "mechanism", mechanism)  # of a design
+    judged = given if isinstance(given, Mechanism) else exact_rows(given)
+    form = judged.form if isinstance(judged, Mechanism) else judged
+    shown: dict[str, Any] = {}
+    if curve:
+        shown = {"curve": curve_of(form), "moments": moments_of(form), "goes_on": isinstance(form, Continued)}
+    if curve and epsilon is None and alpha is None and rho is None:
+        found = _certified(judged, _largest(probability(delta, "delta")))
+        return replace(found, holds=None, epsilon=None, witness=None, grade=_grade(form), **shown)
+    claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify")
+    found = _certified(judged, claim)
+    return replace(found, least_delta=_needed(form, claim, found), **shown)
 
 
-def _certified(mechanism: Mechanism | Any, claim: Pure | Approximate) -> Certificate:
-    if not isinstance(mechanism, Mechanism):
-        return _certify_rows(exact_rows(mechanism), claim.epsilon, claim.delta)
+def _needed(form: Form | ExactRows, claim: Pure | Approximate, found: Certificate) -> Fraction | None:
+    """The least delta at the claimed epsilon; None for large matrices of powers, which would have to be written out."""
+    if found.holds and not claim.delta:
+        return Fraction(0)
+    if isinstance(form, Exponents) and form.shape[0] > SMALL:
+        return None
+    return least_delta(form, claim.epsilon)
+
+
+def _grade(form: Form | ExactRows) -> Grade:
+    """How firmly delta is known."""
+    return form.noise.grade if isinstance(form, NoiseThenMap) and judged_rows(form) is None else "exact"
+
+
+def _largest(delta: Fraction) -> Pure | Approximate:
+    """The weakest claim there is at that delta."""
+    return Approximate(LARGEST_EPSILON, delta) if delta else Pure(LARGEST_EPSILON)
+
+
+def _certified(mechanism: Mechanism | ExactRows, claim: Pure | Approximate) -> Certificate:
+    if isinstance(mechanism, ExactRows):
+        return _certify_rows(mechanism, claim.epsilon, claim.delta)
     if isinstance(mechanism.form, NoiseThenMap):
         return _certify_noise(mechanism.form, claim.epsilon, claim.delta)
     if isinstance(mechanism.form, Exponents) and not claim.delta:
         return _certify_powers(mechanism.form, claim.epsilon)
-    return _certify_rows(_rows_of(mechanism.weights), claim.epsilon, claim.delta)
+    rows = judged_rows(mechanism.form)
+    assert rows is not None, "a matrix has rows"
+    return _certify_rows(rows, claim.epsilon, claim.delta)
 
 
 def smallest_odds(mechanism: Mechanism) -> Fraction | None:
     """The smallest r with T[i, j] <= r T[k, j] for all neighbouring i, k."""
     form = mechanism.form
-    if isinstance(form, Weights):
-        worst = _worst_ratio(_rows_of(form))
-        return None if worst.ratio is None else max(worst.ratio, Fraction(1))
     if isinstance(form, Exponents):
         return form.odds ** _largest_step(form)
-    rows = _small_rows(form)
+    rows = judged_rows(form)
     if rows is not None:
         return _worst_ratio(rows).ratio
-    return form.noise.worst_odds
-
-
-def privacy_profile(mechanism: Mechanism, epsilon: Epsilon) -> Fraction:
-    """delta(epsilon), exact or rounded up by less than 2^-64; for wide noise before its map, which may lower it."""
-    form = mechanism.form
-    rows = _small_rows(form) if isinstance(form, NoiseThenMap) else _rows_of(mechanism.weights)
-    if rows is not None:
-        return max((_excess(pair, epsilon) for pair in _pairs(rows)), default=Fraction(0))
     assert isinstance(form, NoiseThenMap)
-    return form.noise.delta(epsilon)
-
-
-def _rows_of(form: Weights) -> ExactRows:
-    return ExactRows(form.rows, (form.total,) * len(form.rows))
+    return form.noise.worst_odds
 
 
 def _certify_rows(rows: ExactRows, epsilon: Epsilon, delta: Fraction) -> Certificate:
@@ -150,7 +212,7 @@ def _worst_ratio(rows: ExactRows) -> Witness:
     best, place = (1, 1), (0, min(1, len(rows.rows) - 1), 0)
     for i in range(len(rows.rows) - 1):
         for one, other in ((i, i + 1), (i + 1, i)):
-            this, that = _factors(rows.sums[other], rows.sums[one])
+            this, that = factors(rows.sums[other], rows.sums[one])
             for j, (a, b) in enumerate(zip(rows.rows[one], rows.rows[other])):
                 if b == 0 < a:
                     return Witness(one, other, j, None, Fraction(1))
@@ -160,91 +222,25 @@ def _worst_ratio(rows: ExactRows) -> Witness:
     return Witness(*place, Fraction(*best), Fraction(1))
 
 
-def _factors(first: int, second: int) -> tuple[int, int]:
-    """In the ratio of two sums, but none where they are equal: products of long numbers take most of the time."""
-    return (1, 1) if first == second else (first, second)
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """The rows of two neighbouring inputs over one common denominator."""
-
-    input: int
-    neighbour: int
-    one: tuple[int, ...]
-    other: tuple[int, ...]
-    total: int
-
-
-def _pairs(rows: ExactRows) -> Iterator[_Pair]:
-    """Neighbouring rows, in both directions."""
-    for i in range(len(rows.rows) - 1):
-        first, second = _factors(rows.sums[i], rows.sums[i + 1])
-        one = tuple(entry * second for entry in rows.rows[i])
-        other = tuple(entry * first for entry in rows.rows[i + 1])
-        yield _Pair(i, i + 1, one, other, rows.sums[i] * second)
-        yield _Pair(i + 1, i, other, one, rows.sums[i] * second)
-
-
-def _excess(pair: _Pair, epsilon: Epsilon) -> Fraction:
-    """sum_j max(0, one_j - e^epsilon other_j), rounded up by less than 2^-64."""
-    low = epsilon.bounds(128)[0]
-    p, q = low.numerator, low.denominator
-    above = sum(max(0, q * a - p * b) for a, b in zip(pair.one, pair.other))
-    return Fraction(above, q * pair.total)
-
-
 def _certify_delta(rows: ExactRows, epsilon: Epsilon, delta: Fraction) -> Certificate:
     odds: Fraction | None = Fraction(1)
-    worst: tuple[Fraction, _Pair] | None = None
-    for pair in _pairs(rows):
-        needed = _odds_for(pair, delta)
+    worst: tuple[Fraction, RowPair] | None = None
+    for pair in pairs_of(rows):
+        needed = pair.odds_for(delta)
         odds = None if odds is None or needed is None else max(odds, needed)
         if needed is None or not epsilon.allows(needed):
-            excess = _excess(pair, epsilon)
+            excess = pair.excess(epsilon)
             worst = (excess, pair) if worst is None or excess > worst[0] else worst
     if worst is None:
         return Certificate(True, epsilon, delta, odds, None, "exact")
     return Certificate(False, epsilon, delta, odds, _delta_witness(worst[1], epsilon, worst[0]), "refuted")
 
 
-def _delta_witness(pair: _Pair, epsilon: Epsilon, excess: Fraction) -> Witness:
+def _delta_witness(pair: RowPair, epsilon: Epsilon, excess: Fraction) -> Witness:
     allowed = epsilon.bounds()[0]
     output = max(range(len(pair.one)), key=lambda j: pair.one[j] - allowed * pair.other[j])
     ratio = Fraction(pair.one[output], pair.other[output]) if pair.other[output] else None
     return Witness(pair.input, pair.neighbour, output, ratio, allowed, excess)
-
-
-def _odds_for(pair: _Pair, delta: Fraction) -> Fraction | None:
-    """The smallest r >= 1 with sum_j max(0, one_j - r other_j) <= delta: a convex, piecewise linear function of r."""
-    never = sum(a for a, b in zip(pair.one, pair.other) if b == 0)
-    if Fraction(never, pair.total) > delta:
-        return None
-    falling = _by_falling_ratio([(a, b) for a, b in zip(pair.one, pair.other) if a > b > 0])
-    a_sum, b_sum, free = never, 0, delta * pair.total
-    for k, (a, b) in enumerate(falling):
-        a_sum, b_sum = a_sum + a, b_sum + b
-        p, q = falling[k + 1] if k + 1 < len(falling) else (1, 1)
-        if (a_sum - free) * q > p * b_sum:
-            return (a_sum - free) / b_sum
-    return Fraction(1)
-
-
-def _by_falling_ratio(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted by a/b: by the float nearest to it, which never reverses an order, and exactly where floats are equal."""
-    nearest = {term: _nearest(*term) for term in terms}
-    terms = sorted(terms, key=nearest.__getitem__, reverse=True)
-    if len(set(nearest.values())) < len(nearest):
-        bits = 2 * max(b.bit_length() for _, b in terms)  # different ratios are further apart than 2^-bits
-        terms.sort(key=lambda term: (term[0] << bits) // term[1], reverse=True)
-    return terms
-
-
-def _nearest(a: int, b: int) -> float:
-    try:
-        return a / b
-    except OverflowError:
-        return float("inf")
 
 
 def _largest_step(form: Exponents) -> int:
@@ -262,37 +258,29 @@ def _certify_powers(form: Exponents, epsilon: Epsilon) -> Certificate:
     return Certificate(False, epsilon, Fraction(0), odds, Witness(*pair, j, odds, epsilon.bounds()[0]), "refuted")
 
 
-def _small_rows(form: NoiseThenMap) -> ExactRows | None:
-    """The rows after clamping and mapping, where they have an exact form of moderate size."""
-    if not form.noise.rational or form.range is None or form.shape[0] > SMALL:
-        return None
-    return _rows_of(exact_weights(form))
-
-
 def _certify_noise(form: NoiseThenMap, epsilon: Epsilon, delta: Fraction) -> Certificate:
     """By the noise alone; where that does not do, what clamping and mapping leave of it may."""
     noise = form.noise
     worst = noise.worst_odds
-    if worst is not None and epsilon.allows(worst):
+    if worst is not None and not delta and epsilon.allows(worst):
         return Certificate(True, epsilon, delta, worst, None, "exact")
-    rows = _small_rows(form)
+    rows = judged_rows(form)
     if rows is not None:
         return _certify_rows(rows, epsilon, delta)
     needed, odds = noise.delta(epsilon), _noise_odds(noise, delta)
     if needed <= delta:
-        return Certificate(True, epsilon, delta, odds, None, noise.grade)
+        enough = epsilon.bounds()[1]  # the search for the least odds ends a little above them
+        return Certificate(True, epsilon, delta, None if odds is None else min(odds, enough), None, noise.grade)
     lacking = needed if delta or worst is None else None
     witness = Witness(0, 1, 0, worst, epsilon.bounds()[0], lacking)
     return Certificate(False, epsilon, delta, odds, witness, "refuted")
 
 
 def _noise_odds(noise: NoiseLaw, delta: Fraction) -> Fraction | None:
-    """Odds at which the noise is private: its worst ones, or where there are none those at which this delta will do."""
-    if noise.worst_odds is not None:
-        return noise.worst_odds
+    """Odds at which the noise is private with this delta: the smallest, or where that takes no delta its worst ones."""
     largest = Epsilon(value=Fraction(LARGEST_EPSILON))
     if not SMALLEST_DELTA <= delta < 1 or noise.delta(largest) > delta:
-        return None
+        return noise.worst_odds
     return Epsilon(value=least_epsilon(noise, delta)).bounds()[1]
 
 
@@ -328,13 +316,17 @@ class Proof:
     holds: Literal[True] = True
 
 
+def _lacking(mechanism: Mechanism, claim: Pure | Approximate, found: Certificate) -> str:
+    """What would do: more epsilon, or at this epsilon more delta."""
+    delta = _needed(mechanism.form, claim, found)
+    more = "" if delta is None else f"a delta of {delta_text(delta)}"
+    return " or ".join(part for part in (found.smallest_epsilon and f"epsilon {found.smallest_epsilon}", more) if part)
+
+
 def proof_of(mechanism: Mechanism, claim: Pure | Approximate) -> Proof:
     """That the mechanism loses no more than this when one count changes by one; or an error with a witness."""
     found = _certified(mechanism, claim)
     if not found.holds:
-        needed = found.smallest_epsilon or "without bound"
-        raise NotProven(
-            f"{claim} was asked for", f"the mechanism does not meet it: it would need epsilon {needed}",
-            witness=found.witness,
-        )  # fmt: skip
+        lacking = f"the mechanism does not meet it: it would need {_lacking(mechanism, claim, found)}"
+        raise NotProven(f"{claim} was asked for", lacking, witness=found.witness)
     return Proof(str(found.epsilon), text(found.delta), found.smallest_epsilon, found.grade)

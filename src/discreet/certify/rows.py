@@ -9,6 +9,7 @@ from math import lcm
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.mechanism import Weights
 from discreet.numbers import exact
 
 TOLERANCE = Fraction(1, 10**9)  # rows may sum to one within this; they are then divided by their sum
@@ -36,6 +37,14 @@ def exact_rows(matrix: Any) -> ExactRows:
         raise BadInput("a matrix was to be certified", "its rows have different lengths")
     pairs = [_integer_row(row, i) for i, row in enumerate(entries)]
     return ExactRows(tuple(row for row, _ in pairs), tuple(total for _, total in pairs))
+
+
+def weights_of(matrix: Any) -> Weights:
+    """Any matrix whose rows sum to one within 1e-9, normalised as rationals, with one common row sum."""
+    exact = exact_rows(matrix)
+    total = lcm(*exact.sums)
+    pairs = zip(exact.rows, exact.sums)
+    return Weights(tuple(tuple(entry * (total // own) for entry in row) for row, own in pairs), total)
 
 
 def _integer_row(row: Sequence[Any], i: int) -> tuple[tuple[int, ...], int]:

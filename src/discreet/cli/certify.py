@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, emit
+from discreet.errors import BadInput
 
 
 def run(
-    matrix: Annotated[str, typer.Argument(help="JSON, CSV without header, or NPZ")],
+    matrix: Annotated[str, typer.Argument(help="JSON, CSV without header, ptable's CSV (i, j, p), or NPZ")],
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
+    curve: Annotated[
+        bool, typer.Option("--curve", help="delta for many epsilons; then --epsilon may be left out")
+    ] = False,
+    plot: Plot = None,
+    report: Annotated[
+        str | None, typer.Option("--report", help="write a page for people to this HTML file", metavar="FILE")
+    ] = None,
     json: Json = False,
 ) -> None:
     import discreet as dc
-    from discreet.io.files import read_matrix
+    from discreet.certify.words import lines
+    from discreet.io.files import read_probabilities
 
-    certificate = dc.certify(read_matrix(matrix), epsilon, delta, alpha)
-    emit(json, certificate.as_json(), lambda: _lines(certificate))
-    raise typer.Exit(0 if certificate.holds else 1)
+    if plot is not None:
+        from discreet.plot import check_suffix
 
+        check_suffix(plot)
+    if report is not None and not report.lower().endswith(".html"):
+        raise BadInput(f"a page was to be written to {report}", "the name must end in .html")
+    given, wanted = read_probabilities(matrix), curve or plot is not None or report is not None
+    certificate = dc.certify(given, epsilon, delta, alpha, curve=wanted)
+    if plot is not None:
+        certificate.plot(plot)
+    if report is not None:
+        from discreet.io.files import write_text
+        from discreet.report.certificate import render
 
-def _lines(certificate: object) -> list[str]:
-    from discreet.certify import Certificate
-    from discreet.certify.prove import for_people
-
-    assert isinstance(certificate, Certificate)
-    if certificate.holds:
-        return [f"Proved: epsilon = {certificate.epsilon} holds (the smallest is {certificate.smallest_epsilon})."]
-    assert certificate.witness is not None
-    witness = certificate.witness
-    ratio = "infinitely" if witness.ratio is None else f"{for_people(witness.ratio):.6g} times"
-    return [
-        f"Refuted: output {witness.output} is {ratio} as likely from {witness.input} as from "
-        f"{witness.neighbour}; {for_people(witness.allowed):.6g} times is allowed.",
-        f"The smallest epsilon at which it would hold: {certificate.smallest_epsilon or 'none'}.",
-    ]
+        write_text(report, render(certificate, Path(matrix).name))
+    emit(json, certificate.as_json(), lambda: lines(certificate))
+    raise typer.Exit(1 if certificate.holds is False else 0)

@@ -19,7 +19,9 @@ def run(
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
-    objective: Annotated[str, typer.Option("--objective", help="a cost by name, or a file with a matrix")] = "wrong",
+    objective: Annotated[
+        str, typer.Option("--objective", help="a cost by name, a file with a matrix, or delta: the least there is")
+    ] = "wrong",
     minimax: Annotated[bool, typer.Option("--minimax", help="the worst count's cost, weighted by its prior")] = False,
     prior: Annotated[str | None, typer.Option("--prior", help="file with the law of the true counts")] = None,
     require: Annotated[list[str] | None, typer.Option("--require", help="e.g. fair or truth=1/2; repeatable")] = None,

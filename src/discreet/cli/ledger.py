@@ -70,12 +70,29 @@ def history(
 
 
 @app.command(help="a page for people: what is protected and what is not, and every release")
-def statement(url: Address, dataset: NamedDataset, json: common.Json = False) -> None:
+def statement(
+    url: Address,
+    dataset: NamedDataset,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="also what all releases cost together, from the noise of each")
+    ] = False,
+    at_delta: Annotated[
+        str | None, typer.Option("--at-delta", help="the delta of --exact; 1e-6 if none is given", metavar="D")
+    ] = None,
+    json: common.Json = False,
+) -> None:
+    from discreet.errors import BadInput
     from discreet.ledger import ledger
+    from discreet.ledger.exactly import AT_DELTA
 
+    if at_delta is not None and not exact:
+        raise BadInput(f"--at-delta {at_delta} was given", "it belongs to --exact", "Give --exact too, or leave it out")
     book = ledger(url)
-    page = book.statement(dataset)
-    value = {**book.status(dataset).as_json(), "statement": page} if json else {}
+    delta = (at_delta or AT_DELTA) if exact else None
+    page = book.statement(dataset, delta)
+    value: dict[str, object] = {**book.status(dataset).as_json(), "statement": page} if json else {}
+    if json and delta is not None:
+        value["exact"] = book.exactly(dataset, delta).as_json()
     common.emit(json, value, page.splitlines())
 
 

@@ -17,6 +17,7 @@ SMALL_RANGES = (
     (0.25, 2.5, Fraction(3, 20)),
     (0.5, 2.5, Fraction(1, 20)),
 )
+ENOUGH_MEASURED = 75  # rows times the epsilon of stage one: its noise is then two rows in a hundred; more is not needed
 SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
 
 
@@ -25,7 +26,14 @@ def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction
     if max_count is None or rows * epsilon < ENOUGH_ROWS:
         return Fraction(0)
     fitting = (share for most, wide, share in SMALL_RANGES if epsilon <= most and epsilon * max_count <= wide)
-    return next(fitting, Fraction(0))
+    enough = max(SMALLEST_SHARE, _thousandths(ENOUGH_MEASURED / (rows * epsilon)))
+    return min(next(fitting, Fraction(0)), enough)
+
+
+def sparse(rows: int, max_count: int | None) -> bool:
+    """Whether there may be more different counts than rows. These are then so far apart that their noisy values tell
+    their distribution better than a measurement of every count would."""
+    return max_count is not None and max_count > rows
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:

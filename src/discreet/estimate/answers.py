@@ -76,6 +76,7 @@ class Estimate:
     def share_above(self, threshold: int) -> Answer:
         """The share of rows whose true count exceeds `threshold`."""
         t, rows = whole(threshold, "the threshold", 0), self.evidence.rows
+        self._refuse_below(t)
         top = self.evidence.top
         if top is not None and t >= top:
             raise BadInput(
@@ -89,9 +90,19 @@ class Estimate:
 
     def share_zero(self) -> Answer:
         """The share of rows whose true count is zero."""
+        self._refuse_below(0)
         above = self._share_above(0)
         low, high = above.interval
         return Answer(1 - above.estimate, (1 - high, 1 - low), self.level)
+
+    def _refuse_below(self, threshold: int) -> None:
+        least = self.evidence.least
+        if threshold < least:
+            raise BadInput(
+                f"the share of counts above {threshold} was asked for",
+                f"the release treats counts below {least} as {least}, so nothing is known below it",
+                f"Ask for a threshold of {least} or more",
+            )
 
     def mean(self) -> Answer:
         """The mean true count."""

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, Form, Mechanism, NoiseThenMap
+from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights
 
 if TYPE_CHECKING:
     from discreet.record.release import Publication
@@ -32,6 +32,7 @@ class Evidence:
     cumulative_law: NoiseLaw | None
     published: Floats | None  # the published distribution of counts
     categories: Any = field(repr=False)
+    least: int = 0  # counts below this one were treated as this one
 
     @property
     def rows(self) -> int:
@@ -66,7 +67,7 @@ class Evidence:
 
     @cached_property
     def clamped(self) -> Integers:
-        return np.clip(self.seen, 0, self.size - 1)
+        return np.clip(self.seen, 0, (self.size if self.transition is None else self.transition.shape[1]) - 1)
 
     @cached_property
     def histogram(self) -> Floats:
@@ -101,6 +102,30 @@ class Evidence:
         return most_likely(self)
 
 
+def _transition(form: Form, counts: Integers) -> Floats:
+    if isinstance(form, Continued):
+        return _as_far_as_seen(form, int(counts.max(initial=0))).matrix()
+    if not isinstance(form, EdgeThenNoise) or form.top is not None:
+        return Mechanism("published", form).matrix()
+    size = int(counts.max(initial=form.beyond)) + form.noise.centre[1] + 1  # no larger count can be behind these
+    if size > LARGEST_MATRIX:
+        found = f"with rows of their own for small counts it is made up to {LARGEST_MATRIX - 1} only"
+        raise BadInput(f"an estimate over counts up to {size - 1} was asked for", found)
+    return form.transition(size)
+
+
+def _as_far_as_seen(form: Continued, largest: int) -> Weights:
+    """The rows of all true counts that published ones up to `largest` can come from."""
+    top = max(form.last, largest + form.reach[0])
+    if top + form.reach[1] + 1 > LARGEST_MATRIX:
+        raise BadInput(
+            f"an estimate from counts up to {largest:,} was asked for",
+            f"for a table of perturbations it is made up to {LARGEST_MATRIX - 1:,} only",
+            "Use the published counts as they are: the noise of larger ones is that of the table's last row",
+        )
+    return form.upto(top)
+
+
 def rows_evidence(
     publication: Publication[Any],
     form: Form,
@@ -109,19 +134,23 @@ def rows_evidence(
     cumulative: Integers | None = None,
     cumulative_law: NoiseLaw | None = None,
     published: Floats | None = None,
+    least: int = 0,
 ) -> Evidence:
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
     measured = publication.measured
     noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
+    if isinstance(form, Continued):
+        form = _as_far_as_seen(form, int(publication.counts.max(initial=0)))
     if isinstance(form, NoiseThenMap) and not noisy and form.range is None:
         form = NoiseThenMap(form.noise, (0, int(publication.counts.max()) + 1))  # as far as anything was seen
     return Evidence(
         seen=publication.counts if measured is None else measured,
         law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,
-        transition=None if noisy else Mechanism("published", form).matrix(),
+        transition=None if noisy else _transition(form, publication.counts),
         top=top,
         cumulative=None if cumulative is None else cumulative.astype(float),
         cumulative_law=cumulative_law,
         published=published,
         categories=publication.categories,
+        least=least,
     )

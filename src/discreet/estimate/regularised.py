@@ -20,7 +20,7 @@ def regularised(evidence: Evidence) -> Prefix:
     if evidence.law is not None and evidence.size > LARGEST_INVERSE and evidence.wholly_measured:
         return _as_measured(evidence, evidence.law)
     matrix, rows, size = evidence.matrix, evidence.rows, evidence.size
-    wanted = _questions(size)
+    wanted = _questions(size)[np.maximum(np.arange(size), evidence.least)]
     likely = (1 - SPREAD_OUT) * evidence.prior + SPREAD_OUT / size
     best = None
     for damping in DAMPINGS:

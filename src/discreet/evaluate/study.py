@@ -23,7 +23,7 @@ from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.evaluate.pool import outcomes
 from discreet.lattice.invariants import kept_list
 from discreet.lattice.laws import LAWS
-from discreet.laws import laws
+from discreet.laws import calibrated_laws
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
 from discreet.privacy import Approximate, Pure, loss_of, pure_only
 from discreet.table import Table
@@ -227,7 +227,7 @@ def exact_errors(job: Job, truth: Integers, setting: Setting) -> dict[tuple[str,
 
 def _takes_delta(method: str) -> bool:
     """Only Gaussian noise needs a delta; other noise refuses it."""
-    law = laws().get(method)
+    law = calibrated_laws().get(method)
     return method == "gaussian" or (law is not None and not law.pure)
 
 
@@ -332,7 +332,7 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
     if not names:
         raise BadInput("methods were to be evaluated", "none was named")
     for name in names:
-        choose(name, (*mechanism_names(), *laws(), *LAWS), "method")
+        choose(name, (*mechanism_names(), *calibrated_laws(), *LAWS), "method")
         if name in LAWS and not setting.keep:
             raise BadInput(
                 f"the law {name!r} was to be evaluated", "nothing to keep is named", "Give keep (--keep total)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from discreet.io.written_parquet import ROWS_IN_A_GROUP, WRITER, require_written
 from discreet.record.codec import Damaged
 
 MOST_ROWS = 1 << 27  # a table of numbers that long takes a gigabyte for each column
@@ -15,13 +16,12 @@ TEXT = "BYTE_ARRAY"
 KINDS = ("INT32", "INT64", "BOOLEAN", "FLOAT", "DOUBLE", TEXT, "FIXED_LEN_BYTE_ARRAY")  # of a key or a count
 SCHEMA, FIELD = b"ARROW:schema", b"PARQUET:field_id"  # what is written of the types of columns
 WIDEST_VALUE = 32  # bytes of a decimal number
-ROWS_IN_A_GROUP = 1 << 20  # every group has statistics of its own, so none may be smaller but the last
-WRITER = r"parquet-cpp-arrow version [0-9.]{1,20}(-SNAPSHOT)?"
+VERSION = r"[0-9.]{1,20}(-SNAPSHOT)?"  # of Arrow
 MAGIC, TAIL = 4, 8  # bytes before the first column, and after the footer: its length, and the mark again
 
 
 def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ...]) -> Any:
-    """The table, if it has these columns, plain ones, and that many rows."""
+    """The table, if it has these columns, plain ones, that many rows, and nothing else is in the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -31,8 +31,10 @@ def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ..
         _check_filled(file.metadata, name, len(content))
         _check_schema(file, name)
         texts = [name for name, kind in _kinds(file.metadata).items() if kind == TEXT]
-        file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
-        return _unpacked(file, name, texts)
+        packed = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
+        frame = _unpacked(packed, name, texts, file.schema_arrow)
+        require_written(frame, content, name)
+        return frame
     except (OSError, pa.ArrowException) as error:
         raise Damaged(name, f"it is not a Parquet file ({str(error).splitlines()[0]})") from error
 
@@ -63,7 +65,7 @@ def _check_filled(head: Any, name: str, size: int) -> None:
     full = all(group.num_rows == ROWS_IN_A_GROUP for group in groups[:-1])
     if end + head.serialized_size + TAIL != size or not full:
         raise Damaged(name, "it is divided in another way than releases are, or there is something beside its columns")
-    if not re.fullmatch(WRITER, head.created_by):
+    if not re.fullmatch(WRITER + VERSION, head.created_by):
         raise Damaged(name, "it was written by something else than releases are")
 
 
@@ -93,7 +95,7 @@ def _kinds(head: Any) -> dict[str, str]:
     return {column.path: column.physical_type for column in columns}
 
 
-def _unpacked(file: Any, name: str, texts: list[str]) -> Any:
+def _unpacked(file: Any, name: str, texts: list[str], schema: Any) -> Any:
     """Batch by batch; texts as places in a dictionary, until it is known how long they are when written out."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -108,15 +110,14 @@ def _unpacked(file: Any, name: str, texts: list[str]) -> Any:
             size += pc.sum(lengths, min_count=0).as_py() or 0
         if size > MOST_TEXT:
             raise Damaged(name, f"its keys would take more than {MOST_TEXT >> 20:,} MiB")
-        batches.append(_plain(batch))
-    return pa.Table.from_batches(batches) if batches else _plain(file.schema_arrow.empty_table())
+        batches.append(_plain(batch, schema))
+    return pa.Table.from_batches(batches) if batches else _plain(schema.empty_table(), schema)
 
 
-def _plain(part: Any) -> Any:
+def _plain(part: Any, schema: Any) -> Any:
+    """Columns of the types that the file says, each value written out."""
     import pyarrow as pa
 
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in part.columns
-    ]
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
+    columns = [column.cast(kind) for column, kind in zip(part.columns, kinds)]
     return type(part).from_arrays(columns, names=list(part.schema.names))

@@ -112,8 +112,10 @@ def _parse(entry: str, name: str, row: int) -> int:
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,4})?", entry, re.IGNORECASE):
         raise _bad(name, row, "is not a number")
     number = Fraction(entry)
+    if number < 0:
+        raise _bad(name, row, "is negative")
     if number.denominator != 1:
         raise _bad(name, row, "is not a whole number")
-    if abs(number) > LARGEST:
+    if number > LARGEST:
         raise _bad(name, row, "is larger than 2^62")
     return int(number)

@@ -9,14 +9,18 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import BadInput
 from discreet.numbers import exact
 
+if TYPE_CHECKING:
+    from discreet.mechanism import Mechanism
+
 Rows = list[list[Fraction]]
+PTABLES = (".csv", ".txt")  # suffixes that a perturbation table may have
 
 
 def read_matrix(path: str | Path) -> Rows:
@@ -30,6 +34,27 @@ def read_matrix(path: str | Path) -> Rows:
             raise BadInput(f"a matrix was to be read from {path}", "the JSON object has neither 'matrix' nor 'weights'")
         content = content["matrix"]
     return _rows(content, path)
+
+
+def read_probabilities(path: str | Path) -> Rows | Mechanism:
+    """A matrix; or, from the CSV of a perturbation table (columns i, j, p), its mechanism for counts of any size."""
+    from discreet.io.ptable import looks_like_ptable, ptable_of
+
+    path = Path(path)
+    if path.suffix.lower() in PTABLES:
+        text = _text(path)
+        if looks_like_ptable(text):
+            return ptable_of(text, path)
+    return read_matrix(path)
+
+
+def read_mechanism(path: str | Path) -> Mechanism:
+    """A mechanism from a file: a matrix, or the CSV of a perturbation table (columns i, j, p)."""
+    from discreet.certify.rows import weights_of
+    from discreet.mechanism import Mechanism
+
+    found = read_probabilities(path)
+    return found if isinstance(found, Mechanism) else Mechanism("own", weights_of(found))
 
 
 def _shares(weights: Rows, denominator: Any, path: Path) -> Rows:
@@ -67,13 +92,22 @@ def _content(path: Path) -> Any:
     try:
         if path.suffix.lower() == ".npz":
             return _archived(path)
-        text = path.read_text(encoding="utf-8-sig")
+        text = _text(path)
         if path.suffix.lower() == ".json":
             return json.loads(text, parse_float=_Written, parse_int=_Written)
         return [row for row in csv.reader(text.splitlines()) if row]
     except OSError as error:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
-    except (ValueError, UnicodeDecodeError, RecursionError, csv.Error) as error:
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
         raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
 
 

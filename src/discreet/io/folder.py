@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.io import RECORD, REPORT
-from discreet.io.bounded import ROWS_IN_A_GROUP, bounded_parquet
+from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.questions import (
     NUMBERS,
@@ -26,7 +26,9 @@ from discreet.io.questions import (
     measured_of,
 )
 from discreet.io.tables import arrow_frame, file_kind, whole_numbers
+from discreet.io.views import MOST_VIEWS, check_views, view_name, view_of
 from discreet.io.written_csv import read_written, write_csv
+from discreet.io.written_parquet import write_parquet, written_here
 from discreet.record.codec import Damaged
 from discreet.record.release import (
     Measurements,
@@ -50,6 +52,7 @@ FORMATS = ("csv", "parquet")
 OURS = {
     REPORT,
     *(f"{name}.{suffix}" for name in ("table", "measurements", "answers") for suffix in FORMATS),
+    *(view_name(number, suffix) for number in range(2, MOST_VIEWS + 2) for suffix in FORMATS),
 }  # beside the record
 # what a stranger's folder may cost whoever checks it
 LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with its map, takes a third of it
@@ -113,7 +116,8 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
 
 
 def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
-    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error))
+    do = "Make room there, or name another folder"
+    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error), do)
 
 
 def check_format(format: str | None) -> str | None:
@@ -144,10 +148,12 @@ def free_target(folder: str | Path) -> Path:
 def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
     """Every file, the record last: it holds the digests of the others."""
     publication, schema = _named(release.publication, suffix, excel_safe), release.schema
-    (table,) = publication.record.tables
+    table = publication.record.tables[0]
     if is_escaped(table.remarks):
         schema = replace(schema, categories=escaped(schema.categories, suffix))
     write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)
+    for view in publication.record.tables[1:]:
+        write_frame(part / view.file, _view_frame(publication, view), suffix)
     for name, frame in _more_frames(publication, schema).items():
         write_frame(part / name, frame, suffix)
     (part / REPORT).write_text(render(publication), encoding="utf-8")
@@ -160,17 +166,25 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
 
 def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publication[Any]:
     """The record with the names of its files, how their keys are written, and what renders the report."""
-    (table,) = publication.record.tables
+    table, *views = publication.record.tables
     remarks = formula_remarks(publication.categories, suffix, excel_safe)
     long = publication.answers is not None
     file, measured, answers = _names(suffix, publication.measured is not None, long)
-    tables = (replace(table, file=file, measurements=measured, answers=answers, remarks=remarks),)
+    first = replace(table, file=file, measurements=measured, answers=answers, remarks=remarks)
+    more = (replace(view, file=view_name(number, suffix), remarks=remarks) for number, view in enumerate(views, 2))
+    tables = (first, *more)
     return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
+
+
+def _view_frame(publication: Publication[Any], view: PublishedTable) -> Any:
+    """A further table: sums of the published counts, by its keys."""
+    rows, sums = view_of(publication.categories, view.columns[:-1], publication.counts)
+    return _written(rows, view).append_column(view.columns[-1], [sums])
 
 
 def _more_frames(publication: Publication[Any], schema: Schema) -> dict[str, Any]:
     """What is published beside the table, by the name of its file."""
-    (table,) = publication.record.tables
+    table = publication.record.tables[0]
     measured = publication.measured
     if publication.answers is None:
         return {} if measured is None else {one.file: arrow_frame(schema, measured) for one in table.measurements}
@@ -189,12 +203,8 @@ def _long_keys(record: ReleaseRecord[Any], categories: Any) -> LongKeys:
 
 def write_frame(path: Path, frame: Any, kind: str) -> None:
     """An Arrow table as CSV or Parquet."""
-    if kind == "parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(frame, path, row_group_size=ROWS_IN_A_GROUP)
-        return
-    write_csv(path, frame)
+    write = write_parquet if kind == "parquet" else write_csv
+    write(path, frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +216,8 @@ class Folder:
     same_rows: bool  # whether the measurements have the keys of the table
     report: str
     written: bytes  # release.json
+    elsewhere: tuple[str, ...] | None = None  # Parquet files of another version of Arrow; None if there are none at all
+    wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
 
     @property
     def as_written(self) -> bool:
@@ -269,20 +281,41 @@ def read_plain(path: Path, largest: int) -> bytes:
 def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
-    (table,) = record.tables
+    table, *views = record.tables
     _check_names(table, way_named(record.way).long_keys is not None)
+    if views:
+        check_views(record)
     columns = (*record.schema.keys, record.schema.count)
     frame = _frame(contents, table.file, record.schema.rows, columns)
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
     report = _text(contents.files.get(REPORT, b""))
     written = contents.files[RECORD]
+    wrong = tuple(view.file for view in views if not _is_view(contents, publication, view))
     if way_named(record.way).long_keys is not None:
-        return Folder(_with_answers(contents, publication), tuple(frame.column_names), True, report, written)
-    measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
-    same_rows = all(_keys(values, record).equals(categories) for values in measured)
-    publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
-    return Folder(publication, tuple(frame.column_names), same_rows, report, written)
+        publication, same_rows = _with_answers(contents, publication), True
+    else:
+        measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
+        same_rows = all(_keys(values, record).equals(categories) for values in measured)
+        publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
+    names = tuple(frame.column_names)
+    return Folder(publication, names, same_rows, report, written, _elsewhere(contents), wrong)
+
+
+def _elsewhere(contents: Contents) -> tuple[str, ...] | None:
+    packed = [name for name in sorted(contents.files) if file_kind(name) == "parquet"]
+    return tuple(name for name in packed if not written_here(contents.files[name])) if packed else None
+
+
+def _is_view(contents: Contents, publication: Publication[Any], view: PublishedTable) -> bool:
+    """Whether a further table is the sums of the first, letter by letter."""
+    expected = _view_frame(publication, view)
+    found = _frame(contents, view.file, len(expected), view.columns)
+    if tuple(found.column_names) != view.columns or len(found) != len(expected):
+        return False
+    counts = whole_numbers(found, view.columns[-1])
+    same_keys = found.select(list(view.columns[:-1])).equals(expected.select(list(view.columns[:-1])))
+    return bool(same_keys and (counts == expected.column(view.columns[-1]).to_numpy()).all())
 
 
 def _text(page: bytes) -> str:
@@ -295,7 +328,7 @@ def _text(page: bytes) -> str:
 def _with_answers(contents: Contents, publication: Publication[Any]) -> Publication[Any]:
     """Answers and measurements, whose keys must be those of the questions, in their order."""
     record = publication.record
-    (table,) = record.tables
+    table = record.tables[0]
     if len(publication.counts) != record.schema.rows:
         raise Damaged(table.file, f"it has {len(publication.counts)} rows, the record says {record.schema.rows}")
     long, count = _long_keys(record, publication.categories), record.schema.count

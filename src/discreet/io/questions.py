@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.io.tables import to_kind, whole_numbers
+from discreet.io.tables import file_kind, to_kind, whole_numbers
 from discreet.levels.fixed import UNIT
 from discreet.record.codec import Damaged
 from discreet.record.release import AnswerTable
@@ -19,7 +19,6 @@ from discreet.ways import Entries, LongKeys
 QUESTION = "question"
 Frames = Mapping[str, Any]  # by the name of the question, each of the kind that came in
 NUMBERS = ("estimate", "sd", "low", "high")
-DECIMAL = r"^-?(0|[1-9][0-9]*)\.[0-9]{4}$"  # how a CSV file of ours has numbers that are not whole
 LARGEST = 1 << 50  # of a number in units: floats hold all of them
 
 
@@ -85,7 +84,11 @@ def _units_of(one: AnswerTable) -> tuple[Integers, ...]:
 
 
 def _numbers(count: str, one: AnswerTable) -> dict[str, Integers | Floats]:
-    return {count: one.counts, **{name: values / UNIT for name, values in zip(NUMBERS, _units_of(one))}}
+    return {count: one.counts, **{name: _floats(values) for name, values in zip(NUMBERS, _units_of(one))}}
+
+
+def _floats(units: Integers) -> Floats:
+    return units / UNIT
 
 
 def _with(keys: Any, columns: Mapping[str, Any]) -> Any:
@@ -114,31 +117,41 @@ def _require_keys(frame: Any, keys: Any, file: str, more: Sequence[str]) -> None
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    csv = file_kind(file) == "csv"
     if tuple(frame.column_names) != (*keys.column_names, *more):
         raise Damaged(file, "its columns are not those of its questions")
     if len(frame) != len(keys):
         raise Damaged(file, f"it has {len(frame)} rows, and its questions have {len(keys)} entries")
     for name in keys.column_names:
         wanted, found = keys.column(name), frame.column(name)
-        if pa.types.is_string(found.type):
-            wanted, found = (pc.fill_null(one.cast(pa.string()), "") for one in (wanted, found))
-        if not found.cast(wanted.type).equals(wanted):
+        if csv:
+            wanted = pc.fill_null(wanted.cast(pa.string()), "")
+        if not found.equals(wanted):
             raise Damaged(file, f"its keys in the column {name!r} are not those of its questions")
 
 
 def _units(frame: Any, name: str, file: str) -> Integers:
-    """A column of numbers with up to four decimals, in units."""
+    """A column of numbers with four decimals, in units: further digits, or a minus before nothing, could say more."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     column = frame.column(name)
-    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, DECIMAL), min_count=0).as_py():
-        raise Damaged(file, f"a value of {name} is not a number with up to four decimals")
     try:
-        numbers = column.cast(pa.float64()).to_numpy() * UNIT
+        numbers: Floats = column.cast(pa.float64()).to_numpy() * UNIT
     except pa.ArrowInvalid as error:
         raise Damaged(file, f"a value of {name} is not a number") from error
-    units: Floats = np.rint(numbers)
-    if not (np.abs(units) <= LARGEST).all() or (np.abs(numbers - units) > 0.01 + 4 * np.spacing(np.abs(units))).any():
-        raise Damaged(file, f"a value of {name} is not a number with up to four decimals")
-    return units.astype(np.int64)
+    if not (np.abs(numbers) <= LARGEST).all():
+        raise Damaged(file, f"a value of {name} is not a number that answers have")
+    units = np.rint(numbers).astype(np.int64)
+    written = _decimals(units) if pa.types.is_string(column.type) else pa.array(_floats(units))
+    if not _same(column.combine_chunks(), written):
+        raise Damaged(file, f"a value of {name} is not a number with four decimals")
+    return units
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Bit for bit: nought and minus nought are two numbers."""
+    import pyarrow as pa
+
+    if one.type == other.type and pa.types.is_floating(one.type):
+        return bool(one.to_numpy(zero_copy_only=False).tobytes() == other.to_numpy().tobytes())
+    return bool(one.equals(other))

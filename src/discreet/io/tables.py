@@ -169,8 +169,12 @@ def whole_numbers(frame: Any, name: str) -> Integers:
 
     from discreet.record.codec import Damaged
 
-    column = frame.column(name)
-    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py():
+    column, usual = frame.column(name), True
+    if pa.types.is_string(column.type):
+        usual = pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py()
+    elif not pa.types.is_int64(column.type):
+        usual = False
+    if not usual or column.null_count:
         raise Damaged(name, "a value in it is not a whole number, written in the usual way")
     try:
         values: Integers = column.cast(pa.int64()).to_numpy()
@@ -277,7 +281,8 @@ def _plain(categories: Any) -> Any:
         column = categories.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
+        strange = pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)
+        if len(column) and (strange or not _has_order(column)):
             found = f"its values are of type {column.type}"
             raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
         may_miss = column.null_count or pa.types.is_floating(column.type)
@@ -288,6 +293,17 @@ def _plain(categories: Any) -> Any:
             column = column.take(pa.array(np.arange(len(column))))
         columns[name] = column
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _has_order(column: Any) -> bool:
+    """Whether Arrow can compare such values: of half floats and some spans of time it cannot."""
+    import pyarrow as pa
+
+    try:
+        _compared(column.slice(0, 0))
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
@@ -301,7 +317,7 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
             "Name the key columns, or say keep_order if the order of the rows is public",
         )
     if names and not strictly_ascending(categories):
-        order = _sorting(categories, names)
+        order = _sorting(categories)
         _refuse_duplicates(categories.take(order), order, names)
         if keep_order:
             order = None
@@ -311,10 +327,16 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
     return Schema(tuple(names), count, rows, categories, kind, order="sorted" if sorted_by_keys else "as-given"), order
 
 
-def _sorting(categories: Any, names: list[str]) -> Any:
+def _sorting(categories: Any) -> Any:
     import pyarrow.compute as pc
 
-    return pc.sort_indices(categories, sort_keys=[(name, "ascending") for name in names]).to_numpy()
+    numbered = _numbered(categories)
+    return pc.sort_indices(numbered, sort_keys=[(name, "ascending") for name in numbered.column_names]).to_numpy()
+
+
+def _numbered(categories: Any) -> Any:
+    """With names of our own: Arrow takes a name that begins with a point or a bracket for a path."""
+    return categories.rename_columns([f"key {place}" for place in range(categories.num_columns)])
 
 
 def _adjacent(categories: Any) -> tuple[Any, Any]:
@@ -410,7 +432,7 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     for name in names:
         must_have(name, frame.column_names, "key column of the universe")
     categories = _plain(_with_texts(frame, names).select(list(names)))
-    order = _sorting(categories, list(names))
+    order = _sorting(categories)
     _refuse_duplicates(categories.take(order), order, list(names))
     return categories
 
@@ -421,21 +443,20 @@ def _filled(categories: Any, counts: Integers, universe: Any, names: list[str]) 
 
     try:
         universe = universe.cast(categories.schema)
-        known = universe.append_column("__place", pa.array(np.arange(universe.num_rows)))
-        found = categories.append_column("__row", pa.array(np.arange(len(counts)))).join(
-            known, names, join_type="left outer"
-        )
+        known = _numbered(universe).append_column("place", pa.array(np.arange(universe.num_rows)))
+        rows = _numbered(categories).append_column("row", pa.array(np.arange(len(counts))))
+        found = rows.join(known, rows.column_names[:-1], join_type="left outer")
     except pa.ArrowException as error:
         raise BadInput("a universe was given", "its key columns are of another type than the table's") from error
-    found = found.sort_by("__row")
-    places = found.column("__place")
+    found = found.sort_by("row")
+    places = found.column("place")
     if places.null_count:
         row = int(places.is_null().to_numpy().argmax()) + 1
         raise BadInput(
             "a universe was given", f"row {row} of the table is not in it", "Add it, or correct its keys", row=row
         )
     if found.num_rows != len(counts) or len(np.unique(places.to_numpy())) != len(counts):
-        order = _sorting(categories, names)
+        order = _sorting(categories)
         _refuse_duplicates(categories.take(order), order, names)
     filled = np.zeros(universe.num_rows, dtype=np.int64)
     filled[places.to_numpy()] = counts

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from discreet.laws.bounded import Bounded
 from discreet.laws.digit import one_sided_geometric
 from discreet.laws.gaussian import Gaussian
 from discreet.laws.geometric import Geometric
 from discreet.laws.law import (
     NoiseLaw,
+    calibrated_laws,
     draw_noise,
+    ending_epsilon,
     law_json,
     law_named,
     law_of_json,
@@ -20,8 +23,23 @@ from discreet.laws.staircase import Staircase
 from discreet.privacy import Loss, Pure
 
 __all__ = [
-    "Gaussian", "Geometric", "NoiseLaw", "Staircase", "draw_noise", "law_json", "law_named", "law_of_json",
-    "law_parameters", "laws", "least_epsilon", "one_sided_geometric", "register", "standard_noise",
+    "Bounded",
+    "Gaussian",
+    "Geometric",
+    "NoiseLaw",
+    "Staircase",
+    "calibrated_laws",
+    "draw_noise",
+    "ending_epsilon",
+    "law_json",
+    "law_named",
+    "law_of_json",
+    "law_parameters",
+    "laws",
+    "least_epsilon",
+    "one_sided_geometric",
+    "register",
+    "standard_noise",
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
-from discreet.numbers import SMALLEST_EPSILON, Epsilon, Interval, exact, log_bounds, text
+from discreet.numbers import LARGEST_EPSILON, SMALLEST_EPSILON, Epsilon, Interval, exact, log_bounds, text
 from discreet.privacy import Grade, Loss, Pure
 from discreet.privacy.convert import require_delta
 from discreet.sample.bits import Bits
@@ -24,6 +24,7 @@ WIDEST_TABLE = 3000  # a guide table resolves nearly every draw up to about this
 WIDEST = 1 << 40  # of noise, in units: its largest draws, added to the largest count, stay far inside 64 bits
 LARGEST_POWER = 1 << 16  # bits of a power of the odds that is still written out
 NEGLIGIBLE = 1e-18  # what is left out of a sum of squares
+ENDED = Fraction(1, 1 << 64)  # of a delta: as near to its end as it is rounded
 
 
 class NoiseLaw(Protocol):
@@ -36,6 +37,7 @@ class NoiseLaw(Protocol):
     pure: ClassVar[bool]  # whether an epsilon alone bounds it: `worst_odds` is a number
     rational: ClassVar[bool]  # whether its probabilities are rational: `chance_below` answers
     grade: ClassVar[Grade]  # how firmly `delta` is known
+    # calibrates: False where a loss alone does not say which noise; a law that lacks it can be asked for by a loss
 
     def __hash__(self) -> int: ...
 
@@ -160,6 +162,25 @@ def least_epsilon(law: NoiseLaw, delta: Fraction) -> Fraction:
     return high
 
 
+def ending_epsilon(law: NoiseLaw, negligible: Fraction, shift: int = 1) -> Fraction:
+    """An epsilon, rounded up, from which on delta falls no more, or is negligible.
+
+    Noise with a largest value always tells with some chance that a value was not `shift` away: delta ends there.
+    """
+
+    def at(epsilon: Fraction) -> Fraction:
+        return law.delta(Epsilon(value=epsilon), shift)
+
+    goal = max(negligible, at(Fraction(LARGEST_EPSILON)) * (1 + ENDED))
+    low, high = Fraction(0), Fraction(1)
+    while high < LARGEST_EPSILON and at(high) > goal:
+        low, high = high, 2 * high
+    while high - low > high / 10**6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle) > goal else (low, middle)
+    return high
+
+
 def summed_spread(law: NoiseLaw) -> float:
     """The variance by summing masses; for laws that are not wide."""
     reach = 16
@@ -213,6 +234,11 @@ def register(law: LawClass) -> LawClass:
 def laws() -> dict[str, type[NoiseLaw]]:
     """Every registered law by name."""
     return dict(_LAWS)
+
+
+def calibrated_laws() -> dict[str, type[NoiseLaw]]:
+    """Those that a loss alone asks for."""
+    return {name: law for name, law in _LAWS.items() if getattr(law, "calibrates", True)}
 
 
 def law_named(name: str) -> type[NoiseLaw]:

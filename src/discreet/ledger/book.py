@@ -27,6 +27,7 @@ from discreet.privacy.values import Loss, loss_of
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+    from discreet.ledger.exactly import ExactSpending
     from discreet.record.release import LedgerEntry
 
 TRIES = 3  # to find out what a release gives away before others add to it; then they wait
@@ -186,15 +187,28 @@ class Ledger:
                 return accounts.entries()
             return tuple(_account(accounts, dataset, asked).entries())
 
-    def statement(self, dataset: str) -> str:
-        """The account of a data set as a page for people: what is protected, what is not, and every release."""
+    def statement(self, dataset: str, at_delta: Number | None = None) -> str:
+        """The account of a data set as a page for people: what is protected, what is not, and every release.
+
+        at_delta: also say what all releases cost together at this delta, from the noise of each.
+        """
         asked = f"a statement of {dataset!r} was asked for"
         with self._accounts(asked) as (connection, accounts):
             account, kept = self._seen(connection, accounts, dataset, asked)
         return words.page(
             account.statement(accounts.head), account.entries(), all_given(kept), address=self.address.shown,
             opened=account.opened, lines=0 if accounts.last is None else accounts.last.number,
+            exact=None if at_delta is None else _exactly(account, at_delta),
         )  # fmt: skip
+
+    def exactly(self, dataset: str, at_delta: Number = "1e-6") -> ExactSpending:
+        """What all releases of a data set cost one person together at this delta, from the noise of each.
+
+        Never below the truth, and never enforced: a budget is kept by the sum of prices.
+        """
+        asked = f"the exact price of all releases of {dataset!r} was asked for"
+        with self._accounts(asked) as (_, accounts):
+            return _exactly(_account(accounts, dataset, asked), at_delta)
 
     def export(self) -> dict[str, object]:
         """Everything in the ledger, as plain values."""
@@ -268,6 +282,12 @@ class _Cost:
 def _account(accounts: Accounts, dataset: str, asked: str) -> Account:
     names.known_name(dataset, accounts.by_name, asked)
     return accounts.by_name[dataset]
+
+
+def _exactly(account: Account, at_delta: Number) -> ExactSpending:
+    from discreet.ledger.exactly import exactly
+
+    return exactly(account.entries(), account.statement("").spent, account.relation, at_delta)
 
 
 def _add(connection: Connection, accounts: Accounts, value: dict[str, object], asked: str) -> Line:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
+from discreet.numbers import text
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Entry, Statement
+    from discreet.ledger.exactly import ExactSpending
     from discreet.ledger.spending import Amount
 
 LONGEST_AMOUNT = 12  # letters: what is longer is rounded on a page; the export has every digit
@@ -66,6 +68,22 @@ NOT_OPEN = "The ledger is not open in this process."
 UNTOLD = (
     "What was released is out, but its entry #{number} of {dataset!r} still reads 'charged, not released': {why} "
     "For a folder, tell it later with `discreet ledger check URL DIR --record`."
+)
+EXACT = (
+    "By basic composition {basic}; exactly epsilon = {epsilon} at delta = {delta}, for all releases together "
+    "(enclosed: rounded up, never below the truth)."
+)
+NO_EXACT = (
+    "By basic composition {basic}; at delta = {delta} no epsilon holds for all releases together: what they give away "
+    "for certain is more."
+)
+BY_PRICE = (
+    "Of {by_law} release(s) the noise itself is known to the ledger; {by_price} count as the worst that costs what "
+    "they cost."
+)
+NOT_CHOSEN = (
+    "The exact figure holds where it was not decided by looking at earlier releases how much later ones may spend; the "
+    "sum of prices, by which the budget is kept, holds anyway."
 )
 NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
 UNKNOWN = "what they would give away could not be found out: they are too many, or too entangled"
@@ -131,16 +149,18 @@ def limits(disclosure: Disclosure) -> Iterator[str]:
 
 
 def page(
-    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
-) -> str:
+    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int,
+    exact: ExactSpending | None = None,
+) -> str:  # fmt: skip
     """The statement of a data set: a page for people."""
-    lines_of_it = _page(statement, entries, disclosure, address=address, opened=opened, lines=lines)
+    lines_of_it = _page(statement, entries, disclosure, exact, address=address, opened=opened, lines=lines)
     return "\n".join(map(one_line, lines_of_it)) + "\n"
 
 
 def _page(
-    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, *, address: str, opened: str, lines: int
-) -> Iterator[str]:
+    statement: Statement, entries: Sequence[Entry], disclosure: Disclosure, exact: ExactSpending | None, *,
+    address: str, opened: str, lines: int,
+) -> Iterator[str]:  # fmt: skip
     title = f"Statement of the data set {statement.dataset}"
     yield from (title, "=" * len(title), "", f"Ledger {address}; budget set {opened}.", "")
     yield from _heading("What is protected")
@@ -164,10 +184,24 @@ def _page(
     yield f"Spent   {_short(statement.spent)}"
     yield f"Left    {_short(statement.left, up=False)}"
     yield f"For {RELATIONS[statement.relation]}, by {statement.composition}."
+    if exact is not None:
+        yield from exactly(exact)
     yield from ("", *_heading(f"Releases ({statement.releases})"))
     for entry in entries:
         yield from _entry(entry)
     yield from ("", *_heading("The record"), CHAIN.format(head=statement.head, lines=lines))
+
+
+def exactly(found: ExactSpending) -> Iterator[str]:
+    """What all releases cost together, from the noise of each, beside the sum of their prices."""
+    delta = rounded_up(text(found.delta))
+    if found.epsilon is None:
+        yield NO_EXACT.format(basic=_short(found.basic), delta=delta)
+    else:
+        yield EXACT.format(basic=_short(found.basic), epsilon=rounded_up(text(found.epsilon)), delta=delta)
+    if found.by_price:
+        yield BY_PRICE.format(by_price=found.by_price, by_law=found.by_law)
+    yield NOT_CHOSEN
 
 
 def rounded_up(amount: str, up: bool = True) -> str:

@@ -12,7 +12,8 @@ whether or not v is the smallest change. A person who is counted K times and is 
 |v|_2^2 <= K^2; one who is moved has |v|_1 <= 2K and |v|_2^2 <= 2 K^2. Rates of releases add up, so prices do.
 
 Where one answer speaks for several rows, a unit in one row and a unit in another may push it the same way. Then lengths
-of changes of the table say nothing about squares, and 2K units cost as much as 2K steps: (2K)^2 kap.
+of changes of the table say nothing about squares, and 2K units cost as much as 2K steps: (2K)^2 kap. Not so where rows
+are added up: what is added pushes a sum up, what is taken away pushes it down.
 
 A delta of one unit, delta, is that of c units in one row: delta (E^c - 1) / (E - 1), E = e^epsilon, each step being
 weighted by the factor of those before it. Two rows that are drawn apart from each other: 1 - (1 - delta)^2.
@@ -33,13 +34,14 @@ from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours,
 
 Relation = Literal["added-or-removed", "moved"]  # what one person may do to the data
 RELATIONS: tuple[str, ...] = get_args(Relation)
+BITS = 128  # of a power of e^epsilon, rounded up
 DIGITS = 6  # of a delta that has no short exact form: rounded up, it is too large by a millionth at most
 
 
 def price(loss: Loss, unit: Neighbours, relation: Relation, *, apart: bool = True) -> Loss:
     """What one person costs in a release that promises `loss` for `unit`; every rounding is upwards.
 
-    `apart`: whether what is measured of one row does not depend on other rows.
+    `apart`: whether a person who moves never pushes one answer the same way twice.
     """
     if isinstance(unit.rate, Concentrated):
         return _concentrated(loss, unit, relation, apart)
@@ -68,8 +70,16 @@ def group_delta(delta: Fraction, epsilon: Epsilon, steps: int) -> Fraction:
     """Of so many steps one after another, each (epsilon, delta); rounded up, and never less than delta."""
     if steps == 1:
         return delta
-    odds = epsilon.bounds()[1]
-    return _rounded_up(delta * sum((odds**k for k in range(steps)), Fraction(0)))
+    return _rounded_up(delta * weighted_steps(epsilon, steps))
+
+
+def weighted_steps(epsilon: Epsilon, steps: int) -> Fraction:
+    """1 + E + E^2 + ..., so many of them, E = e^epsilon; rounded up."""
+    odds, scale = epsilon.bounds()[1], 1 << BITS
+    total, power = 0, scale
+    for _ in range(steps):
+        total, power = total + power, -(-power * odds.numerator // odds.denominator)
+    return Fraction(total, scale)
 
 
 def _steps(unit: Neighbours, relation: Relation) -> Fraction | int:

@@ -20,6 +20,7 @@ from discreet.numbers import (
     Epsilon,
     Number,
     decimal_above,
+    digits_above,
     epsilon_of,
     exact,
     log_bounds,
@@ -29,6 +30,7 @@ from discreet.numbers import (
 
 NEEDED = "a privacy parameter was needed"
 ONE = "Give exactly one of epsilon, alpha and rho"
+SHOWN = 6  # digits of a delta in words
 SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
 
 
@@ -77,7 +79,13 @@ class Approximate:
         object.__setattr__(self, "delta", number)
 
     def __str__(self) -> str:
-        return f"epsilon = {self.epsilon}, delta = {text(self.delta)}"
+        return f"epsilon = {self.epsilon}, delta = {self.delta_in_words}"
+
+    @property
+    def delta_in_words(self) -> str:
+        """For people: exact where it is short, otherwise a few digits, rounded up."""
+        exact = text(self.delta)
+        return exact if "/" not in exact else digits_above(self.delta, SHOWN)
 
     def __repr__(self) -> str:
         return f"Approximate({str(self.epsilon)!r}, {text(self.delta)!r})"
@@ -336,7 +344,7 @@ class Guarantee:
     @property
     def cut(self) -> bool:
         """Whether larger counts were treated as a largest one."""
-        return any(one.code == "top-coded" for one in self.remarks)
+        return any(one.code in ("top-coded", "sized") for one in self.remarks)
 
     @property
     def sentence(self) -> str:

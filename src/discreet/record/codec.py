@@ -28,6 +28,8 @@ from discreet.mechanism import (
     LARGEST_WRITTEN,
     LONGEST_WEIGHT,
     WRITTEN_APART,
+    Continued,
+    EdgeThenNoise,
     Exponents,
     Form,
     NoiseThenMap,
@@ -297,11 +299,15 @@ def loss_of_json(value: Mapping[str, Json]) -> Loss:
 
 
 def form_json(form: Form) -> dict[str, Json]:
-    if isinstance(form, Weights):
-        rows = [[str(weight) for weight in row] for row in form.rows]
-        return {"form": "weights", "weights": rows, "denominator": str(form.total)}
+    if isinstance(form, (Weights, Continued)):
+        kind, weights = ("weights", form) if isinstance(form, Weights) else ("continued", form.start)
+        rows = [[str(weight) for weight in row] for row in weights.rows]
+        return {"form": kind, "weights": rows, "denominator": str(weights.total)}
     if isinstance(form, Exponents):
         return {"form": "exponents", "odds": text(form.odds), "powers": form.powers.tolist()}
+    if isinstance(form, EdgeThenNoise):
+        edge = {name: value for name, value in form_json(form.edge).items() if name != "form"}
+        return {"form": "edge-then-noise", "first": form.first, **edge, "noise": law_json(form.noise), "top": form.top}
     return {
         "form": "noise-then-map",
         "noise": law_json(form.noise),
@@ -311,17 +317,29 @@ def form_json(form: Form) -> dict[str, Json]:
 
 
 def form_of_json(value: Mapping[str, Json]) -> Form:
-    fields = {"weights": ("weights", "denominator"), "exponents": ("odds", "powers")}
+    table = ("weights", "denominator")
+    fields = {
+        "weights": table,
+        "continued": table,
+        "exponents": ("odds", "powers"),
+        "edge-then-noise": ("first", *table, "noise", "top"),
+    }
     kind = value.get("form")
     if set(value) != {"form", *fields.get(str(kind), ("noise", "clamp", "map"))}:
         raise Damaged(".form", "its fields do not fit it")
-    if kind == "weights":
+    if kind == "edge-then-noise":
+        edge = form_of_json({"form": "weights", "weights": value["weights"], "denominator": value["denominator"]})
+        assert isinstance(edge, Weights)
+        first, top = decode(int, value["first"], ".first"), decode(int | None, value["top"], ".top")
+        return EdgeThenNoise(first, edge, law_of_json(value["noise"]), top)
+    if kind in ("weights", "continued"):
         if sum(len(weight) + WRITTEN_APART for row in value["weights"] for weight in row) > LARGEST_WRITTEN:
             raise Damaged(".weights", f"they are longer than {LARGEST_WRITTEN >> 20} MiB")
         rows = tuple(tuple(_whole(weight) for weight in row) for row in value["weights"])
         if not rows or not rows[0]:
             raise Damaged(".weights", "there are none")
-        return Weights(rows, _whole(value["denominator"]))
+        weights = Weights(rows, _whole(value["denominator"]))
+        return weights if kind == "weights" else Continued(weights)
     if kind == "exponents":
         return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))
     if kind != "noise-then-map":
@@ -364,10 +382,10 @@ class Special:
 
 
 LOSS_NAMES = ("epsilon", "alpha", "delta", "rho")
-FORM_NAMES = ("form", "weights", "denominator", "odds", "powers", "noise", "clamp", "map")
+FORM_NAMES = ("form", "weights", "denominator", "odds", "powers", "noise", "clamp", "map", "first", "top")
 SPECIALS: dict[Any, Special] = {
     Loss: Special(loss_json, loss_of_json, (Pure, Approximate, Concentrated), LOSS_NAMES),
-    Form: Special(form_json, form_of_json, (Weights, Exponents, NoiseThenMap), FORM_NAMES),
+    Form: Special(form_json, form_of_json, (Weights, Continued, Exponents, NoiseThenMap, EdgeThenNoise), FORM_NAMES),
     Kept: Special(kept_json, kept_of, (Total, Margin, SumWhere, Sums)),
     What: Special(what_json, what_of, (Cells,)),
     Asked: Special(asked_json, asked_of, (Asked,)),

@@ -29,7 +29,7 @@ FORM_SCHEMA = {
         {
             "type": "object",
             "properties": {
-                "form": {"enum": ["weights", "exponents", "noise-then-map"]},
+                "form": {"enum": ["weights", "continued", "exponents", "noise-then-map", "edge-then-noise"]},
                 "weights": {"type": "array", "items": {"type": "array", "items": EXACT}},
                 "denominator": EXACT,
             },
@@ -51,6 +51,11 @@ FORM_SCHEMA = {
                 "map": {"type": ["object", "null"]},
             },
             "required": ["form", "noise", "clamp", "map"],
+        },
+        {
+            "type": "object",
+            "properties": {"first": {"type": "integer"}, "top": {"type": ["integer", "null"]}},
+            "required": ["form", "first", "weights", "denominator", "noise", "top"],
         },
     ]
 }

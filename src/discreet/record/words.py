@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.numbers import Epsilon, decimal_above
-from discreet.privacy.values import Concentrated, Guarantee, Neighbours, Pure, Remark
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Pure, Remark
 
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
@@ -53,6 +53,11 @@ REMARKS = {
     "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
+    "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
+    "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
+    "zeros-stay": "A count of 0 is always published as 0, so any other number shows for certain that somebody is "
+    "counted there. No epsilon covers that: where one person is, it happens with a chance of {delta}, and delta is at "
+    "least that.",
     "counts-may-be-negative": "Counts may be negative: nothing was cut off, so that sums stay unbiased.",
     "counts-may-be-negative-cut": "Counts may be negative: nothing was cut off after the noise, so that sums of counts "
     "treated so stay unbiased.",
@@ -93,6 +98,9 @@ STEPS = {
     # of a plan
     "leave-uncut": "Leave counts without an upper limit.",
     "cut-at": "Treat counts above {limit} as {limit}.",
+    "cut-by-size": "Treat counts above the size of their group, in the public column '{column}', as that size.",
+    "draw-by-size": "Spend {price} on the counts: mechanism {mechanism}, one for each of {sizes} size(s), row by row.",
+    "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
@@ -154,6 +162,15 @@ STEPS = {
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "drawn-by-size": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the size of "
+    "its group: one for each of {sizes} size(s), in the public column '{column}'. None is above the size of its group.",
+    "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
+    "zero, so that counts below {support} come out too large on average; all others are right on average.",
+    "near-zero-never": "No count is off by more than {support}, and every count is right on average.",
+    "near-zero-unbiased": "No count is off by more than {support}, and every count but 0 is right on average; how "
+    "often a count below {support} is published as it is depends on the count.",
+    "near-zero-both": "No count is off by more than {support}, every count but 0 is right on average, and all are "
+    "published as they are equally often.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
@@ -268,8 +285,9 @@ def guarantee(promise: Guarantee) -> str:
 def core(promise: Guarantee) -> str:
     """The promise in one sentence."""
     said, loss = unit(promise.unit), promise.loss
+    delta = loss.delta_in_words if isinstance(loss, Approximate) else "0"
     factor = "" if loss.epsilon is None else decimal_above(loss.epsilon.bounds()[1], 4)
-    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=decimal_above(loss.delta, 15), parameters=loss)
+    return PROMISES[loss.kind].format(unit=said, factor=factor, delta=delta, parameters=loss)
 
 
 def unit(at: Neighbours) -> str:

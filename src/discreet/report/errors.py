@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, Mechanism, NoiseThenMap
+from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
@@ -25,13 +25,38 @@ class Errors:
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     """By true count where there is a largest one; averaged over the published distribution where there is one."""
     form, top = mechanism.form, mechanism.max_count
+    if isinstance(form, Continued):
+        return Errors(np.arange(form.last + 1.0), _absolute(form.matrix()), None)
     if isinstance(form, NoiseThenMap) and (top is None or form.range != (0, top) or top + 1 > LARGEST_MATRIX):
         return _noise_alone(form.noise)
-    assert top is not None
-    counts = np.arange(top + 1.0)
-    absolute = (np.abs(counts[None, :] - counts[:, None]) * mechanism.matrix()).sum(axis=1)
+    if isinstance(form, EdgeThenNoise):
+        top = form.beyond if top is None else top  # beyond it all counts are alike
+        matrix = form.transition(top + 1)
+    else:
+        assert top is not None
+        matrix = mechanism.matrix()
+    counts, absolute = np.arange(top + 1.0), _absolute(matrix)
     weights = shares if shares is not None and len(shares) == len(counts) else None
     return Errors(counts, absolute, float(np.average(absolute, weights=weights)))
+
+
+def _absolute(matrix: Floats) -> Floats:
+    true, seen = (np.arange(float(size)) for size in matrix.shape)
+    errors: Floats = (np.abs(seen[None, :] - true[:, None]) * matrix).sum(axis=1)
+    return errors
+
+
+def averaged_continued(form: Continued, published: Integers) -> Errors:
+    """The same where larger counts go on with one noise: from some count on, and some published one, all are alike."""
+    from discreet.distribution.evidence import shares_behind
+
+    down, up = form.reach
+    same = form.last + up + 1  # what is published from here on comes from counts with the noise of the last row
+    rows = form.upto(same + down).matrix()
+    absolute = _absolute(rows)
+    folded = np.column_stack([rows[:, :same], rows[:, same:].sum(axis=1)])
+    shares = shares_behind(np.bincount(np.minimum(published, same), minlength=same + 1), folded)
+    return replace(errors_of(Mechanism("", form)), typical=float(shares @ absolute))
 
 
 def averaged(

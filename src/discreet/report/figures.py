@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from discreet.report.errors import Errors
 INK, FILL = "#1b3a4b", "#7fb7be"
 SHOWN = 0.98  # of all rows: beyond, nothing can be seen
 MOST_BARS = 200  # beyond, an outline: thousands of bars take minutes to draw and cannot be told apart
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # what matplotlib says of powers of ten is no comment of our grammar
 MOST_POINTS = 1000  # of the outline: neighbouring counts are averaged
 
 
@@ -43,6 +46,15 @@ def error_svg(errors: Errors | None) -> str | None:
     axes.set_xlabel("true count")
     axes.set_ylabel("expected error")
     return _svg(figure)
+
+
+def curve_svg(points: Sequence[tuple[Any, Any]]) -> str:
+    """delta by epsilon."""
+    from discreet.plot import privacy_curve
+
+    figure, axes = _figure()
+    privacy_curve(points, axes)
+    return COMMENT.sub("", _svg(figure))
 
 
 def _figure() -> tuple[Any, Any]:

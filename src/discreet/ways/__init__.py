@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
+from discreet.numbers import exact
 from discreet.options import Option, known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
@@ -54,12 +55,13 @@ PRIVACY = ("epsilon", "alpha", "rho", "delta")  # what stands beside the options
 @cache
 def ways_by_keyword() -> tuple[type[WaySpec], ...]:
     """The ways that keywords can mean."""
+    from discreet.ways.by_size.spec import BySize
     from discreet.ways.keep_distribution.spec import KeepDistribution
     from discreet.ways.keep_sums.spec import KeepSums
     from discreet.ways.measure.spec import Measure
     from discreet.ways.row_by_row.spec import RowByRow
 
-    return KeepDistribution, RowByRow, KeepSums, Measure
+    return KeepDistribution, RowByRow, KeepSums, Measure, BySize
 
 
 @cache
@@ -87,15 +89,28 @@ def spec_of(options: Mapping[str, Any]) -> WaySpec:
 def way_meant(options: Mapping[str, Any]) -> type[WaySpec]:
     """What is measured goes before what is kept, that before how rows are drawn; a mechanism that only knows rows goes
     before the distribution."""
-    keep_distribution, row_by_row, keep_sums, measure = ways_by_keyword()
+    keep_distribution, row_by_row, keep_sums, measure, by_size = ways_by_keyword()
     mechanism = options.get("mechanism")
     if _named(options.get("measure")):
         return measure
     if _named(options.get("keep")) or _named(options.get("inequalities")):
         return keep_sums
+    if _names_a_column(options.get("max_count")):
+        return by_size
     if mechanism is None or (isinstance(mechanism, str) and not row_by_row.knows(mechanism)):
         return keep_distribution
     return row_by_row
+
+
+def _names_a_column(value: Any) -> bool:
+    """Whether it is a word, and neither a number nor 'auto'."""
+    if not isinstance(value, str) or value == "auto":
+        return False
+    try:
+        exact(value)
+    except BadInput:
+        return True
+    return False
 
 
 def _named(value: Any) -> bool:
@@ -123,6 +138,9 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
     if "keep-sums" in keywords()[name]:
         return BadInput(f"{name} was asked for without keep", "it belongs to kept sums", f"Drop {name}, or give keep")
     which = options.get("mechanism")
+    if meant.name == "by-size":
+        found = f"the column {options['max_count']!r} gives every group its own size"
+        return BadInput(f"{name} was asked for with groups of their own sizes", found, f"Drop {name}")
     return BadInput(
         f"{name} was asked for with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
         "it draws every row by itself and keeps no distribution",
@@ -161,7 +179,8 @@ class Planned(Protocol):
         """Each step and its price, as codes with numbers."""
 
     # Two more, for the ledger; a plan that lacks them is charged as if nothing good were known of it.
-    # apart: whether what is measured of one row does not depend on other rows, so that squared lengths add up.
+    # apart: whether no answer is pushed the same way by what a person leaves and by what a person comes to, as where
+    # rows are measured one by one or added up: then squared lengths add up.
     # law: the name of the mechanism, or of the law of its noise.
 
 
@@ -230,6 +249,7 @@ PACKAGES = {
     "row-by-row": "discreet.ways.row_by_row",
     "keep-sums": "discreet.ways.keep_sums",
     "measure": "discreet.ways.measure",
+    "by-size": "discreet.ways.by_size",
 }
 
 

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence import follow
 from discreet.distribution.refine import refine
 from discreet.laws import NoiseLaw
 from discreet.privacy.values import loss_of
@@ -102,7 +101,7 @@ def fitted(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     post = noisy.fitted()
 
     def errors(method: Method, lam: float | None) -> BothErrors:
-        found = follow(post, noisy.plain, lam, spec.top)
+        found = noisy.followed(post, lam, spec.top)
         bins = np.diff(found.upto, prepend=0)
         counts = rank_rows(drawn.rows, bins, drawn.public_seed, beyond=spec.cut is None)
         return setting.errors(method, counts, found.count_error)

@@ -1,5 +1,5 @@
 """The tables of the study. Those held out were named before any of them was looked at, and chose nothing; of the last
-three the shapes, but not these draws, had shown a fault before."""
+four the shapes, but not these draws, had shown a fault before."""
 
 from __future__ import annotations
 
@@ -104,6 +104,7 @@ def _extreme() -> tuple[StudyTable, ...]:
         StudyTable("all-zero", np.zeros(500, dtype=np.int64), 10, "zero in every row"),
         StudyTable("all-equal", np.full(300, 7), 20, "seven in every row"),
         StudyTable("eight-rows", np.array([0, 0, 1, 2, 3, 7, 12, 30]), 50, "0, 0, 1, 2, 3, 7, 12 and 30"),
+        StudyTable("coin", _rng("coin").binomial(1, 0.5, 2000), 1, "one in every other row, otherwise zero"),
         StudyTable("enormous", np.append(poisson, 20_000), 20, "500 rows Poisson 3, and one row of 20,000"),
     )
 
@@ -122,6 +123,7 @@ def _held_out(data: Path | None) -> tuple[StudyTable, ...]:
         ),
         StudyTable("wide-few", _rng("wide-few").integers(0, 1000, 30), 1000, "the same, 30 rows", True),
         StudyTable("long", _long(), 500, "the floor of a lognormal (3, 1.2), 500 rows", True),
+        StudyTable("thirds", 3 * _rng("thirds").poisson(4, 1000), 40, "three times a Poisson 4, 1,000 rows", True),
     )
 
 

@@ -17,6 +17,7 @@ STANDARD_ERRORS = 2  # beyond which a difference is not put down to chance
 SAME = 1.01  # of an error: less than a hundredth more is no difference to anybody
 NEAR_ORACLE = 1.03  # of the error of who knows the true distribution
 PROMISE = 0.10  # of the measured error: how far the one in the record may be off
+TWENTIETH = 0.05  # of a count: by so much it may be off where next to nothing is left of the error
 BETTER, LOWER = 0.7, 0.8  # shares of the cells that are to be better than plain noise, and than version 0.1
 SMALL_BUDGET = 1.0  # epsilon; above it plain noise is hard to improve on
 MANY_ROWS, ENOUGH_ROWS = 1000, 100  # for the oracle, whose knowledge is worth most in small tables; for the promise
@@ -147,8 +148,11 @@ def verdicts(cells: Sequence[Judged]) -> tuple[Verdict, ...]:
             cells, "distribution against version 0.1: W1 not above", "distribution", "version 0.1", (DISTRIBUTION,)
         ),
         promise(cells, "balance"),
+        promise(cells, "balance", TWENTIETH),
         promise(cells, "counts"),
+        promise(cells, "counts", TWENTIETH),
         promise(cells, "distribution"),
+        promise(cells, "distribution", TWENTIETH),
     )  # fmt: skip
 
 
@@ -200,18 +204,20 @@ def near_oracle(cells: Sequence[Judged], method: Method, oracle: Method) -> Verd
     return not_above(asked, name, method, oracle, (COUNT,), NEAR_ORACLE)
 
 
-def promise(cells: Sequence[Judged], method: Method) -> Verdict:
-    """The count error in the record is the measured one, on average."""
+def promise(cells: Sequence[Judged], method: Method, least: float = 0.0) -> Verdict:
+    """The count error in the record is the measured one, on average; or no more than `least` counts from it."""
     asked = [one for one in cells if one.table.rows >= ENOUGH_ROWS and one.has(method)]
-    found = (_broken(one, method) for one in asked)
-    name = f"{method}: the count error in the record within {PROMISE:.0%} of the measured one"
+    found = (_broken(one, method, least) for one in asked)
+    within = f"{PROMISE:.0%} or {least} of a count" if least else f"{PROMISE:.0%}"
+    name = f"{method}: the count error in the record within {within} of the measured one"
     return Verdict(name, len(asked), tuple(one for one in found if one is not None))
 
 
-def _broken(one: Judged, method: Method) -> Finding | None:
+def _broken(one: Judged, method: Method, least: float) -> Finding | None:
     run = one.run(method)
     promised, measured = np.array(run.promised), np.array(run.count)
-    over, under = (estimate(sign * promised - (sign + PROMISE) * measured) for sign in (1, -1))
+    allowed = np.maximum(PROMISE * measured, least)
+    over, under = (estimate(sign * (promised - measured) - allowed) for sign in (1, -1))
     if over.mean <= 0 and under.mean <= 0:
         return None
     worst = max(over, under, key=lambda side: side.mean)

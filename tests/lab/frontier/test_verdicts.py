@@ -13,6 +13,7 @@ from discreet_lab.frontier.runs import Run, StudyCell
 from discreet_lab.frontier.tables import StudyTable
 from discreet_lab.frontier.verdicts import (
     BOTH,
+    TWENTIETH,
     Judged,
     Verdict,
     held_out,
@@ -106,6 +107,14 @@ def test_a_promise_is_kept_or_broken(promised: float, holds: bool) -> None:
     made = run(StudyCell("a", "1", True), "balance", 1.0, 0.3, 0.01)
     kept = Run(made.cell, "balance", 0, made.count, made.distribution, (promised,) * 10, 0.1, "code")
     assert promise(judged([kept], [table("a")]), "balance").holds == holds
+
+
+@pytest.mark.parametrize("promised, holds", [(0.002, True), (0.049, True), (0.07, False)])
+def test_where_nothing_is_left_of_the_error_a_promise_is_judged_by_its_size(promised: float, holds: bool) -> None:
+    made = run(StudyCell("a", "1", True), "balance", 0.001, 0.001)
+    kept = Run(made.cell, "balance", 0, made.count, made.distribution, (promised,) * 10, 0.1, "code")
+    cells_of_it = judged([kept], [table("a")])
+    assert promise(cells_of_it, "balance", TWENTIETH).holds == holds and not promise(cells_of_it, "balance").holds
 
 
 def test_small_tables_and_large_budgets_are_not_held_to_the_oracle() -> None:

@@ -98,14 +98,14 @@ def blur(edges: Integers, seen: Integers, noise: NoiseLaw) -> Floats:
     Cells to the right of I are counted from the right, so that small chances are exact on either side.
     """
     start, end, border = edges[:-1, None], edges[1:, None], seen[None, 1:-1]
-    below = (_expected_excess(border - start, noise) - _expected_excess(border - end, noise)) / (end - start)
-    above = (_expected_excess(end - border, noise) - _expected_excess(start - border, noise)) / (end - start)
+    below = (expected_excess(border - start, noise) - expected_excess(border - end, noise)) / (end - start)
+    above = (expected_excess(end - border, noise) - expected_excess(start - border, noise)) / (end - start)
     from_left = np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))))
     from_right = -np.diff(np.pad(above, ((0, 0), (1, 1)), constant_values=((0, 0), (1, 0))))
     return np.maximum(np.where(seen[None, :-1] >= end, from_right, from_left), TINY)
 
 
-def _expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
+def expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     """E max(0, k - X) for a noise X; by symmetry max(0, k) + E max(0, X - |k|)."""
     distance: Integers = np.abs(k)
     positive: Floats = np.maximum(k, 0).astype(float)

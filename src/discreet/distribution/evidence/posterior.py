@@ -6,7 +6,8 @@ follows the posterior of every row, and of the number F_l of rows with a count o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,12 +15,14 @@ from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import MOST_CELLS, TINY, blur, cell_edges, seen_edges, spread_out, width_of
 from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
 from discreet.distribution.evidence.heaps import GUESSES, NoisyValues
+from discreet.distribution.evidence.integrate import NARROW, laws_of
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
 from discreet.laws import NoiseLaw
 
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
+CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
 UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
@@ -32,6 +35,10 @@ class Posterior:
     spread: Floats  # the standard deviation of F_l
     rows: Rows = field(repr=False)
     total: int
+    ends: Integers  # the last counts of the cells
+    together: Floats  # the correlations of F there
+    cramped: bool = False  # whether counts were cut to a range that is hardly wider than the noise
+    against: float = math.inf  # nats by which the noisy counts speak against having themselves the rows' distribution
 
     @property
     def distribution(self) -> Floats:
@@ -57,9 +64,17 @@ def posterior(
     prior = prior_of(edges, width_of(noise), cut)
     told = NoisyValues(rows, low, noise).roundings if measured is None else lambda _: GUESSES
     fits = explanations(seen, prior, np.add.reduceat(folded, edges[:-1]), cut, told)
-    shares, mean, variance = _averaged(edges, fits)
+    shares, mean, covariance, own = _averaged(edges, fits)
     each = rows_of(shares, rows, low, noise)
-    return _of_these_rows(each, shares, mean, variance, edges, measured is None)
+    found = _of_these_rows(each, shares, mean, covariance, own, edges, measured is None)
+    found = replace(found, cramped=cut and largest <= CRAMPED * width_of(noise))
+    return found if measured is not None or largest > NARROW else replace(found, against=_against(seen, folded, fits))
+
+
+def _against(seen: Seen, noisy: Floats, fits: list[Fit]) -> float:
+    """By how much the likeliest law is likelier than that of the noisy counts as they are; over few counts."""
+    best = max(one.inside.log_likelihood(one.log_density) for one in fits)
+    return best - seen.log_likelihood(np.log(noisy / noisy.sum() + TINY))
 
 
 def shares_behind(
@@ -96,46 +111,66 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
     return np.diff(upto)
 
 
-def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
-    """The distribution of every count; the mean and the variance of F at the ends of the cells."""
+def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats, Floats]:
+    """The distribution of every count; of F at the ends of the cells the mean, the covariance beyond that of rows whose
+    law is known, and that of such rows."""
     evidence = np.array([one.evidence for one in fits])
-    weights = np.exp(evidence - evidence.max())
+    weights, size = np.exp(evidence - evidence.max()), len(edges) - 1
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])
-    means, variances = np.zeros((2, len(fits), len(edges) - 1))
+    means, covariances = np.zeros((len(fits), size)), np.zeros((2, size, size))
     for k, one in enumerate(fits):
-        inside = one.inside
-        law, noisy, expected = inside.expectation(one.log_density)
+        narrow = edges[-1] <= NARROW + 1 and one.seen.measured is None
+        law, mean, *given = (_over_all_laws if narrow else _given)(one.inside, one)
         shares += weights[k] * spread_out(one.log_density, law, one.cells, edges)
-        mean, variance = _given(inside, one, law, noisy, expected)
-        upto = np.searchsorted(one.cells, np.arange(len(edges) - 1), side="right")
-        means[k], variances[k] = np.append(0.0, mean)[upto], np.append(0.0, variance)[upto]
+        upto = np.searchsorted(one.cells, np.arange(size), side="right")
+        means[k] = np.append(0.0, mean)[upto]
+        for sum_of, part in zip(covariances, given):
+            sum_of += weights[k] * np.pad(part, ((1, 0), (1, 0)))[np.ix_(upto, upto)]
     centre = weights @ means
-    spread = weights @ (variances + (means - centre) ** 2)
+    apart = (means - centre) * np.sqrt(weights)[:, None]
     unforeseen = UNFORESEEN / len(shares)
-    return (1 - UNFORESEEN) * shares + unforeseen, centre, np.maximum(spread, 0)
+    return (1 - UNFORESEEN) * shares + unforeseen, centre, covariances[0] + apart.T @ apart, covariances[1]
 
 
-def _given(seen: Seen, one: Fit, law: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """F at the ends of cells under one fit: its mean, and its variance beyond that of rows whose law is known."""
-    covariance, mean, own = seen.covariance(law, noisy, expected), np.cumsum(expected), 0.0
+def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
+    """The law to be expected; of F at the ends of cells the mean and both covariances, over all laws."""
+    laws, chance = laws_of(one)
+    law, expected = laws @ chance, laws * (seen.blur @ (seen.rows / (laws.T @ seen.blur)).T)
+    mean, own = np.cumsum(expected @ chance), seen.covariance(law, law @ seen.blur, expected @ chance)
+    apart = (np.cumsum(expected, axis=0) - mean[:, None]) * np.sqrt(chance)
+    return law, mean, apart @ apart.T, own.cumsum(axis=0).cumsum(axis=1)
+
+
+def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
+    """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
+    law, noisy, expected = seen.expectation(one.log_density)
+    covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
     slopes = np.cumsum(covariance, axis=0)
+    own = np.cumsum(slopes, axis=1)
+    unknown = np.zeros_like(own)
     if seen.measured is not None:
         residual, spread, measured = seen.stage_one(law, noisy, expected)
         cross = np.cumsum(measured, axis=1)
         gain = np.linalg.solve(spread, cross).T
-        own = np.diag(np.cumsum(slopes, axis=1)) - (gain * cross.T).sum(axis=1)
+        unknown, own = own - gain @ cross, unknown
         mean, slopes = mean + gain @ residual, slopes - gain @ measured
     slopes = slopes @ one.basis
-    return mean, (np.linalg.solve(one.precision, slopes.T).T * slopes).sum(axis=1) + own
+    return law, mean, slopes @ np.linalg.solve(one.precision, slopes.T) + unknown, own
 
 
 def _of_these_rows(
-    each: Rows, shares: Floats, mean: Floats, variance: Floats, edges: Integers, unmeasured: bool
+    each: Rows, shares: Floats, mean: Floats, covariance: Floats, own: Floats, edges: Integers, unmeasured: bool
 ) -> Posterior:
     """At every count: by the rows themselves, moved to where a measurement puts the ends of the cells."""
     counts, ends, total = np.arange(len(shares)), edges[1:] - 1, float(each.upto[-1])
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
-    spread = np.interp(counts, ends, variance) + (each.own if unmeasured else 0.0)
+    beyond = np.interp(counts, ends, np.maximum(np.diag(covariance), 0))
+    spread = np.maximum(np.sqrt(beyond + (each.own if unmeasured else 0.0)), LEAST_SPREAD)
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
     rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end
-    return Posterior(shares, rising, np.maximum(np.sqrt(spread), LEAST_SPREAD), each, round(total))
+    return Posterior(shares, rising, spread, each, round(total), ends, _correlations(covariance + own))
+
+
+def _correlations(covariance: Floats) -> Floats:
+    spread = np.sqrt(np.maximum(np.diag(covariance), LEAST_SPREAD**2))
+    return np.asarray(covariance / np.outer(spread, spread), dtype=float)

@@ -16,6 +16,9 @@ from discreet.arrays import Floats, Integers
 
 FREE = 5.0  # standard deviation of a logarithm that may be anything: a factor of e^5 either way
 STEEP = 10.0  # the slope over the whole range may be twice that
+# but over few counts such laws are nearly all on one of them, which noisy counts that say little would be taken for:
+SLOPE = 0.5  # half the standard deviation of the slope from one count to the next, at most
+LEAST_FREE = 1.0  # standard deviation of a logarithm over next to no counts; by half the slope more with each
 UNSEEN = 1e-4  # variance of a logarithm, 1% either way, below which a wave of the curve is left out
 
 
@@ -38,9 +41,10 @@ def prior_of(edges: Integers, unit: float, cut: bool) -> Prior:
     middle, widths = (edges[:-1] + edges[1:] - 1) / 2, np.diff(edges)
     last = max(1.0, float(middle[-1]))
     place, log_place = middle / last, np.log1p(middle / unit) / np.log1p(last / unit)
-    trends = [np.full(len(place), FREE), STEEP * (2 * place - 1), FREE * (2 * log_place - 1), FREE * _at(place, 0)]
+    steep, free = min(STEEP, SLOPE * last), min(FREE, LEAST_FREE + SLOPE / 2 * last)
+    trends = [np.full(len(place), FREE), steep * (2 * place - 1), free * (2 * log_place - 1), free * _at(place, 0)]
     if cut:
-        trends.append(FREE * _at(place, -1))
+        trends.append(free * _at(place, -1))
     curves = (_waves(_integrated_wiener(place)), _waves(_integrated_wiener(log_place)))
     return Prior(edges, np.column_stack(trends), curves, np.diag(1 / np.sqrt(widths)))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import spread_out
-from discreet.distribution.evidence.fit import Fit, Seen, fit, regressed
+from discreet.distribution.evidence.fit import ENOUGH_GAIN, Fit, Seen, fit, regressed
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
 from discreet.distribution.evidence.prior import FREE, Prior
 
@@ -29,6 +29,7 @@ COARSE = 8  # places where an end is looked for at first
 ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
 ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
+ENOUGH_MEASURED = 1e-5  # nats still to be gained beside a stage one, where the last steps to the top are small ones
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 
 Told = Callable[[Floats], tuple[Rounding, ...]]  # from a smooth law of counts to the roundings worth trying
@@ -97,7 +98,8 @@ def _with(one: Fit, columns: Floats) -> Fit:
 
 
 def _polished(one: Fit) -> Fit:
-    return replace(fit(one.seen, one.cells, one.basis, one.weights), price=one.price)
+    enough = ENOUGH_GAIN if one.seen.measured is None else ENOUGH_MEASURED
+    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough), price=one.price)
 
 
 def _smooth(seen: Seen, prior: Prior, histogram: Floats, price: float = 0.0) -> Iterator[Curved]:

@@ -26,6 +26,10 @@ TOO_SURE, PLAIN_TOO_SURE = 6.0, 2.5  # in a followed table, and in the noisy cou
 # and the gain of the first over the second, in the error of counts and in W1, is overestimated by this over them:
 MARGINS = np.array([5.0, 40.0])
 LARGEST_MARGIN = 0.25  # of either error, in tables of few rows
+# The noisy counts as they are may be near the distribution by luck: so they are where most counts are at the ends of a
+# range hardly wider than the noise. The less sure a gain in W1 is, the nearer to them the published counts remain:
+SURE, SURE_IF_CRAMPED = 1.25, 2.5  # standard deviations that it must have; in such a range W1 was worse with less
+PLAUSIBLE = 3.0  # nats: over few counts nobody leaves the noisy ones unless they are 20 times less likely to be right
 # Where so few rows are in doubt that a number of rows is far from normal, their distance is worked out row by row:
 FEW, FARTHEST_FEW = 2.0, 6.0  # rows: its standard deviation, and its mean, at most
 NODES = 12  # so that 24 rows, six standard deviations beyond that mean, are told exactly
@@ -67,16 +71,54 @@ def _followed(post: Posterior, upto: Integers, lam: float | None) -> Followed:
 
 def _neither_worse(post: Posterior, plain: Integers, last: int) -> Followed:
     """Better in both by a margin, or the noisy counts as they are."""
-    if post.total < FEWEST_ROWS:
+    if post.total < FEWEST_ROWS or post.against < PLAUSIBLE:
         return unchanged(post, plain)
     allowed = expected_errors(post, plain) * (1 - np.minimum(MARGINS / post.total, LARGEST_MARGIN))
     lam, upto = 1.0, _thresholds(post, 1.0, plain, last)
     worse = np.flatnonzero(expected_errors(post, upto) > allowed)
     if len(worse):
         lam, upto = _drawn_back(post, plain, last, int(worse[0]), float(allowed[worse[0]]))
+    upto = _as_far_as_sure(post, plain, upto)
     if (expected_errors(post, upto) <= allowed).all():
         return _followed(post, upto, lam)
     return unchanged(post, plain)
+
+
+def _as_far_as_sure(post: Posterior, plain: Integers, upto: Integers) -> Integers:
+    """That table, or as far on the way to it as W1 is surely lower than with the noisy counts."""
+    low, high = 0.0, 1.0
+    if _surely_nearer(post, upto, plain):
+        return upto
+    for _ in range(HALVINGS):
+        part = (low + high) / 2
+        low, high = (part, high) if _surely_nearer(post, _between(plain, upto, part), plain) else (low, part)
+    return _between(plain, upto, low)
+
+
+def _surely_nearer(post: Posterior, upto: Integers, plain: Integers) -> bool:
+    """Whether W1 is lower than with the noisy counts for nearly every distribution that may be behind them.
+
+    |G - F| - |P - F| rises or falls with F by 2 wherever F is between G and P, and is constant elsewhere: it varies as
+    twice F does, cut to that interval. What F_l and F_k have in common is taken for what their gains have.
+    """
+    gain = float(np.subtract(*(expected_errors(post, table)[1] for table in (plain, upto)))) * post.total
+    low, high = np.minimum(upto, plain)[:-1], np.maximum(upto, plain)[:-1]
+    each = 2 * np.sign(plain - upto)[:-1] * _cut_spread(post.mean[:-1], post.spread[:-1], low, high)
+    cells = np.bincount(np.searchsorted(post.ends, np.arange(len(each))), weights=each, minlength=len(post.ends))
+    sure = SURE_IF_CRAMPED if post.cramped else SURE
+    return gain >= sure * math.sqrt(max(0.0, float(cells @ post.together @ cells)))
+
+
+def _cut_spread(mean: Floats, spread: Floats, low: Integers, high: Integers) -> Floats:
+    """The standard deviation of a normal number that is cut to low..high."""
+    from scipy.special import ndtr
+
+    below, above = (low - mean) / spread, (high - mean) / spread
+    at_low, at_high = (np.exp(-(end**2) / 2) / math.sqrt(2 * math.pi) for end in (below, above))
+    under, over = ndtr(below), ndtr(-above)
+    first = below * under + above * over + at_low - at_high
+    second = below**2 * under + above**2 * over + (1 - under - over) + below * at_low - above * at_high
+    return np.asarray(spread * np.sqrt(np.maximum(second - first**2, 0.0)), dtype=float)
 
 
 def _drawn_back(post: Posterior, plain: Integers, last: int, which: int, allowed: float) -> tuple[float, Integers]:

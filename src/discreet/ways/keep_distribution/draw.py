@@ -10,7 +10,7 @@ from discreet.arrays import Integers
 from discreet.distribution.borders import ask
 from discreet.distribution.privatizer import estimated, measure, noise_for
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import pure_only
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
@@ -46,6 +46,7 @@ def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
         return replace(measured, rows=plan.noise.add(treated, bits))
     mechanism = _construct(plan, first)
     form = mechanism.form
+    assert not isinstance(form, EdgeThenNoise), "no constructor makes one"
     rows = form.noise.add(treated, bits) if isinstance(form, NoiseThenMap) else draw_rows(form, treated, bits)
     return replace(measured, rows=rows, mechanism=mechanism)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import Followed, Posterior, follow, posterior
-from discreet.distribution.evidence.cells import reach_of
+from discreet.distribution.evidence.cells import expected_excess, reach_of
 from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
 from discreet.threads import one_thread
 from discreet.ways.keep_distribution.facts import DECIMALS, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
+
+WELL_TOLD = 0.05  # of an error: a twentieth of it, as its standard deviation, leaves a promise within a tenth
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,21 @@ class Noisy:
         """How many rows have a noisy value of at most 0, 1, ..., cut to the range."""
         return np.cumsum(np.bincount(np.clip(self.rows, 0, self.largest), minlength=self.largest + 1))
 
+    def followed(self, post: Posterior, lam: float | None, top: int | None) -> Followed:
+        """The rows that err least, by the posterior of every row."""
+        found = follow(post, self.plain, lam, top)
+        return found if found.lam is not None else replace(found, count_error=self.plain_error(found.count_error))
+
+    def plain_error(self, expected: float) -> float:
+        """The error of the noisy counts as they are, cut to the range; `expected` by their posterior.
+
+        It is that of the noise, less what cutting took from it: right on average for any counts, however few. Where so
+        much was cut that this tells little of these rows, their posterior tells more.
+        """
+        cut = np.abs(self.rows - np.clip(self.rows, 0, self.cut))
+        own = 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - float(cut.mean())
+        return own if float(cut.std()) <= WELL_TOLD * own * math.sqrt(len(cut)) else expected
+
 
 @dataclass(frozen=True, eq=False)
 class LeastError:
@@ -66,7 +83,7 @@ def least_error(noisy: Noisy, lam: float | None, top: int | None) -> LeastError:
     if too_wide(noisy.noise):
         return as_they_are(noisy)
     post = noisy.fitted()
-    return LeastError(np.round(post.distribution, DECIMALS), follow(post, noisy.plain, lam, top))
+    return LeastError(np.round(post.distribution, DECIMALS), noisy.followed(post, lam, top))
 
 
 def as_they_are(noisy: Noisy) -> LeastError:

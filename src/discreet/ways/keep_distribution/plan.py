@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.distribution.privatizer import noise_for
-from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split
+from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split, sparse
 from discreet.laws import NoiseLaw, law_named
+from discreet.mechanism import Form, NoiseThenMap
 from discreet.privacy.convert import rho_for
 from discreet.privacy.values import (
     Approximate,
@@ -65,6 +66,11 @@ class DistributionPlan:
         return self.spec.mechanism
 
     @property
+    def laws(self) -> tuple[Form, ...]:
+        """What a count goes through, where nothing else is measured of it."""
+        return (NoiseThenMap(self.noise),) if self.noise is not None and self.distribution is None else ()
+
+    @property
     def steps(self) -> tuple[Remark, ...]:
         return tuple(_steps(self))
 
@@ -110,8 +116,9 @@ def _split(spec: KeepDistribution, followed: Fraction, epsilon: float, rows: int
     """The share of the distribution: as asked for, or the one chosen by the study."""
     if spec.split is not None:
         return checked_split(spec.split, spec.refined)
-    follows = spec.aim == "distribution" and not spec.signed
-    return followed if follows else balanced_split(epsilon, rows, None if spec.signed else spec.top)
+    if spec.aim == "distribution" and not spec.signed:
+        return Fraction(0) if spec.refined and sparse(rows, spec.top) else followed
+    return balanced_split(epsilon, rows, None if spec.signed else spec.top)
 
 
 def _steps(plan: DistributionPlan) -> Iterator[Remark]:

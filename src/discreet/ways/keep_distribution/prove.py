@@ -12,7 +12,7 @@ from discreet.certify.prove import proof_of
 from discreet.distribution.privatizer import exact_privatizers, pays_for, privatizer
 from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Mechanism, NoiseThenMap, form_parameters
+from discreet.mechanism import Continued, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
 from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, grade_of, rho_of
 from discreet.record.release import Publication
@@ -109,7 +109,8 @@ def _form_fits(facts: KeptDistribution) -> bool:
     """Noise is mapped by rank, or left as it is; a constructed mechanism draws every row by itself."""
     mechanism, form, bins = facts.mechanism, facts.mechanism.form, facts.distribution.histogram
     if mechanism.constructed:
-        return isinstance(form, NoiseThenMap) == (mechanism.name == "unfixed") and bins is None
+        noisy = isinstance(form, NoiseThenMap) == (mechanism.name == "unfixed")
+        return noisy and bins is None and not isinstance(form, Continued)
     if not isinstance(form, NoiseThenMap):
         return False
     if mechanism.name == SIGNED:

@@ -9,10 +9,11 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.distribution.borders import Adaptive, fits
 from discreet.distribution.privatizer import estimated
+from discreet.distribution.projections import integer_bins
 from discreet.mechanism import NoiseThenMap, possible_outputs
 from discreet.public_map import LARGEST_RANGE, MAP_BITS, PublicMap, map_each, monotone_map, rank_rows
 from discreet.record.release import Publication
-from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text
+from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text, too_wide
 from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
@@ -101,7 +102,7 @@ def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
     if consistent and bins is not None and not _close(published.distribution, bins / bins.sum()):
         return ["The published distribution is not the one of the published histogram."]
     if rows is None:
-        return []
+        return _stage_one_rows(publication)
     found = _found(publication, rows, aim)
     problems = [] if consistent or _close(published.distribution, found.distribution) else [NOT_THE_DISTRIBUTION]
     if bins is not None:
@@ -112,6 +113,19 @@ def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
     if aim is not None and not _same_aim(aim, found):
         problems.append("The weight of the distribution, or an expected error, is not the one that is found again.")
     return problems
+
+
+def _stage_one_rows(publication: Publication[KeptDistribution]) -> list[str]:
+    """Where noisy rows are not published: what was not refined has as many rows for each count as stage one says."""
+    facts, rows = publication.record.facts, len(publication.counts)
+    mechanism, bins = facts.mechanism, facts.distribution.histogram
+    if mechanism.refined or bins is None or mechanism.noise is None or too_wide(mechanism.noise):
+        return []
+    said = integer_bins(_stage_one(facts.distribution, rows, publication.record.schema.max_count), rows)
+    last = min(len(said), len(bins)) - 1  # beyond, rows are where their noise left them
+    apart = np.abs(np.cumsum(bins)[:last] - np.cumsum(said)[:last]).sum()
+    right = apart <= 1 + ROWS_APART * rows
+    return [] if right else ["The published histogram does not follow from the measured distribution."]
 
 
 def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> LeastError:

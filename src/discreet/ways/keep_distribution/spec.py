@@ -29,9 +29,9 @@ LARGEST_CONSTRUCTED = 800  # counts: with weights of 40 digits a matrix just fit
 
 
 def bases() -> tuple[str, ...]:
-    from discreet.laws import laws
+    from discreet.laws import calibrated_laws
 
-    return tuple("gaussian" if name == "discrete-gaussian" else name for name in laws())
+    return tuple("gaussian" if name == "discrete-gaussian" else name for name in calibrated_laws())
 
 
 def exact_privatizers() -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class MeasurePlan:
     invariants: Invariants | None
     structure: Structure | None
     whole: Pure | Concentrated  # what is divided
-    apart: ClassVar[bool] = False
+    apart: ClassVar[bool] = True  # one person moved adds to one sum and takes from another, or leaves a sum as it is
     law: ClassVar[str] = "measured-margins"
 
     @property

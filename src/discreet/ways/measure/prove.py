@@ -8,7 +8,7 @@ from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.laws import Terms
 from discreet.lattice.neighbours import kept_remarks, protected_change
 from discreet.lattice.structure import structure_of
-from discreet.privacy.convert import zcdp_epsilon
+from discreet.privacy.convert import rho_for, zcdp_epsilon
 from discreet.privacy.values import (
     ONE_PERSON,
     Approximate,
@@ -44,6 +44,8 @@ def prove(publication: Publication[MeasureFacts]) -> list[str]:
     whole = _whole(promise.loss, mechanism.questions, stretch)
     if whole is None:
         return [*problems, "The noise of the questions together is smaller than what is claimed needs."]
+    if _too_much(promise.loss, whole):
+        problems.append("The noise of the questions together is larger than what is claimed needs.")
     for one in mechanism.questions:
         share = whole.times(one.share)
         if not pays(one.noise, share, stretch):
@@ -94,3 +96,10 @@ def _whole(loss: Loss, questions: tuple[QuestionFacts, ...], stretch: Stretch) -
     prices = [rho_of(one.noise.price(1)) * stretch.square for one in questions]
     together = sum(prices, Fraction(0))
     return Concentrated(together) if zcdp_epsilon(together, loss.delta) <= loss.epsilon.rational() else None
+
+
+def _too_much(loss: Loss, whole: Pure | Concentrated) -> bool:
+    """Whether less noise would keep the promise, too: then it, or the noise, is not the one that was asked for."""
+    if not isinstance(loss, Approximate) or not isinstance(whole, Concentrated):
+        return False
+    return whole.rho < rho_for(loss.epsilon.rational(), loss.delta) * NEARLY

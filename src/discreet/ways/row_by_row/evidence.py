@@ -6,23 +6,28 @@ from dataclasses import replace
 
 from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
-from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.mechanism import Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, averaged, errors_of
+from discreet.report.errors import Errors, averaged, averaged_continued, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
-from discreet.ways.row_by_row.facts import RowFacts
+from discreet.ways.row_by_row.facts import RowFacts, near_zero
+from discreet.ways.row_by_row.spec import BOUNDED
 
 
 def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
-    form, top = publication.record.facts.mechanism.form, publication.record.schema.max_count
-    return Estimate(rows_evidence(publication, form, top=top), level)
+    mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
+    return Estimate(rows_evidence(publication, mechanism.form, top=top, least=mechanism.min_count or 0), level)
 
 
 def errors(publication: Publication[RowFacts]) -> Errors | None:
     """By true count; and on average, for the counts that the release itself lets one expect."""
     mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
     form, made = mechanism.form, Mechanism(mechanism.name, mechanism.form)
+    if isinstance(form, EdgeThenNoise):
+        return replace(errors_of(made), typical=None)
+    if isinstance(form, Continued):
+        return averaged_continued(form, publication.counts)
     if not isinstance(form, NoiseThenMap):
         return averaged(made, publication.counts)
     found = errors_of(made)
@@ -36,4 +41,6 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:
-    return (Remark.of("rows-drawn", mechanism=publication.record.facts.mechanism.name),)
+    mechanism = publication.record.facts.mechanism
+    drawn = Remark.of("rows-drawn", mechanism=mechanism.name)
+    return (drawn, *near_zero(mechanism.form, mechanism.min_count)) if mechanism.name == BOUNDED else (drawn,)

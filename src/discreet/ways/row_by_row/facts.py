@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from discreet.certify.profile import least_delta
+from discreet.certify.prove import smallest_odds
+from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.mechanism import Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights, form_parameters
+from discreet.numbers import Epsilon, digits_above, text
+from discreet.privacy.price import group_delta, weighted_steps
 from discreet.privacy.values import (
     ROWS_ARE_PUBLIC,
     Approximate,
@@ -21,6 +27,11 @@ from discreet.privacy.values import (
 )
 
 OWN = "own"
+DELTA_DIGITS = 6  # of a delta that is worked out: rounded up, it is too large by a part in 100,000 at most
+LEAST_STATED = Fraction(1, 10**100)  # of a delta: smaller ones are stated as this, since their digits would fill pages
+DIGITS = 9  # of what a unit may cost: a billionth of it is lost
+SMALLEST_SHARE = Fraction(1, 10**300)  # of delta: below, no float could hold it, and nothing could be proved
+MOST_STEPS = 1000  # units of one person: beyond, a delta is worth nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +41,20 @@ class RowMechanism:
     name: str
     parameters: dict[str, str]  # of the noise, by name
     form: Form = field(metadata={"flat": True})
+    min_count: int | None = None  # smaller counts are treated as it
 
     @property
     def noise(self) -> NoiseLaw | None:
-        return self.form.noise if isinstance(self.form, NoiseThenMap) else None
+        return self.form.noise if isinstance(self.form, (NoiseThenMap, EdgeThenNoise)) else None
 
     @property
     def max_count(self) -> int | None:
         return Mechanism(self.name, self.form).max_count
+
+
+def described(mechanism: Mechanism, min_count: int | None = None) -> RowMechanism:
+    """As a record has it."""
+    return RowMechanism(mechanism.name, form_parameters(mechanism.form), mechanism.form, min_count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +65,87 @@ class RowFacts:
 
 
 def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
-    """What one unit in one row may cost, of a promise in likelihood ratios."""
+    """What one unit in one row may cost, of a promise in likelihood ratios.
+
+    So many units one after another, each (e, d), cost d (1 + E + E^2 + ...) of delta, E = e^e: each step is weighted by
+    the factor of those before it, in one row or in several.
+    """
     assert not isinstance(loss, Concentrated)
     if contributions == 1:
         return loss
-    return Pure(loss.epsilon.times(Fraction(1, contributions)))
+    each = loss.epsilon.times(Fraction(1, contributions))
+    if isinstance(loss, Pure):
+        return Pure(each)
+    possible = contributions <= MOST_STEPS
+    share = rounded_down(loss.delta / weighted_steps(each, contributions)) if possible else Fraction(0)
+    if not share:
+        found = f"for {contributions:,} units one after another it leaves nothing for each"
+        raise BadInput(f"delta = {text(loss.delta)} was asked for", found, "Give more delta, or less epsilon")
+    return Approximate(each, share)
+
+
+def rounded_down(number: Fraction) -> Fraction:
+    """To a few digits, so that it can be read."""
+    if number < SMALLEST_SHARE:
+        return Fraction(0)
+    places = DIGITS - math.floor(math.log10(number))
+    return Fraction(math.floor(number * 10**places), 10**places)
+
+
+def has_own_delta(form: Form) -> bool:
+    """Whether the delta of the mechanism is worked out from it, and not asked for."""
+    return isinstance(form, (NoiseThenMap, EdgeThenNoise)) and not getattr(form.noise, "calibrates", True)
+
+
+def near_zero(form: Form, min_count: int | None) -> tuple[Remark, ...]:
+    """What becomes of counts that bounded noise would lead below 0: as the mechanism itself has it."""
+    assert isinstance(form, (NoiseThenMap, EdgeThenNoise)), "it is noise"
+    reach, first = form.noise.centre[1], min_count or 0
+    if isinstance(form, NoiseThenMap):
+        return (Remark.of("near-zero-clamped" if first < reach else "near-zero-never", support=reach),)
+    return (Remark.of("near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased", support=reach),)
+
+
+def keeps_its_promises(form: EdgeThenNoise) -> bool:
+    """Whether no row leads further than the noise does, all from 1 on are right on average, and the truth has its
+    chance from the largest error of the noise on."""
+    reach = form.noise.centre[1]
+    for count, row in enumerate(form.edge.rows, form.first):
+        if any(weight and abs(output - count) > reach for output, weight in enumerate(row)):
+            return False
+        if count and sum(output * weight for output, weight in enumerate(row)) != count * form.edge.total:
+            return False
+    return _is_true(form, max(reach, form.first))
+
+
+def _is_true(form: EdgeThenNoise, least: int) -> bool:
+    """Whether every count from `least` on is published as it is with the chance that the noise has."""
+    chance = form.noise.chance_below(0) - form.noise.chance_below(-1)
+    rows = form.edge.rows[least - form.first :]
+    return all(Fraction(row[count], form.edge.total) == chance for count, row in enumerate(rows, least))
+
+
+def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approximate, Approximate]:
+    """What one unit costs at its share of epsilon, and what a person does: the least delta there is, rounded up.
+
+    Units of one person are steps one after another, in whatever rows they are.
+    """
+    each = epsilon if contributions == 1 else epsilon.times(Fraction(1, contributions))
+    delta = least_delta(proved_form(form), each)
+    unit = Approximate(each, Fraction(digits_above(max(delta, LEAST_STATED), DELTA_DIGITS)))
+    whole = group_delta(unit.delta, each, contributions)
+    if whole >= 1:
+        found = f"for a person counted up to {contributions} times its delta comes to 1 or more, which promises nothing"
+        raise BadInput("bounded noise was asked for", found, "Give more support, less truth or more epsilon")
+    return unit, unit if contributions == 1 else Approximate(epsilon, whole)
+
+
+def needs_no_delta(form: Form, loss: Loss, contributions: int) -> bool:
+    """Whether a delta would be spent for nothing: neighbouring rows of the matrix are near enough without one."""
+    if not isinstance(loss, Approximate) or isinstance(form, NoiseThenMap):
+        return False
+    odds = smallest_odds(Mechanism("", form))
+    return odds is not None and unit_loss(loss, contributions).epsilon.allows(odds)
 
 
 def price_of(form: Form) -> Loss | None:
@@ -67,7 +160,7 @@ def by_ratio(price: Loss | None, loss: Loss, contributions: int) -> bool:
 
 def neighbours(price: Loss | None, loss: Loss, contributions: int) -> Neighbours:
     """One person more or less; what a unit costs is the noise's own price, or a share of the promise."""
-    rate = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
+    rate: Loss = price if isinstance(price, Concentrated) else unit_loss(loss, contributions)
     return one_person(rate, contributions)
 
 
@@ -75,11 +168,21 @@ def grade_of(price: Loss | None, loss: Loss) -> Grade:
     return "enclosed" if isinstance(price, Concentrated) and isinstance(loss, Approximate) else "exact"
 
 
-def remarks(form: Form) -> tuple[Remark, ...]:
+def remarks(form: Form, min_count: int | None = None) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
     if isinstance(form, NoiseThenMap) and form.clamp is None:
         return ROWS_ARE_PUBLIC, Remark("counts-may-be-negative")
-    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count)
+    bottom = () if min_count is None else (Remark.of("bottom-coded", min_count=min_count),)
+    return ROWS_ARE_PUBLIC, *top_coded(Mechanism("", form).max_count), *bottom, *_zeros(form)
+
+
+def _zeros(form: Form) -> tuple[Remark, ...]:
+    """Where a count of 0 stays 0, whatever else is published shows for certain that somebody is there."""
+    rows = form.judged() if isinstance(form, Continued) else form
+    if not isinstance(rows, Weights) or len(rows.rows) < 2 or any(rows.rows[0][1:]):
+        return ()
+    shown = Fraction(rows.total - rows.rows[1][0], rows.total)
+    return (Remark.of("zeros-stay", delta=digits_above(shown, 6)),) if shown else ()
 
 
 def proved_form(form: Form) -> Form:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from math import lcm
 from typing import Any
 
-from discreet.certify.rows import exact_rows
+from discreet.certify.rows import weights_of
 from discreet.errors import BadInput
-from discreet.mechanism import LARGEST_WRITTEN, LONGEST_WEIGHT, Exponents, Form, Mechanism, NoiseThenMap, Weights
+from discreet.mechanism import LARGEST_WRITTEN, LONGEST_WEIGHT, Continued, Form, Mechanism, NoiseThenMap, Weights
 from discreet.ways.row_by_row.facts import OWN
 
 
 def own_mechanism(given: Any) -> Mechanism:
     """What was given, as a mechanism that can be certified, published and sampled as it is."""
     if isinstance(given, str):
-        from discreet.io.files import read_matrix
+        from discreet.io.files import read_probabilities
 
-        given = read_matrix(given)
+        given = read_probabilities(given)
     mechanism = getattr(given, "mechanism", given)
     form = mechanism.form if isinstance(mechanism, Mechanism) else weights_of(mechanism)
     if isinstance(form, NoiseThenMap):
@@ -26,13 +25,12 @@ def own_mechanism(given: Any) -> Mechanism:
             )
         form = mechanism.weights
     rows, columns = form.shape
-    if rows != columns or rows < 2:
+    if not isinstance(form, Continued) and (rows > columns or rows < 2 or getattr(given, "first", 0)):
         raise BadInput(
             "a mechanism of your own was given",
             f"it has {rows} inputs and {columns} outputs",
-            "A table needs as many outputs as inputs, two at least",
+            "A table needs two inputs at least, from 0 on, and no fewer outputs",
         )
-    assert isinstance(form, (Weights, Exponents))
     refuse_unwritable(
         form, "a mechanism of your own was given", "Give whole weights with one common row sum, or fewer counts"
     )
@@ -41,14 +39,7 @@ def own_mechanism(given: Any) -> Mechanism:
 
 def refuse_unwritable(form: Form, asked: str, do: str) -> None:
     """What a record cannot hold is refused before it is paid for: `verify` would not read it."""
-    if isinstance(form, Weights) and not form.can_be_written:
+    weights = form.start if isinstance(form, Continued) else form
+    if isinstance(weights, Weights) and not weights.can_be_written:
         limit = f"{LARGEST_WRITTEN >> 20} MiB or {LONGEST_WEIGHT:,} digits"
-        raise BadInput(asked, f"written exactly, its {len(form.rows)} rows take more than {limit}", do)
-
-
-def weights_of(matrix: Any) -> Weights:
-    """Any matrix whose rows sum to one within 1e-9, normalised as rationals, with one common row sum."""
-    exact = exact_rows(matrix)
-    total = lcm(*exact.sums)
-    pairs = zip(exact.rows, exact.sums)
-    return Weights(tuple(tuple(entry * (total // own) for entry in row) for row, own in pairs), total)
+        raise BadInput(asked, f"written exactly, its {len(weights.rows)} rows take more than {limit}", do)

@@ -8,10 +8,20 @@ from typing import ClassVar
 from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
 from discreet.laws import law_named
-from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, pure_only
+from discreet.mechanism import Form, Mechanism, NoiseThenMap
+from discreet.privacy.values import Guarantee, Loss, Remark, odds_only, one_person, pure_only
 from discreet.table import Schema
-from discreet.ways.row_by_row.facts import by_ratio, grade_of, neighbours, price_of, proved_form, remarks, unit_loss
+from discreet.ways.row_by_row.facts import (
+    by_ratio,
+    grade_of,
+    near_zero,
+    needs_no_delta,
+    neighbours,
+    price_of,
+    proved_form,
+    remarks,
+    unit_loss,
+)  # fmt: skip
 from discreet.ways.row_by_row.spec import MATRICES, SIGNED, RowByRow
 
 
@@ -24,6 +34,7 @@ class RowPlan:
     max_count: int | None
     guarantee: Guarantee
     certificate: Proof | None
+    min_count: int | None = None
     discloses: tuple[str, ...] = ()
     apart: ClassVar[bool] = True
 
@@ -32,22 +43,44 @@ class RowPlan:
         return self.mechanism.name
 
     @property
+    def laws(self) -> tuple[Form, ...]:
+        """What a count goes through before anything of it is published."""
+        return (proved_form(self.mechanism.form),)
+
+    @property
     def steps(self) -> tuple[Remark, ...]:
         top, people = self.max_count, self.guarantee.unit.contributions
         cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
+        raised = () if self.min_count is None else (Remark.of("raise-to", min_count=self.min_count),)
         price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
-        return (cut, price, *widened)
+        small = near_zero(self.mechanism.form, self.min_count) if self.spec.bounded else ()
+        return (cut, *raised, price, *widened, *small)
 
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     people = schema.contributions
-    mechanism = _own(loss, spec, people) if spec.own else _named(loss, spec, people)
+    if spec.bounded:
+        return _bounded(loss, spec, people)
+    mechanism = _own(loss, spec) if spec.own else _named(loss, spec, people)
+    if needs_no_delta(mechanism.form, loss, people):
+        pure_only(loss, "this mechanism")
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))
     promise = Guarantee(loss, neighbours(price, loss, people), grade_of(price, loss), remarks(mechanism.form))
     return RowPlan(spec, mechanism, top, promise, proof)
+
+
+def _bounded(loss: Loss, spec: RowByRow, people: int) -> RowPlan:
+    """Noise whose delta is worked out: the one that was asked for, if any, is the most it may be."""
+    from discreet.ways.row_by_row.bounded import bounded
+
+    mechanism, unit, whole = bounded(spec, loss, people)
+    proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit)
+    said = remarks(mechanism.form, spec.min_count)
+    promise = Guarantee(whole, one_person(unit, people), "exact", said)
+    return RowPlan(spec, mechanism, mechanism.max_count, promise, proof, spec.min_count)
 
 
 def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
@@ -71,15 +104,14 @@ def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
     return Mechanism(spec.mechanism, NoiseThenMap(noise))
 
 
-def _own(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
+def _own(loss: Loss, spec: RowByRow) -> Mechanism:
     """A mechanism of the user's: its size is the largest count."""
     from discreet.ways.row_by_row.own import own_mechanism
 
-    asked = odds_only(loss, "a mechanism of your own")
+    odds_only(loss, "a mechanism of your own")
     mechanism = own_mechanism(spec.mechanism)
     if spec.max_count not in (None, mechanism.max_count):
-        found = f"the mechanism given is for counts up to {mechanism.max_count}"
+        range_of_it = "of any size" if mechanism.max_count is None else f"up to {mechanism.max_count}"
+        found = f"the mechanism given is for counts {range_of_it}"
         raise BadInput(f"max_count = {spec.max_count} was asked for", found, "Leave max_count out")
-    if isinstance(asked, Approximate) and people > 1:
-        raise BadInput("delta was asked for with contributions above 1", "a group's delta is larger", "Use delta 0")
     return mechanism

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.mechanism import NoiseThenMap, form_parameters
+from discreet.mechanism import NoiseThenMap
 from discreet.ways import Published
-from discreet.ways.row_by_row.facts import RowFacts, RowMechanism
+from discreet.ways.row_by_row.facts import RowFacts, described
 from discreet.ways.row_by_row.plan import RowPlan
 
 
 def publish(plan: RowPlan, measured: Integers) -> Published[RowFacts]:
-    form = plan.mechanism.form
-    facts = RowFacts(RowMechanism(plan.mechanism.name, form_parameters(form), form))
+    facts = RowFacts(described(plan.mechanism, plan.min_count))
     signed = None if _clamp(plan) is None else measured
     return Published(as_drawn(plan, measured), signed, plan.guarantee, facts, plan.max_count, plan.certificate)
 

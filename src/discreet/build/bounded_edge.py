@@ -1,0 +1,84 @@
+"""Rows for the smallest counts, before bounded noise: right on average, never below 0, of the least delta there is.
+
+Noise that is cut off at 0 costs nothing, but makes small counts too large on average. What must be right on average
+from 1 on needs rows of its own; from a few counts beyond the support on, the noise is the same for every count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.build.bounded_inputs import SCALE, excess_row, law_rows
+from discreet.build.duals import proven_bound
+from discreet.build.formulation import Formulation, LinearRow
+from discreet.build.rounding import integer_weights
+from discreet.errors import BadInput, SolverFailed
+from discreet.laws import Bounded
+from discreet.mechanism import EdgeThenNoise, Weights
+from discreet.requirements import Cell
+
+MORE = 4  # rows beyond the support: with one the least delta is nearly reached, with four it is, to a part in 10,000
+LARGEST_EDGE = 40  # support: the program then takes some ten seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """A mechanism, and what no other with the same noise and the same promises has a smaller delta than."""
+
+    form: EdgeThenNoise
+    lower_bound: Fraction
+
+
+def edge_of(noise: Bounded, first: int, *, always_true: bool, top: int | None = None) -> Edge:
+    """Right on average from 1 on; the truth has its chance from the support on, or for every count."""
+    from discreet.program import solve
+
+    if noise.support > LARGEST_EDGE:
+        found = f"rows for small counts are worked out up to support {LARGEST_EDGE}"
+        raise BadInput(f"support = {noise.support} was asked for", found, "Use small_counts 'clamped'")
+    beyond = max(first, noise.support) + MORE
+    if top is not None and top < beyond:
+        found = f"below {beyond} all counts need rows of their own"
+        raise BadInput(f"max_count = {top} was asked for", found, f"Give {beyond} or more, or drop it")
+    program = _program(noise, first, beyond, always_true)
+    answer = solve(program.program(scale=SCALE))
+    if not answer.optimal:
+        raise SolverFailed("rows for small counts were to be optimised", f"HiGHS says '{answer.status}'")
+    rows, total = integer_weights(program, answer.values / SCALE)
+    try:
+        form = EdgeThenNoise(first, Weights(tuple(map(tuple, rows)), total), noise, top)
+    except BadInput as error:
+        raise SolverFailed("rows for small counts were to be put into integers", "rounding needs more room") from error
+    return Edge(form, max(Fraction(0), proven_bound(program, answer.duals)))
+
+
+def _program(noise: Bounded, first: int, beyond: int, always_true: bool) -> Formulation:
+    """Minimise delta, the last variable; before it come the entries, then their excesses over a neighbour's."""
+    reach, counts = noise.support, range(first, beyond)
+    error = np.arange(beyond + reach)[None, :] - np.array(counts)[:, None]
+    sure = (error == 0) & (always_true | (np.array(counts) >= reach))[:, None]
+    free = (np.abs(error) <= reach) & ~sure
+    variable = np.where(free, np.cumsum(free.ravel()).reshape(free.shape) - 1, -1)
+    fixed = {(int(i), int(j)): noise.truth if sure[i, j] else Fraction(0) for i, j in np.argwhere(~free)}
+    known = {**fixed, **_noise_row(noise, len(counts), beyond)}
+    entries, outputs = int(variable.max()) + 1, beyond + reach + 1
+    pairs = [pair for i in range(len(counts)) for pair in ((i, i + 1), (i + 1, i))]
+    delta = entries + len(pairs) * outputs
+    wide = np.pad(variable, ((0, 1), (0, 1)), constant_values=-1)
+    known |= {(i, outputs - 1): Fraction(0) for i in range(len(counts))}
+    rows, column = law_rows(variable, fixed, first), entries
+    for one, other in pairs:
+        together = tuple(range(column, column + outputs))
+        rows += [excess_row(wide, known, (one, j), (other, j), noise.odds, column + j) for j in range(outputs)]
+        rows.append(LinearRow((*together, delta), (*(1,) * outputs, -1), False, 0))
+        column += outputs
+    return Formulation(variable, fixed, [0] * delta + [1], 0, [1] * (delta + 1), [0] * (delta + 1), rows)
+
+
+def _noise_row(noise: Bounded, place: int, count: int) -> dict[Cell, Fraction]:
+    """The row of the first count that gets the noise."""
+    errors = range(-count, noise.support + 1)
+    return {(place, count + k): noise.chance_below(k) - noise.chance_below(k - 1) for k in errors}

@@ -1,0 +1,32 @@
+"""What such a release tells an analyst: what groups of each size tell, put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.estimate.evidence import rows_evidence
+from discreet.estimate.sized import OfOneSize, SizedEstimate
+from discreet.privacy.values import Remark
+from discreet.record.release import Publication
+from discreet.ways.by_size.draw import rows_by_size
+from discreet.ways.by_size.facts import SizedFacts, of_one_size, sizes_of
+
+
+def evidence(publication: Publication[SizedFacts], level: float) -> SizedEstimate:
+    mechanism = publication.record.facts.mechanism
+    groups = rows_by_size(sizes_of(publication.categories, mechanism.column))
+    parts = []
+    for one, (size, rows) in zip(mechanism.sizes, groups, strict=True):
+        part = of_one_size(publication, one, rows)
+        parts.append(OfOneSize(rows, rows_evidence(part, one.form, top=size)))
+    return SizedEstimate(tuple(parts), publication.categories, level)
+
+
+def errors(publication: Publication[SizedFacts]) -> Any:
+    """They differ from size to size: none is that of the table."""
+    return None
+
+
+def steps(publication: Publication[SizedFacts]) -> tuple[Remark, ...]:
+    mechanism = publication.record.facts.mechanism
+    return (Remark.of("drawn-by-size", mechanism=mechanism.name, sizes=len(mechanism.sizes), column=mechanism.column),)

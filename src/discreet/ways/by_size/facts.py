@@ -1,0 +1,88 @@
+"""What the record of such a release holds, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.certify.prove import Proof
+from discreet.errors import BadInput
+from discreet.mechanism import Form, form_parameters
+from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
+from discreet.record.release import Publication
+from discreet.ways.row_by_row.facts import RowFacts, RowMechanism, remarks
+
+MOST_SHOWN = 20  # letters of a value in an error
+
+
+@dataclass(frozen=True, eq=False)
+class Sized:
+    """The mechanism for groups of one size, and its proof."""
+
+    max_count: int
+    certificate: Proof | None
+    form: Form = field(metadata={"flat": True})
+
+
+@dataclass(frozen=True, eq=False)
+class SizedMechanism:
+    """A mechanism for every size that there is, in order; the column says which rows have it."""
+
+    name: str
+    column: str
+    sizes: tuple[Sized, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SizedFacts:
+    """All of it."""
+
+    mechanism: SizedMechanism
+
+
+def sizes_of(categories: Any, column: str) -> Integers:
+    """The size of every row's group, from the public key column."""
+    names = [] if categories is None else categories.column_names
+    if column not in names:
+        known = f"the public key columns are: {', '.join(names) or 'none'}"
+        do = "The sizes of groups are published; name their column among the keys, if they are public"
+        raise BadInput(f"the sizes of groups were asked for from the column {column!r}", known, do, column=column)
+    return np.array(
+        [_size(value, row, column) for row, value in enumerate(categories.column(column).to_pylist())], dtype=np.int64
+    )
+
+
+def _size(value: Any, row: int, column: str) -> int:
+    """A whole number above 0, as a number or as text."""
+    text = value.strip() if isinstance(value, str) else ""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else value
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        shown = "missing" if value is None or value == "" else f"{str(value)[:MOST_SHOWN]!r}"
+        found = f"in row {row + 1} of the column {column!r} it is {shown}"
+        do = "A size is a whole number, 1 or more: leave out groups of nobody"
+        raise BadInput("the sizes of groups were to be read", found, do, row=row + 1, column=column)
+    return number
+
+
+def remarks_of(column: str) -> tuple[Remark, ...]:
+    """What the promise does not say by itself."""
+    return ROWS_ARE_PUBLIC, Remark.of("sized", column=column)
+
+
+def of_one_size(publication: Publication[SizedFacts], sized: Sized, rows: Integers) -> Publication[RowFacts]:
+    """The part of a release that groups of one size are: a release row by row, with its own largest count."""
+    record, measured = publication.record, publication.measured
+    mechanism = RowMechanism(record.facts.mechanism.name, form_parameters(sized.form), sized.form)
+    whole: Any = record  # whose facts are of another way
+    inner = replace(
+        whole,
+        schema=replace(record.schema, rows=len(rows), max_count=sized.max_count),
+        guarantee=replace(record.guarantee, remarks=remarks(sized.form)),
+        certificate=sized.certificate,
+        facts=RowFacts(mechanism),
+    )
+    part = None if measured is None else measured[rows]
+    return Publication(inner, publication.categories.take(rows), publication.counts[rows], part)

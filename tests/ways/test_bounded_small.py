@@ -1,0 +1,165 @@
+"""Bounded noise near zero: what each of the three promises costs, and that rows of their own keep them exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.build.bounded_edge import edge_of
+from discreet.certify.profile import least_delta
+from discreet.errors import BadInput
+from discreet.laws import Bounded
+from discreet.mechanism import EdgeThenNoise, Mechanism, Weights
+from discreet.numbers import Epsilon
+from discreet.record.codec import form_json, form_of_json
+from discreet.sample.bits import secure
+from discreet.sample.contract import assert_sampler_law
+from discreet.sample.rows import draw_from_the_edge
+from tests.ways.test_bounded import HALF, excess, masses, table
+
+EPSILON = Epsilon(value=Fraction(11, 10))
+
+
+def noise(support: int = 4) -> Bounded:
+    return Bounded(EPSILON.odds(), Fraction(1, 2), support)
+
+
+def law_of(form: EdgeThenNoise, count: int) -> dict[int, Fraction]:
+    """What becomes of a count, slow and obvious."""
+    used = max(form.first, count if form.top is None else min(count, form.top))
+    if used >= form.beyond:
+        return masses(form.noise, used)  # type: ignore[arg-type]
+    row = form.edge.rows[used - form.first]
+    return {output: Fraction(weight, form.edge.total) for output, weight in enumerate(row) if weight}
+
+
+def mean(law: dict[int, Fraction]) -> Fraction:
+    return sum((k * mass for k, mass in law.items()), Fraction(0))
+
+
+@pytest.mark.parametrize("kind, delta", [("clamped", 7.55e-5), ("unbiased", 1.13e-4), ("both", 0.058)])
+def test_the_price_of_each_promise(kind: str, delta: float, tmp_path: Path) -> None:
+    counts = [0, 1, 2, 5, 7, 8, 9, 12, 40, 5000]
+    out = dc.release(table(counts), "1.1", small_counts=kind, **HALF)
+    assert float(out.guarantee.delta) == pytest.approx(delta, rel=2e-3)
+    assert out.counts.min() >= 0 and (np.abs(out.counts - counts) <= 8).all()
+    out.save(tmp_path / "out")
+    verification = dc.verify(tmp_path / "out")
+    assert verification.valid, verification.problems
+    assert "right on average" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize("always_true", [False, True])
+def test_rows_keep_what_they_promise_and_their_delta_is_the_worst_of_all_pairs(first: int, always_true: bool) -> None:
+    found = edge_of(noise(), first, always_true=always_true)
+    form = found.form
+    laws = [law_of(form, count) for count in range(16)]
+    for count, law in enumerate(laws):
+        used = max(count, first)
+        assert sum(law.values()) == 1 and min(law) >= 0 and max(abs(k - used) for k in law) <= 4
+        assert used == 0 or mean(law) == used
+        assert law[used] == Fraction(1, 2) or (not always_true and used < 4)
+    odds = EPSILON.bounds(160)[1]
+    worst = max(excess(one, other, odds) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
+    said = least_delta(form, EPSILON)
+    assert worst <= said <= worst + Fraction(1, 2**60)
+    assert found.lower_bound <= said <= found.lower_bound + Fraction(1, 10**8)
+
+
+def test_draws_follow_the_rows_and_the_noise_and_no_nearby_law() -> None:
+    form = edge_of(noise(), 1, always_true=False, top=30).form
+    for count in (0, 1, 3, 6, 20, 99):
+        right, wrong = law_of(form, count), law_of(form, 5 if count != 6 else 7)
+        size = 40_000 if count < 20 else 5_000
+
+        def many(number: int, count: int = count) -> Any:
+            return draw_from_the_edge(form, np.full(number, count), secure())
+
+        assert_sampler_law(
+            many,
+            [float(right.get(k, 0)) for k in range(60)],
+            size=size,
+            wrong=[float(wrong.get(k, 0)) for k in range(60)],
+        )
+    mixed = draw_from_the_edge(form, np.array([0, 99, 3]), secure())
+    assert abs(mixed[0] - 1) <= 4 and abs(mixed[1] - 30) <= 4 and abs(mixed[2] - 3) <= 4
+
+
+def test_it_is_read_as_it_was_written() -> None:
+    form = edge_of(noise(), 1, always_true=True, top=30).form
+    assert form_of_json(form_json(form)) == form
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    form = edge_of(noise(), 0, always_true=False).form
+    with pytest.raises(BadInput, match="below 0"):
+        EdgeThenNoise(0, Weights(form.edge.rows[:3], form.edge.total), form.noise)
+    with pytest.raises(BadInput, match="do not fit"):
+        EdgeThenNoise(1, form.edge, form.noise)
+    with pytest.raises(BadInput, match="do not fit"):
+        EdgeThenNoise(0, form.edge, form.noise, 3)
+    with pytest.raises(BadInput, match="it has none"):
+        Mechanism("bounded", form).matrix()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"support": 41}, "up to support 40"), ({"max_count": 9}, "Give 12 or more")],
+)
+def test_what_has_no_rows_is_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        dc.release(table([9]), "1.1", small_counts="both", **{**HALF, **changed})
+
+
+def test_a_forged_row_is_found(tmp_path: Path) -> None:
+    """Another row that keeps every promise but one: the mean, the truth, the largest error."""
+    from discreet.ways.row_by_row.facts import keeps_its_promises
+
+    form = edge_of(noise(), 0, always_true=True).form
+    assert keeps_its_promises(form)
+    for place, moved in ((5, {5: -1, 6: 1}), (5, {5: -2, 4: 1, 6: 1}), (3, {3: -1, 2: 1})):
+        rows = [list(row) for row in form.edge.rows]
+        for output, more in moved.items():
+            rows[place][output] += more
+        wrong = EdgeThenNoise(0, Weights(tuple(map(tuple, rows)), form.edge.total), form.noise)
+        assert not keeps_its_promises(wrong)
+
+
+def test_more_outputs_than_inputs(tmp_path: Path) -> None:
+    """41 counts lead to 45: certified, released, verified, estimated, drawn as a picture."""
+    made = dc.bounded_mechanism(40, "1.1", truth="1/2", support=4)
+    counts = np.random.default_rng(3).integers(0, 60, 300)
+    out = dc.release(table(counts), "1.1", delta=made.delta, mechanism=made)
+    assert out.max_count == 40 and out.counts.max() <= 44
+    out.save(tmp_path / "out")
+    verification = dc.verify(tmp_path / "out")
+    assert verification.valid, verification.problems
+    low, high = dc.estimate(tmp_path / "out").total().interval
+    assert low - 40 < np.minimum(counts, 40).sum() < high + 40
+    picture = dc.plot.heat_map(made.mechanism.matrix())
+    assert picture.axes[0].images[0].get_array().shape == (45, 41)
+    with pytest.raises(BadInput, match="no fewer outputs"):
+        dc.release(
+            table([1]), 1, mechanism=dc.build.bounded_inputs.published_bounded_mechanism(6, 1, truth="1/2", support=2)
+        )
+    with pytest.raises(BadInput, match="3 inputs and 2 outputs"):
+        dc.release(table([1]), 1, mechanism=[[0.5, 0.5]] * 3)
+
+
+def test_estimates_say_that_nothing_is_known_below_the_smallest_count() -> None:
+    counts = np.random.default_rng(4).poisson(6, 200)
+    for kind in ("clamped", "unbiased"):
+        view = dc.estimate(dc.release(table(counts), "1.1", min_count=4, small_counts=kind, **HALF))
+        with pytest.raises(BadInput, match="treats counts below 4 as 4"):
+            view.share_zero()
+        with pytest.raises(BadInput, match="treats counts below 4 as 4"):
+            view.share_above(3)
+        low, high = view.total().interval
+        assert low - 40 < np.maximum(counts, 4).sum() < high + 40
