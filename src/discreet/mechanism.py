@@ -57,9 +57,13 @@ class Weights:
 
     @property
     def can_be_written(self) -> bool:
-        """Whether a record can hold it, and `verify` reads it; from the bits of each weight, so not quite as many."""
-        digits = (weight.bit_length() // 3 + 1 + WRITTEN_APART for row in self.rows for weight in row)
-        return self.total.bit_length() // 3 < LONGEST_WEIGHT and sum(digits) <= LARGEST_WRITTEN
+        """Whether a record can hold it, and `verify` reads it."""
+        return self.total.bit_length() // 3 < LONGEST_WEIGHT and self.written <= LARGEST_WRITTEN
+
+    @property
+    def written(self) -> int:
+        """Bytes that it takes in a record; from the bits of each weight, so not quite as many."""
+        return sum(weight.bit_length() // 3 + 1 + WRITTEN_APART for row in self.rows for weight in row)
 
     def matrix(self) -> Floats:
         return np.array([[weight / self.total for weight in row] for row in self.rows])

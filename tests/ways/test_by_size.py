@@ -182,3 +182,15 @@ def test_a_hundred_thousand_groups_in_fifty_sizes() -> None:
     out = dc.release(secret, 1, mechanism="explicit-fair", max_count="size")
     assert (out.counts <= sizes).all()
     assert time.process_time() - start < 5
+
+
+def test_a_delta_that_one_size_needs_is_for_all(tmp_path: Path) -> None:
+    """And one that none needs is not spent."""
+    small, large = [[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]]
+    counts = dc.table(pa.table({"k": ["a", "b"], "size": [1, 2], "n": [1, 2]}), count="n", keys=["k", "size"])
+    out = dc.release(counts, 1, delta="4/5", mechanism={1: small, 2: large}, max_count="size")
+    out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid
+    alike = dc.table(pa.table({"k": ["a", "b"], "size": [1, 1], "n": [1, 0]}), count="n", keys=["k", "size"])
+    with pytest.raises(dc.BadInput, match="a delta would be spent for nothing"):
+        dc.release(alike, 1, delta="4/5", mechanism={1: small}, max_count="size")

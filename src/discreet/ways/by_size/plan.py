@@ -10,13 +10,12 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet.mechanism import LARGEST_WRITTEN, WRITTEN_APART, Form, Weights
+from discreet.mechanism import LARGEST_WRITTEN, Form, Weights
 from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
 from discreet.ways.by_size.facts import remarks_of, sizes_of
 from discreet.ways.by_size.spec import BySize
-from discreet.ways.row_by_row.plan import RowPlan
-from discreet.ways.row_by_row.plan import plan as plan_rows
+from discreet.ways.row_by_row.plan import RowPlan, plan_one, refuse_needless
 from discreet.ways.row_by_row.spec import RowByRow
 
 MOST_SIZES = 2000  # each is a mechanism of its own in the record
@@ -54,8 +53,10 @@ def plan(schema: Schema, loss: Loss, spec: BySize) -> SizePlan:
     if len(sizes) > MOST_SIZES:
         found = f"there are {len(sizes):,}, and up to {MOST_SIZES:,} can be"
         raise BadInput("groups of their own sizes were asked for", found, "Put sizes into classes")
-    plans = {size: plan_rows(schema, loss, RowByRow(_mechanism(spec, size), size)) for size in sizes}
-    _refuse_unwritable([one.mechanism.form for one in plans.values()])
+    plans = {size: plan_one(schema, loss, RowByRow(_mechanism(spec, size), size)) for size in sizes}
+    forms = [one.mechanism.form for one in plans.values()]
+    refuse_needless(forms, loss, schema.contributions)
+    _refuse_unwritable(forms)
     first = next(iter(plans.values())).guarantee
     return SizePlan(spec, limits, plans, replace(first, remarks=remarks_of(spec.max_count)))
 
@@ -71,11 +72,7 @@ def _mechanism(spec: BySize, size: int) -> Any:
 
 def _refuse_unwritable(forms: list[Form]) -> None:
     """All of them together must fit what a record may hold."""
-    digits = (
-        weight.bit_length() // 3 + 1 + WRITTEN_APART
-        for form in forms if isinstance(form, Weights) for row in form.rows for weight in row
-    )  # fmt: skip
-    if sum(digits) > LARGEST_WRITTEN:
+    if sum(form.written for form in forms if isinstance(form, Weights)) > LARGEST_WRITTEN:
         found = f"written exactly, all of them take more than {LARGEST_WRITTEN >> 20} MiB"
         raise BadInput(
             "mechanisms for groups of their own sizes were asked for", found, "Use geometric, or fewer sizes"

@@ -7,7 +7,8 @@ import numpy as np
 from discreet.mechanism import NoiseThenMap
 from discreet.record.release import Publication
 from discreet.ways.by_size.facts import SizedFacts, of_one_size, remarks_of, sizes_of
-from discreet.ways.row_by_row.prove import prove as prove_rows
+from discreet.ways.row_by_row.facts import need_no_delta
+from discreet.ways.row_by_row.prove import NEEDLESS, prove_one
 
 
 def prove(publication: Publication[SizedFacts]) -> list[str]:
@@ -25,9 +26,11 @@ def prove(publication: Publication[SizedFacts]) -> list[str]:
         problems.append("The mechanisms of different sizes are of different kinds.")
     if len({one.form.noise for one in mechanism.sizes if isinstance(one.form, NoiseThenMap)}) > 1:
         problems.append("The noise of different sizes is not the same.")
+    if need_no_delta([one.form for one in mechanism.sizes], record.guarantee.loss, record.schema.contributions):
+        problems.append(NEEDLESS)
     for one in mechanism.sizes:
         part = of_one_size(publication, one, none)
         if part.record.facts.mechanism.max_count != one.max_count:
             problems.append(f"The mechanism for groups of {one.max_count} is for others.")
-        problems += [f"Groups of {one.max_count}: {problem}" for problem in prove_rows(part)]
+        problems += [f"Groups of {one.max_count}: {problem}" for problem in prove_one(part)]
     return problems

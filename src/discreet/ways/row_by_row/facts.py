@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -140,12 +141,17 @@ def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approx
     return unit, unit if contributions == 1 else Approximate(epsilon, whole)
 
 
-def needs_no_delta(form: Form, loss: Loss, contributions: int) -> bool:
-    """Whether a delta would be spent for nothing: neighbouring rows of the matrix are near enough without one."""
-    if not isinstance(loss, Approximate) or isinstance(form, NoiseThenMap):
+def need_no_delta(forms: Iterable[Form], loss: Loss, contributions: int) -> bool:
+    """Whether a delta would be spent for nothing: neighbouring rows of all these matrices are near enough without."""
+    if not isinstance(loss, Approximate):
         return False
-    odds = smallest_odds(Mechanism("", form))
-    return odds is not None and unit_loss(loss, contributions).epsilon.allows(odds)
+    allowed = loss.epsilon.times(Fraction(1, contributions))
+    return all(_within(form, allowed) for form in forms)
+
+
+def _within(form: Form, allowed: Epsilon) -> bool:
+    odds = None if isinstance(form, NoiseThenMap) else smallest_odds(Mechanism("", form))
+    return odds is not None and allowed.allows(odds)
 
 
 def price_of(form: Form) -> Loss | None:

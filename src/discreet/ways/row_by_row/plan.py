@@ -15,7 +15,7 @@ from discreet.ways.row_by_row.facts import (
     by_ratio,
     grade_of,
     near_zero,
-    needs_no_delta,
+    need_no_delta,
     neighbours,
     price_of,
     proved_form,
@@ -59,12 +59,24 @@ class RowPlan:
 
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
+    made = plan_one(schema, loss, spec)
+    if spec.own:  # named ones have refused it already, or need it
+        refuse_needless([made.mechanism.form], loss, schema.contributions)
+    return made
+
+
+def refuse_needless(forms: list[Form], loss: Loss, contributions: int) -> None:
+    """Refuse a delta that none of these mechanisms needs."""
+    if need_no_delta(forms, loss, contributions):
+        pure_only(loss, "this mechanism")
+
+
+def plan_one(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
+    """One mechanism of possibly several."""
     people = schema.contributions
     if spec.bounded:
         return _bounded(loss, spec, people)
     mechanism = _own(loss, spec) if spec.own else _named(loss, spec, people)
-    if needs_no_delta(mechanism.form, loss, people):
-        pure_only(loss, "this mechanism")
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))

@@ -19,7 +19,7 @@ from discreet.ways.row_by_row.facts import (
     grade_of,
     has_own_delta,
     keeps_its_promises,
-    needs_no_delta,
+    need_no_delta,
     neighbours,
     price_of,
     proved_form,
@@ -33,7 +33,17 @@ from discreet.ways.row_by_row.spec import BOUNDED, MATRICES, SIGNED
 CERTIFICATE = "The certificate is not the one that the mechanism earns."
 
 
+NEEDLESS = "A delta is claimed, but the mechanism is private without one."
+
+
 def prove(publication: Publication[RowFacts]) -> list[str]:
+    record = publication.record
+    form = record.facts.mechanism.form
+    needless = need_no_delta([form], record.guarantee.loss, record.schema.contributions)
+    return [NEEDLESS] if needless else prove_one(publication)
+
+
+def prove_one(publication: Publication[RowFacts]) -> list[str]:
     """The mechanism is as private as claimed when one person adds one to one count, and the claim is the right one."""
     record = publication.record
     mechanism, loss, people = record.facts.mechanism, record.guarantee.loss, record.schema.contributions
@@ -44,8 +54,6 @@ def prove(publication: Publication[RowFacts]) -> list[str]:
         return ["A smallest count is claimed, but the mechanism is for all counts."]
     if isinstance(loss, Approximate) and noise is not None and noise.pure:
         return ["A delta is claimed, but the noise is pure."]
-    if needs_no_delta(mechanism.form, loss, people):
-        return ["A delta is claimed, but the mechanism is private without one."]
     if isinstance(loss, Concentrated) and not isinstance(price, Concentrated):
         return ["A rho is claimed, but the noise is not Gaussian."]
     return [*_promise(record, price), *_name(mechanism, loss, people), *_privacy(record, price)]
