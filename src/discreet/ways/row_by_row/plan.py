@@ -9,7 +9,7 @@ from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
 from discreet.laws import law_named
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
-from discreet.privacy.values import Guarantee, Loss, Remark, odds_only, one_person, pure_only
+from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, one_person, pure_only
 from discreet.table import Schema
 from discreet.ways.row_by_row.facts import (
     by_ratio,
@@ -60,7 +60,7 @@ class RowPlan:
 
 def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     made = plan_one(schema, loss, spec)
-    if spec.own:  # named ones have refused it already, or need it
+    if isinstance(loss, Approximate):
         refuse_needless([made.mechanism.form], loss, schema.contributions)
     return made
 
