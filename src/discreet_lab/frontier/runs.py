@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-import discreet
-import discreet_lab
 from discreet.arrays import Floats
+from discreet_lab.code import version_of
 from discreet_lab.frontier.methods import GROUPS, MEASURED, BothErrors, Method, StudySetting, released
 from discreet_lab.frontier.tables import StudyTable
 
@@ -126,17 +122,9 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-@cache
 def code_version() -> str:
     """Of all that decides what is released; comments and the breaking of lines do not."""
-    digest = hashlib.sha256()
-    for package, names in ((discreet, DECIDING), (discreet_lab, DECIDING_LAB)):
-        folder = Path(str(package.__file__)).parent
-        for name in names:
-            path = folder / name
-            for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
-                digest.update(ast.dump(ast.parse(file.read_text(encoding="utf-8"))).encode())
-    return digest.hexdigest()[:12]
+    return version_of(DECIDING, DECIDING_LAB)
 
 
 def append(runs: Iterable[Run], file: Path) -> None:

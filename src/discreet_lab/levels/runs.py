@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import discreet
-import discreet_lab
+from discreet_lab.code import version_of
 from discreet_lab.levels.methods import (
     GROUPS,
     INTERVALS,
@@ -86,17 +82,9 @@ def times(setting: LevelsSetting, group: tuple[Method, ...], repeats: int) -> in
     return (most + 1) // 2 if group == MODEL else most
 
 
-@cache
 def code_version(group: tuple[Method, ...]) -> str:
     """Of all that decides what these methods release; comments and the breaking of lines do not."""
-    digest = hashlib.sha256()
-    for package, names in zip((discreet, discreet_lab), DECIDING[group]):
-        folder = Path(str(package.__file__)).parent
-        for name in names:
-            path = folder / name
-            for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
-                digest.update(ast.dump(ast.parse(file.read_text(encoding="utf-8"))).encode())
-    return digest.hexdigest()[:12]
+    return version_of(*DECIDING[group])
 
 
 def append(runs: Iterable[LevelsRun], file: Path) -> None:
