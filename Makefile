@@ -39,7 +39,9 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/vulture
 
+# The page is looked at in a real browser.
 test: check
+	@command -v chromium chromium-browser google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || echo "There is no Chromium: install it (Debian: apt-get install chromium), or the tests of the page are skipped"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 test-lowest: $(LOWEST)/.ready
@@ -68,4 +70,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) dist demo-release site fuzz-findings .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) dist demo-release site fuzz-findings screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

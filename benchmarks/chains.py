@@ -48,7 +48,7 @@ def best_published(matrix: np.ndarray, draws: int, joint: bool) -> tuple[float, 
 
 def against_published(side: int, draws: int, published_draws: int) -> dict[str, Any]:
     matrix = margins(side, side)
-    ours = chain_sampler(matrix, epsilon=EPSILON)
+    ours = chain_sampler(matrix, epsilon=EPSILON, blocks=False)
     rate = rate_of(lambda size: ours.trace(3, size), draws)
     joint = best_published(matrix, published_draws, True) if side <= 4 else None
     coordinates = best_published(matrix, published_draws, False)
@@ -68,7 +68,9 @@ def against_published(side: int, draws: int, published_draws: int) -> dict[str, 
 def meeting() -> dict[str, Any]:
     """Iterations until the coupling bound is 0.01 on 4 x 4 margins; the published sampler needs about 10^4."""
     matrix = margins(4, 4)
-    ours = diagnose(chain_sampler(matrix, epsilon=EPSILON), runs=2000, lag=100, seed=1).iterations_for(0.01)
+    ours = diagnose(chain_sampler(matrix, epsilon=EPSILON, blocks=False), runs=2000, lag=100, seed=1).iterations_for(
+        0.01
+    )
     sampler = MetropolisSampler(smith(matrix).kernel(), "l1", EPSILON, float(np.exp(-1)), True)
     times = sampler.meetings(np.random.default_rng(1), 500, PUBLISHED_LAG, 400_000)
     theirs = Diagnosis(PUBLISHED_LAG, times, False).iterations_for(0.01)

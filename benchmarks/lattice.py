@@ -17,6 +17,8 @@ from discreet_lab.samplers.published import MetropolisSampler, independence_samp
 RATIOS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 JOINT_RATIOS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.55)
 RECORDS = 10_000
+PRECINCTS = 160_362  # of the United States, 2010
+NESTED = ["margin:state", "margin:state,county", "margin:state,county,precinct"]
 NOT_PRINTED = "not printed; its parameter is"
 
 # Gong and Meng, table 1: women, then men, by age; the first four ages are below voting age
@@ -53,8 +55,9 @@ def draw_times() -> list[dict[str, Any]]:
     table = np.arange(4000)
     narrow = plan_lattice({"row": table // 4, "column": table % 4}, ["margin:row", "margin:column"], 1)
     halved = plan_lattice(wide, ["margin:row", "margin:column"], 1)
-    long = np.arange(160_362 * 8)
+    long = np.arange(PRECINCTS * 8)
     precincts = plan_lattice({"row": long // 8, "column": long % 8}, ["margin:row", "margin:column"], 1)
+    nested = plan_lattice(precinct_keys(), NESTED, 1)
     counts = rng.negative_binomial(0.5, 0.001, 1_000_000)
     full = plan_lattice({"cell": range(1_000_000)}, ["total"], "0.192", nonnegative=True)
     above = plan_lattice({"state": states, "county": range(3142)}, ["margin:state"], "0.192", nonnegative=True)
@@ -66,17 +69,26 @@ def draw_times() -> list[dict[str, Any]]:
         seconds_a_draw(narrow, "1,000 x 4 table, both margins, l1", 1.0),
         seconds_a_draw(halved, "30 x 30 table, both margins, l1", 0.1),
         seconds_a_draw(precincts, "160,362 x 8 table, both margins, l1", 5.0),
+        seconds_a_draw(nested, "1.28 million cells, totals of all precincts, counties and states, l1", 5.0),
         seconds_a_draw(gaussian, "30 x 30 table, both margins, Gaussian", 1.0),
     ]
+
+
+def precinct_keys() -> dict[str, np.ndarray]:
+    """Of 160,362 precincts in 3,143 counties of 51 states, by 8 groups."""
+    precinct = np.arange(PRECINCTS * 8) // 8
+    county = precinct * 3143 // PRECINCTS
+    return {"state": county * 51 // 3143, "county": county, "precinct": precinct, "group": np.arange(PRECINCTS * 8) % 8}
 
 
 def projection_times() -> list[dict[str, Any]]:
     """The nearest tables without negative counts, from signed ones."""
     rng = np.random.default_rng(1)
-    counts = rng.negative_binomial(0.3, 0.02, 1_000_000)
+    counts = rng.negative_binomial(0.3, 0.02, PRECINCTS * 8)
     county, side = np.sort(rng.integers(0, 3143, 1_000_000)), np.arange(2500)
     kept = {
         "a million cells, 3,143 kept totals": ({"county": county, "cell": range(1_000_000)}, ["margin:county"], 3.0),
+        "1.28 million cells, totals of all precincts, counties and states": (precinct_keys(), NESTED, 5.0),
         "50 x 50 table, both margins": ({"row": side // 50, "column": side % 50}, ["margin:row", "margin:column"], 1.0),
     }
     found = []

@@ -19,7 +19,7 @@ and a key of a [release file](release-file.md); other sections are about the tab
 ## Privacy, in every way
 
 One of `epsilon` (a number, or a value `Pure(e)`, `Approximate(e, d)`, `Concentrated(r)`), `alpha` (e^-epsilon, exact)
-and `rho`; beside epsilon a `delta`, where the noise is Gaussian or the mechanism is your own. Section `[privacy]`.
+and `rho`; beside epsilon a `delta`, for Gaussian noise and for mechanisms of your own. Section `[privacy]`.
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,11 @@ import pyarrow as pa
 import discreet as dc
 
 ROWS = 150
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
 
 KINDS: dict[str, dict[str, Any]] = {
     "geometric": {"epsilon": 1, "max_count": 8, "mechanism": "geometric"},

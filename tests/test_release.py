@@ -20,12 +20,12 @@ from jsonschema import Draft202012Validator
 import discreet as dc
 import discreet.io.folder as folder_module
 from discreet.errors import BadInput
-from discreet.io.folder import read_folder, sha256
+from discreet.io.folder import read_folder
 from discreet.mechanism import Mechanism
 from discreet.record.schema import release_schema
 from discreet.record.words import SEED_WARNING
 from discreet.testing import law_p_value
-from tests.releases import KINDS, counts, example, make
+from tests.releases import KINDS, counts, example, make, sha256
 
 SCHEMA = release_schema()
 
@@ -246,7 +246,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), RuntimeError("bug")])
-@pytest.mark.parametrize("step", ["write_frame", "render", "sha256"])
+@pytest.mark.parametrize("step", ["write_frame", "render", "write_record"])
 def test_a_failure_in_the_middle_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException, step: str
 ) -> None:

@@ -16,11 +16,10 @@ import pytest
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io.folder import sha256
-from discreet.io.written_csv import write_csv
+from discreet.io.folder import write_frame
 from discreet.numbers import text
 from discreet.record.release import mark_of, seal_of
-from tests.releases import example, make
+from tests.releases import example, make, sha256
 
 Path_ = tuple[str | int, ...]
 EDITED = [
@@ -121,7 +120,7 @@ def rewrite(folder: Path, name: str, change: Any) -> None:
     values = frame.column("people").to_numpy().copy()
     change(values)
     frame = frame.set_column(1, "people", [values])
-    write_csv(folder / name, frame)
+    write_frame(folder / name, frame, "csv")
     reseal(folder)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, whole
+from discreet.options import spelt
 from discreet.table import Schema, Table
 
 EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")  # about threefold steps, from strong protection to weak
@@ -31,6 +32,7 @@ class Choice:
         return dict(vars(self))
 
 
+@spelt
 def choose(
     schema: Schema | Table | int,
     prior: Any = None,

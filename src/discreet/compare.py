@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.numbers import Epsilon, Number, whole
+from discreet.options import spelt
 from discreet.privacy import Loss, loss_of, pure_only
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Comparison:
         plot.save(drawing, path)
 
 
+@spelt
 def compare(
     max_count: int,
     epsilon: Number | Epsilon | Loss | None = None,

@@ -9,11 +9,13 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.numbers import whole
+from discreet.options import spelt
 from discreet.table import Table
 
 COUNT = "count"
 
 
+@spelt
 def count(
     data: Any, by: Sequence[str] | str, universe: Any, person: str | None = None, bound: int | None = None
 ) -> Table:

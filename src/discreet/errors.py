@@ -84,3 +84,11 @@ def choose(word: str, known: Iterable[str], what: str) -> str:
     if word not in names:
         raise BadInput(f"{what} {word!r} was asked for", f"there is no {what} of that name", did_you_mean(word, names))
     return word
+
+
+class Damaged(ValueError):
+    """A value in a file that does not fit its type: where, and why."""
+
+    def __init__(self, where: str, why: str) -> None:
+        self.where, self.why = where, why
+        super().__init__(f"{where}: {why}" if where else why)

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from discreet.errors import BadInput, did_you_mean
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+Kind = TypeVar("Kind", bound=type)
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,11 @@ class Option:
     metavar: str | None = None
     panel: str | None = None  # of the help, under which the command line lists it
     usual: Any = None  # what it comes to where it is left out, if that is not the default itself
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The names it may have, if these are known."""
+        return () if self.values is None else self.values()
 
     def flag_of(self, name: str) -> str:
         return f"--{name.replace('_', '-')}" if self.flag is None else self.flag
@@ -52,10 +62,35 @@ def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> N
         raise BadInput(f"{what} {names} was asked for", "there is none of that name", did_you_mean(wrong[0], known))
 
 
+def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
+    """The names of all that it takes, but for what it passes on to others."""
+    code = function.__code__
+    return tuple(name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self")
+
+
+def spelt(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """The function, with a misspelt keyword refused as any other bad input is, and not by a TypeError."""
+    known = dict.fromkeys(keywords_of(function))
+
+    @wraps(function)
+    def checked(*args: Given.args, **keywords: Given.kwargs) -> Answer:
+        if not keywords.keys() <= known.keys():
+            known_only(keywords, known, "the option")
+        return function(*args, **keywords)
+
+    return checked
+
+
+def spelt_fields(kind: Kind) -> Kind:
+    """The same for the fields of a value that people make themselves; those that inherit from it have their own."""
+    kind.__init__ = spelt(kind.__init__)  # type: ignore[misc]
+    return kind
+
+
 def described(kind: type, indent: str = "    ") -> str:
     """The options of a value as lines for help(): name, default, what it does, and its values."""
     lines = []
     for name, (one, default) in options_of(kind).items():
-        values = f" One of: {', '.join(one.values())}." if one.values is not None else ""
+        values = f" One of: {', '.join(one.known)}." if one.known else ""
         lines.append(f"{indent}{name} ({default!r}): {one.help}.{values}")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
+from discreet.options import keywords_of
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
@@ -98,14 +99,14 @@ def plan(
     """
     from discreet.release import asked
 
-    loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
+    loss, spec = asked(epsilon, way, options, keywords_of(plan), alpha=alpha, rho=rho, delta=delta)
     schema = _schema(schema_or_rows, contributions)
     if isinstance(schema_or_rows, Table):
         given_rows = schema_or_rows.given_rows
     chosen, placed = way_named(spec.name), spec if given_rows is None else spec.in_order(given_rows)
     planned = chosen.plan(schema, loss, placed)
     columns = (*schema.keys, schema.count)
-    more = about_rows(schema.rows_are_disjoint, schema.dropped_totals)
+    more = about_rows(schema.rows_are_disjoint, schema.dropped_totals, schema.suppressed_as)
     promise = replace(planned.guarantee, remarks=(*planned.guarantee.remarks, *more))
     expected = tuple(_expected(chosen, schema, loss, placed, prior))
     return Plan(planned.steps, promise, expected, columns, tuple(getattr(planned, "questions", ())))

@@ -99,6 +99,16 @@ def lines(
     return drawing
 
 
+def legend_below(drawing: Any, columns: int = 4) -> Any:
+    """One legend for all panels, under them, where it hides nothing."""
+    for ax in drawing.axes:
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    found = {name: line for ax in drawing.axes for line, name in zip(*ax.get_legend_handles_labels())}
+    drawing.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=7, frameon=False)
+    return drawing
+
+
 def error_against_epsilon(epsilons: ArrayLike, errors: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
     """Error curves of several methods; both axes logarithmic."""
     return lines(epsilons, errors, ax, title, ("epsilon", "error"), "xy")

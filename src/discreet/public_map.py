@@ -3,14 +3,24 @@
 A monotone map sends every noisy value to the same quantile of the target. By rank, the k-th smallest noisy row gets the
 k-th smallest count, so that the published counts have exactly the histogram that was meant for them. Nothing secret
 may rest on the words: they are expanded from a published seed.
+
+Equal values are not sorted. Of m rows that share one, the j-th in the public order of rows gets the place p(j), p a
+keyed permutation of 0..m-1: Feistel rounds on the bits of j, repeated until the result is below m, then a rotation by a
+number that is uniform below m. It is a bijection for every m, so every place is given once; and the place of each row
+alone is uniform.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import shake_256
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers, Words
 from discreet.errors import BadInput
@@ -18,6 +28,15 @@ from discreet.errors import BadInput
 MAP_BITS = 40  # of a source value's mass: finer than any table can show
 FARTHEST_RANKED = 1 << 22  # outside the histogram: what is further out is the first, or the last, in any case
 LARGEST_RANGE = 1 << (64 - MAP_BITS)  # so that a value and its word fit into 64 bits
+
+ROUNDS = 8  # of four, pairs of places are seen not to be uniform
+FEWEST_BITS = 5  # of 2 to 4, the places of three to eight rows are seen not to be uniform
+CHUNK = 1 << 15  # rows at a time: what is known of them stays in the cache
+DENSE = 1 << 16  # values are numbered by a table as long as their range, if it is below this, or below ...
+DENSE_ROWS = 4  # ... so many for every row
+WORTH_CALLING = 1 << 14  # rows: plain code takes no longer for fewer
+WORTH_LOADING = 1 << 20  # the same, where the compiler is not there yet: it takes more than a second to load
+MIX = (0x85EBCA6B, 0xC2B2AE35)  # the multipliers of MurmurHash3's last step, by A. Appleby (public domain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +105,6 @@ def _inverse(masses: Floats, running: Floats, wanted: Floats) -> tuple[Integers,
     return places, np.clip(parts, 0.0, 1.0)
 
 
-def public_words(seed: str, purpose: str, size: int, bits: int = 64) -> Words:
-    """`size` words below 2^bits, expanded from the seed by SHAKE-256; another purpose gives other words."""
-    stream = shake_256(f"{seed} {purpose}".encode()).digest(8 * size)
-    return np.frombuffer(stream, dtype="<u8") >> np.uint64(64 - bits)
-
-
 def map_each(clamped: Integers, public_map: PublicMap | None, seed: str) -> Integers:
     """Every row with a public word of its own."""
     if public_map is None:
@@ -99,22 +112,224 @@ def map_each(clamped: Integers, public_map: PublicMap | None, seed: str) -> Inte
     return public_map.apply(clamped, public_words(seed, "map", len(clamped), public_map.bits))
 
 
-def rank_rows(rows: Integers, bins: Integers, seed: str, beyond: bool = True) -> Integers:
-    """The k-th smallest noisy value becomes the k-th smallest count of the histogram; ties are broken at random.
+def rank_rows(
+    rows: Integers, bins: Integers, seed: str, beyond: bool = True,
+    *, seen: SeenValues | None = None, before: Integers | None = None,
+) -> Integers:  # fmt: skip
+    """The k-th smallest noisy value becomes the k-th smallest count of the histogram; equals by their public order.
 
-    `beyond`: what is above the last count of the histogram, and has become it, is left as it was.
+    `beyond`: what is above the last count of the histogram, and has become it, is left as it was. Where these are only
+    some rows of a table, `seen` is what all of them have, and `before` how many of each value come earlier.
     """
     last = len(bins) - 1
-    values = np.clip(rows, -FARTHEST_RANKED, last + FARTHEST_RANKED)
-    keys = (values - values.min()).astype(np.uint64) << np.uint64(MAP_BITS)
-    keys |= public_words(seed, "ties", len(rows), MAP_BITS)
-    ends, ordered = np.cumsum(bins), np.sort(keys)
-    inner = ends[(ends > 0) & (ends < len(rows))]
-    if (ordered[inner] == ordered[inner - 1]).any():  # two equal words at a border: by their place in the table
-        places = np.empty(len(rows), dtype=np.int64)
-        places[np.argsort(keys, kind="stable")] = np.arange(len(rows))
-        counts = np.searchsorted(ends, places, side="right")
+    limits = -FARTHEST_RANKED, last + FARTHEST_RANKED
+    order = PublicOrder((seen_of(rows) if seen is None else seen).clipped(*limits), seed)
+    counts = counts_in_order(rows, np.cumsum(bins), order, limits, before)
+    return np.maximum(rows, counts, out=counts, where=counts == last) if beyond else counts
+
+
+@dataclass(frozen=True, eq=False)
+class SeenValues:
+    """The values that occur, ascending, and how many rows have each."""
+
+    values: Integers
+    numbers: Integers
+
+    @property
+    def rows(self) -> int:
+        return int(self.numbers.sum())
+
+    def upto(self, low: int, high: int) -> Integers:
+        """How many rows have a value of at most low, low + 1, ..., high, values outside cut to these."""
+        within = np.clip(self.values, low, high) - low
+        counted = np.zeros(high - low + 1, dtype=np.int64)
+        np.add.at(counted, within, self.numbers)
+        return np.cumsum(counted)
+
+    def histogram(self, low: int, high: int) -> Integers:
+        """How many rows have each value low..high, values outside cut to these."""
+        return np.diff(self.upto(low, high), prepend=0)
+
+    def clipped(self, low: int, high: int) -> SeenValues:
+        """With values outside taken for the nearest of these."""
+        if low <= self.values[0] and self.values[-1] <= high:
+            return self
+        return together([SeenValues(np.clip(self.values, low, high), self.numbers)])
+
+    def mean_and_deviation(self, of_values: Floats) -> tuple[float, float]:
+        """Of something that follows from the values, over all rows."""
+        mean = float(of_values @ self.numbers) / self.rows
+        square = float((of_values - mean) ** 2 @ self.numbers) / self.rows
+        return mean, square**0.5
+
+
+def seen_of(rows: Integers) -> SeenValues:
+    """Counted, not sorted, unless the values are far apart."""
+    low, high = int(rows.min()), int(rows.max())
+    if high - low >= max(DENSE, DENSE_ROWS * len(rows)):
+        return SeenValues(*np.unique(rows, return_counts=True))
+    if high - low < DENSE:
+        counted = np.zeros(high - low + 1, dtype=np.int64)
+        for start in range(0, len(rows), CHUNK << 3):
+            counted += np.bincount(rows[start : start + (CHUNK << 3)] - low, minlength=len(counted))
     else:
-        borders = np.append(ordered, np.uint64(2**64 - 1))[ends[:-1]]
-        counts = np.searchsorted(borders, keys, side="right")
-    return np.where(counts == last, np.maximum(rows, counts), counts) if beyond else counts
+        counted = np.bincount(rows - low)
+    there = np.flatnonzero(counted)
+    return SeenValues(there + low, counted[there])
+
+
+def together(several: Iterable[SeenValues]) -> SeenValues:
+    """What is seen in several tables."""
+    listed = list(several)
+    values, which = np.unique(np.concatenate([one.values for one in listed]), return_inverse=True)
+    numbers = np.zeros(len(values), dtype=np.int64)
+    np.add.at(numbers, which, np.concatenate([one.numbers for one in listed]))
+    return SeenValues(values, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicOrder:
+    """The order of all rows with these values, smallest first."""
+
+    seen: SeenValues
+    seed: str
+
+    @cached_property
+    def first(self) -> Integers:
+        """Of each value the place of its first row."""
+        return np.cumsum(self.seen.numbers) - self.seen.numbers
+
+    @cached_property
+    def widths(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Bits of the two halves of a row's number among its equals, the upper first."""
+        bits = np.maximum(np.frexp((self.seen.numbers - 1).astype(float))[1], FEWEST_BITS)  # or one more: no harm
+        return (bits - bits // 2).astype(np.uint8), (bits // 2).astype(np.uint8)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint32]:
+        return _words32(self.seed, "rounds", ROUNDS)
+
+    @cached_property
+    def salts(self) -> NDArray[np.uint32]:
+        """A word for each value, so that each has a permutation of its own."""
+        return _words32(self.seed, "salts", len(self.seen.values))
+
+    @cached_property
+    def turns(self) -> Integers:
+        """Of each value how far its places are rotated: uniform below the number of its rows, by rejection."""
+        numbers = self.seen.numbers.astype(np.uint64)
+        beyond = (np.uint64(0) - numbers) % numbers  # 2^64 mod number: words above 2^64 less this favour small ones
+        words, again = public_words(self.seed, "turns", len(numbers)), 0
+        while (biased := np.flatnonzero((beyond > 0) & (words >= np.uint64(0) - beyond))).size:
+            again += 1
+            words = words.copy()
+            words[biased] = public_words(self.seed, f"turns {again}", len(numbers))[biased]
+        return (words % numbers).astype(np.int64)
+
+    def places(self, values: Integers, before: Integers | None = None) -> Integers:
+        """Of each row its place among all, a chunk at a time; `before`: how many rows with each value come earlier."""
+        out = np.empty(len(values), dtype=np.int64)
+        counters = np.zeros_like(self.first) if before is None else before.copy()
+        number = self._numbering()
+        for start in range(0, len(values), CHUNK):
+            group = number(values[start : start + CHUNK])
+            out[start : start + CHUNK] = self.first[group] + self.among_equals(group, _ranks(group, counters))
+        return out
+
+    def among_equals(self, group: Integers, ranks: Integers) -> Integers:
+        """The places of rows among their equals: of the values with these numbers, the rows with these."""
+        sizes = self.seen.numbers[group]
+        out = self._rounds(group, ranks)
+        walking = np.flatnonzero(out >= sizes)
+        while len(walking):
+            out[walking] = self._rounds(group[walking], out[walking])
+            walking = walking[out[walking] >= sizes[walking]]
+        turned = out + self.turns[group]
+        return np.where(turned >= sizes, turned - sizes, turned)
+
+    def _rounds(self, group: Integers, places: Integers) -> Integers:
+        """A permutation of the numbers of as many bits as a value's ranks have."""
+        high, low = (width[group].astype(np.uint32) for width in self.widths)
+        upper, lower = (_ones(width) for width in (high, low))
+        left, right = (places >> low).astype(np.uint32), places.astype(np.uint32) & lower
+        salt = self.salts[group]
+        for k in range(0, ROUNDS, 2):
+            left ^= _mixed(right ^ (salt + self.keys[k])) & upper
+            right ^= _mixed(left ^ (salt + self.keys[k + 1])) & lower
+        return (left.astype(np.int64) << low) | right
+
+    def _numbering(self) -> Any:
+        """A function that turns values into their numbers."""
+        low, reach = int(self.seen.values[0]), int(self.seen.values[-1]) - int(self.seen.values[0])
+        if reach >= max(DENSE, DENSE_ROWS * self.seen.rows):
+            return lambda values: np.searchsorted(self.seen.values, values)
+        table = np.zeros(reach + 1, dtype=np.int64)
+        table[self.seen.values - low] = np.arange(len(self.seen.values))
+        return lambda values: table[values - low]
+
+
+def counts_in_order(
+    rows: Integers, ends: Integers, order: PublicOrder, limits: tuple[int, int], before: Integers | None = None
+) -> Integers:
+    """The row at place p becomes the first count k with p < ends[k]; values outside the limits are taken for them."""
+    compiled = _compiled(len(rows))
+    if compiled is None or int(order.seen.values[-1]) - int(order.seen.values[0]) >= max(DENSE, len(rows)):
+        return np.searchsorted(ends, order.places(np.clip(rows, *limits), before), side="right")
+    low = int(order.seen.values[0])
+    table = np.zeros(int(order.seen.values[-1]) - low + 1, dtype=np.int64)
+    table[order.seen.values - low] = np.arange(len(order.seen.values))
+    numbers, first = order.seen.numbers, order.first
+    reach = [np.searchsorted(ends, place, side="right") for place in (first, first + numbers - 1)]
+    out = np.empty(len(rows), dtype=np.int64)
+    counters = np.zeros_like(first) if before is None else before.copy()
+    compiled.counts_in_order(
+        rows, *limits, table, low, counters, numbers, *order.widths, order.salts, order.keys, order.turns, first,
+        ends, *reach, out,
+    )  # fmt: skip
+    return out
+
+
+def _compiled(rows: int) -> Any:
+    """The compiled function, which gives the same numbers sooner; None: plain code will do."""
+    if rows < (WORTH_CALLING if "numba" in sys.modules else WORTH_LOADING):
+        return None
+    try:
+        from discreet import _order_kernels
+    except ImportError:
+        return None
+    return _order_kernels
+
+
+def _ranks(group: Integers, counters: Integers) -> Integers:
+    """Of each row how many rows of its value came before it; the counters go on."""
+    short = group.astype(np.uint16) if len(counters) <= 1 << 16 else group  # sixteen bits are sorted by counting
+    order = np.argsort(short, kind="stable")
+    numbers = np.bincount(group, minlength=len(counters))
+    starts = np.cumsum(numbers) - numbers
+    ranks = np.empty(len(group), dtype=np.int64)
+    ranks[order] = np.arange(len(group))
+    ranks += (counters - starts)[group]
+    counters += numbers
+    return ranks
+
+
+def _ones(widths: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Words whose lowest bits, so many, are set."""
+    return ((np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
+
+
+def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Every bit depends on every other one."""
+    words = (words ^ (words >> np.uint32(16))) * np.uint32(MIX[0])
+    words = (words ^ (words >> np.uint32(13))) * np.uint32(MIX[1])
+    return words ^ (words >> np.uint32(16))
+
+
+def public_words(seed: str, purpose: str, size: int, bits: int = 64) -> Words:
+    """`size` words below 2^bits, expanded from the seed by SHAKE-256; another purpose gives other words."""
+    stream = shake_256(f"{seed} {purpose}".encode()).digest(8 * size)
+    return np.frombuffer(stream, dtype="<u8") >> np.uint64(64 - bits)
+
+
+def _words32(seed: str, purpose: str, size: int) -> NDArray[np.uint32]:
+    return public_words(seed, purpose, size, 32).astype(np.uint32)

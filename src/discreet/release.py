@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
-from discreet.options import described, options_of
+from discreet.options import described, keywords_of, options_of
 from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.table import Schema, Table
@@ -99,7 +99,7 @@ class Release:
         facts = self.record.schema
         return Schema(
             facts.keys, facts.count, facts.rows, self.publication.categories, self.kind, facts.contributions,
-            facts.order, facts.rows_are_disjoint, facts.dropped_totals,
+            facts.order, facts.rows_are_disjoint, facts.dropped_totals, facts.suppressed_as,
         )  # fmt: skip
 
     @property
@@ -196,7 +196,7 @@ def release(
     if not isinstance(table, Table):
         raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
     _check_about(about, measurements)
-    loss, spec = asked(epsilon, way, alpha=alpha, rho=rho, delta=delta, **options)
+    loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     chosen = way_named(spec.name)
     bits = source(seed)
     from discreet.ledger.paying import open_book
@@ -221,12 +221,19 @@ def release(
     return replace(done, paid_from=book)
 
 
+BESIDE = keywords_of(release)
+
+
 def asked(
-    epsilon: Number | Epsilon | Loss | None, way: WaySpec | None, *, alpha: Any, rho: Any, delta: Any, **options: Any
-) -> tuple[Loss, WaySpec]:
+    epsilon: Number | Epsilon | Loss | None, way: WaySpec | None, options: Mapping[str, Any], beside: Collection[str],
+    *, alpha: Any, rho: Any, delta: Any,
+) -> tuple[Loss, WaySpec]:  # fmt: skip
     """What may be lost, and the way: two values, whether they were given as such or as keywords."""
     if way is None:
-        spec, mechanism = spec_of(options), options.get("mechanism")  # first: a misspelt epsilon is named as such
+        spec, mechanism = (
+            spec_of(options, beside),
+            options.get("mechanism"),
+        )  # first: it names a misspelt epsilon
         if hasattr(mechanism, "as_options"):
             epsilon = _epsilon_of(mechanism, epsilon, alpha, rho)
             alpha = None
@@ -273,12 +280,11 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     from discreet.ledger.public import asked_for, public_table
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
-    keys = {name: schema.column(name) for name in schema.keys}
     sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
         table=public_table(schema), discloses=plan.discloses, spec=sections,
-        kept=kept_table(schema.count, keys, kept, schema.rows) if kept else None,
+        kept=kept_table(schema.count, schema.key_columns, kept, schema.rows) if kept else None,
     )  # fmt: skip
 
 
@@ -292,7 +298,7 @@ def _sealed(
 
     facts = SchemaFacts(
         schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order,
-        schema.rows_are_disjoint, schema.dropped_totals,
+        schema.rows_are_disjoint, schema.dropped_totals, schema.suppressed_as,
     )  # fmt: skip
     record = ReleaseRecord(
         software=f"discreet {discreet.__version__}",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, did_you_mean
 from discreet.numbers import whole
-from discreet.options import option
+from discreet.options import option, options_of, spelt, spelt_fields
 from discreet.privacy.values import Loss, loss_of
 from discreet.ways import PACKAGES, PRIVACY, WaySpec, way_named
 
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class TableSpec:
     """Where the counts are, and what about them is public."""
 
     file: str
-    count: str = option("", "the column that holds the counts", metavar="COL")
+    count: str = option("", "the column that holds the counts, or several", metavar="COL[,COL]")
     keys: tuple[str, ...] | str | None = option(
         None, "public key columns, separated by commas, or 'all'", read=lambda word: named(word), metavar="A,B|all"
     )
@@ -45,6 +46,17 @@ class TableSpec:
     rows_are_disjoint: bool = option(
         False, "your word that no row is a total of others, though its keys may read so", kind=bool
     )
+
+    sheet: str | None = option(None, "of a workbook: the sheet, where it has several", metavar="NAME")
+    header_row: int | None = option(None, "the row that holds the names of the columns", kind=int, metavar="N")
+    thousands: str | None = option(None, "what stands between thousands in counts, such as a comma", metavar="MARK")
+    wide: str | None = option(
+        None, "of a crosstab: the key column that the names of its columns are values of", metavar="NAME"
+    )
+    suppressed_as: int | None = option(
+        None, "the public rule by which counts up to N, and no others, were suppressed (<5, *): they are read as N",
+        kind=int, metavar="N",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         if isinstance(self.keys, str):
@@ -64,10 +76,11 @@ class TableSpec:
         return read_schema(self.file, self.count, self.keys, self.universe, **self._intake())
 
     def _intake(self) -> dict[str, Any]:
-        names = ("keep_order", "contributions", "drop_totals", "rows_are_disjoint")
+        names = set(options_of(TableSpec)) - {"count", "keys", "universe"}
         return {name: getattr(self, name) for name in names}
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class LedgerSpec:
     """Where the spending is recorded. A password belongs into an environment variable, never into a file."""
@@ -91,12 +104,13 @@ class LedgerSpec:
         return os.environ[self.variable]
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class Output:
     """Where the release goes."""
 
     folder: str | None = option(None, "folder to write", flag="--out", metavar="DIR")
-    format: str | None = option(None, "of the table: csv or parquet; that of the input if not given")
+    format: str | None = option(None, "of the table: csv, parquet or xlsx; that of the input if not given")
     measurements: bool = option(
         True, "publish the noisy values before any mapping too", kind=bool, flag="--measurements/--no-measurements"
     )
@@ -105,6 +119,7 @@ class Output:
     )
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class ReleaseSpec:
     """A whole release as a value: what `discreet run` runs."""
@@ -134,6 +149,7 @@ def named(word: str) -> tuple[str, ...] | str:
     return word if word == "all" else tuple(part.strip() for part in word.split(",") if part.strip())
 
 
+@spelt
 def read_spec(path: str | Path) -> ReleaseSpec:
     """A release from a TOML file. All problems are told at once; nothing is read from the table."""
     import tomllib
@@ -149,19 +165,21 @@ def read_spec(path: str | Path) -> ReleaseSpec:
     return _Reading(file).spec(document)
 
 
+@spelt
 def run(
     spec: ReleaseSpec | str | Path,
     out: str | Path | None = None,
     *,
     seed: int | None = None,
     before: Callable[[Schema], None] | None = None,
+    stages: Callable[[str], None] | None = None,
 ) -> tuple[Release, str]:
     """Make the release that a file, or a value, asks for; returns it and the digest of its release.json.
 
     Running the same file twice makes two releases of the same data, and charges the ledger twice. `before` is told
-    what will be published before anything is spent.
+    what will be published before anything is spent, `stages` the name of each stage as it begins.
     """
-    from discreet.io.folder import check_format, place_for
+    from discreet.io.folder import check_format, place_for, require_writable
     from discreet.release import release
 
     asked = spec if isinstance(spec, ReleaseSpec) else read_spec(spec)
@@ -176,13 +194,14 @@ def run(
     }  # fmt: skip
     with place_for(folder) as place:
         table = asked.table.read()
+        require_writable(table.schema, asked.output.format)
         if before is not None:
             before(table.schema)
         made = release(
             table, asked.privacy, asked.way, measurements=asked.output.measurements, about=asked.about,
-            seed=seed, **charged,
+            seed=seed, stages=stages, **charged,
         )  # fmt: skip
-        return made, made.save(place, asked.output.format, excel_safe=asked.output.excel_safe)
+        return made, made.save(place, asked.output.format, stages, excel_safe=asked.output.excel_safe)
 
 
 class _Reading:
@@ -223,7 +242,8 @@ class _Reading:
 
     def _value(self, kind: Any, given: Section | None, section: str, needed: tuple[str, ...] = ()) -> Any:
         """A section as a value; every misspelt or missing key is told."""
-        from discreet.record.codec import Damaged, decode_fields, names_of
+        from discreet.errors import Damaged
+        from discreet.record.codec import decode_fields, names_of
 
         values = {} if given is None else given
         names = names_of(kind)

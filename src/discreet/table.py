@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from discreet.io.coded import KeyColumn
 
 Order = Literal["sorted", "as-given"]  # by the keys; or as it came, which was declared public
 
@@ -26,6 +29,17 @@ class Schema:
     order: Order = "sorted"
     rows_are_disjoint: bool = False  # the user's word, where keys seem to mean a total
     dropped_totals: int = 0  # rows that were left out because their keys mean a total
+    suppressed_as: int | None = (
+        None  # counts up to this were suppressed before, by a public rule, and are taken as this
+    )
+    notes: tuple[int, ...] = field(default=(), compare=False)  # rows of the file that were left out as notes
+
+    @property
+    def key_columns(self) -> dict[str, KeyColumn]:
+        """The key columns by their names, without a Python value for every row."""
+        from discreet.io.coded import key_columns
+
+        return key_columns(self.categories, self.keys)
 
     def column(self, name: str) -> list[Any]:
         """The values of one key column, row by row."""

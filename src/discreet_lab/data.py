@@ -55,11 +55,21 @@ def crime(setting: RunSetting) -> tuple[Integers, Data]:
     return np.where(rng.random(3136) < 0.525, 0, np.minimum(tail, 500)), Data(source, ABSENT)
 
 
+def bird_flu(setting: RunSetting) -> tuple[dict[str, int], Data]:
+    """Human cases of bird flu by US state, as of the day nearest to the paper's."""
+    source = "human cases of bird flu by US state, February 28, 2025"
+    rows = _rows(setting, "h5n1_us_states_2025_02.csv")
+    if rows is not None:
+        return {row["state"]: int(row["cases_2025_02_28"]) for row in rows}, Data(source)
+    states = {"California": 38, "Colorado": 10, "Wisconsin": 1, **{f"state {k}": int(k % 4 == 0) for k in range(47)}}
+    return states, Data(source, ABSENT)
+
+
 def schools(setting: RunSetting) -> tuple[Integers, Data]:
-    """Teachers by US school. The national file is not available: gamma counts of the printed size and skewness."""
+    """Teachers by US school. The national file is not available: gamma counts of the printed size and range."""
     rng = np.random.default_rng(95969)
     counts = np.minimum(np.floor(rng.gamma(2.2, 14.5, 95969)), 80).astype(np.int64)
-    why = "the national file of 95,969 schools is not available; gamma counts with the printed skewness take its place"
+    why = "the national file of 95,969 schools is not available; as many gamma counts, top-coded at 80, take its place"
     return counts, Data("teachers by US school", why, obtainable=False)
 
 

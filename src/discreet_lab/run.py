@@ -16,7 +16,7 @@ from discreet.evaluate.pool import outcomes
 from discreet_lab.experiment import Experiment, Result, RunSetting
 
 PICTURES = Path("pictures") / "reproduction"
-DOTS = 72
+DOTS = 144  # an inch: at half size letters are as large as on a screen
 
 
 @cache
@@ -93,7 +93,7 @@ def as_record(experiment: Experiment, result: Result, seconds: float, picture: P
         "note": result.reasons,
         "claims": [asdict(claim) for claim in result.claims],
         "improvement": result.improvement,
-        "control": {"what": result.control.what, "caught": result.control.caught},
+        "controls": [{"what": control.what, "fails": sorted(control.catches)} for control in result.controls],
         "data": [asdict(data) for data in result.data],
         "picture": None if picture is None else picture.as_posix(),
         "seconds": round(seconds, 2),

@@ -27,6 +27,7 @@ LITTLE, LITTLE_OFF, VERY_MANY = {"epsilon": "0.3"}, {"epsilon": "0.39"}, 1_600_0
 OWN = ((Fraction(73, 100), Fraction(27, 100)), (Fraction(27, 100), Fraction(73, 100)))  # odds of 2.70, below e
 OWN_OFF = ((Fraction(78, 100), Fraction(22, 100)), (Fraction(22, 100), Fraction(78, 100)))  # of 3.55, below e^1.3
 L2, GAUSSIAN = {"law": "l2"}, {"law": "gaussian"}
+ORDERED = {"inequalities": "order:k=a,b"}
 NONNEGATIVE, PROJECTED = {"nonnegative": "condition"}, {"nonnegative": "project"}
 
 
@@ -70,6 +71,7 @@ def _sums() -> list[Case]:
     two = {"one": (0, 1, 2, 0), "other": (1, 0, 1, 1), "keys": {"k": "abcd"}, "contributions": 2}
     free = {"one": (0, 1, 2), "other": (0, 1, 3), "keys": {"k": "aab", "j": "xyx"}}
     swapped = {"one": (0, 1, 1, 0), "other": (1, 0, 0, 1), "keys": {"r": "aabb", "c": "xyxy"}}
+    ordered = {"one": (0, 3), "other": (1, 3), "keys": {"k": "ab"}}
     crowd = {"one": (30, 0), "other": (29, 1), "keys": {"k": "ab"}}
     crowds = {"one": (20, 0, 0, 20), "other": (19, 1, 1, 19), "keys": {"r": "aabb", "c": "xyxy"}}
     thin = {"off": LITTLE_OFF, "enough": VERY_MANY, "rare": True}
@@ -99,6 +101,8 @@ def _sums() -> list[Case]:
         ("two margins, l1, non-negative", ONE | TWO_WAY | NONNEGATIVE, swapped),
         ("two margins, l1, non-negative, crowd", LITTLE | TWO_WAY | NONNEGATIVE, crowds | thin),
         ("a sum beside free rows", ONE | {"keep": ["sum:k=a"]}, free),
+        ("inequalities", ONE | ORDERED, ordered),
+        ("inequalities, total kept", ONE | ORDERED | TOTAL, ordered | {"other": (1, 2)}),
         ("a sum beside free rows", ONE | {"keep": ["sum:k=a"]}, free | {"other": (1, 0, 2)} | loud),
     ]
     return [*together, *(Case(name, how, **pair, repeated=True) for name, how, pair in apart)]

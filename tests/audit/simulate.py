@@ -66,7 +66,8 @@ def drawn(
     """measured: without the map, which is public work on what was measured and takes most of the time."""
     options = dict(case.options if not off or case.off is None else {**case.options, **case.off})
     privacy = {name: options.pop(name, None) for name in ("epsilon", "alpha", "rho")}
-    loss, spec = asked(privacy.pop("epsilon"), None, **privacy, delta=options.pop("delta", 0), **options)
+    delta = options.pop("delta", 0)
+    loss, spec = asked(privacy.pop("epsilon"), None, options, (), **privacy, delta=delta)
     way, bits = way_named(spec.name), seeded(seed)
     size = 1 if case.repeated else min(copies, TOGETHER if "keep" in options else copies)
     plan = way.plan(_schema(case, size), loss, spec)
@@ -137,7 +138,7 @@ def _fit_once() -> Iterator[None]:
 
     def fitted(noisy: Noisy) -> Any:
         prefix = None if noisy.prefix is None else noisy.prefix.tobytes()
-        key = (np.sort(noisy.rows).tobytes(), noisy.noise, noisy.cut, prefix)
+        key = (noisy.seen.values.tobytes(), noisy.seen.numbers.tobytes(), noisy.noise, noisy.cut, prefix)
         if key not in known:
             known[key] = real(noisy)
         return known[key]

@@ -22,12 +22,13 @@ from discreet.distribution.privatizer import exact_privatizers
 from discreet.privacy.audit import CONFIDENCE, _bounds
 from discreet.sample.bits import seeded
 from discreet.testing import Audit, audit
-from discreet.ways import mechanism_names
+from discreet.ways import mechanism_names, spec_of, ways_by_keyword
 
 from .cases import CASES, OWN, TWO_WAY, VERY_MANY
 from .simulate import Case, answered, drawn
 
 FULL = bool(os.environ.get("DISCREET_FULL"))
+LOSSES = ("epsilon", "rho", "delta", "alpha")
 # draws: many at once; a release for each; the same where one takes long
 TOGETHER, APART, FEW = (500_000, 10_000, 2_000) if FULL else (20_000, 300, 100)
 
@@ -141,7 +142,9 @@ def test_every_name_and_way_is_audited() -> None:
     kept = {(one.get("law", "l1"), one.get("nonnegative", "signed")) for one in options if "keep" in one}
     conditioned, projected = {("l1", "condition"), ("l2", "condition")}, {("l1", "project"), ("gaussian", "project")}
     assert kept == {("l1", "signed"), ("l2", "signed"), ("gaussian", "signed"), *conditioned, *projected}
-    assert {"rho", "delta", "epsilon", "measure"} <= {name for one in options for name in one}
+    assert {"rho", "delta", "epsilon", "measure", "inequalities"} <= {name for one in options for name in one}
+    audited_ways = {type(spec_of({k: v for k, v in one.items() if k not in LOSSES})) for one in options}
+    assert audited_ways == set(ways_by_keyword()), "every way that is registered"
 
 
 def test_what_is_published_together_is_audited_together() -> None:

@@ -6,11 +6,13 @@ import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import discreet as dc
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
 from discreet.build.bounded_noise import (
     bounded_noise,
@@ -25,7 +27,7 @@ from discreet.build.bounded_noise import (
 )
 from discreet.certify import certify
 from discreet.errors import BadInput
-from discreet.laws import Gaussian
+from discreet.laws import Bounded, Gaussian
 
 
 def least_single_program(odds, truth, support):
@@ -236,10 +238,30 @@ def test_the_published_program_protects_single_outputs_only():
         ({"truth": 1}, "both excluded"),
         ({"support": 0}, "at least 1"),
         ({"support": 2.5}, "whole number"),
-        ({"support": 10_000}, "largest"),
         ({"epsilon": 0}, "greater than zero"),
     ],
 )
 def test_bad_input(wrong, message):
     with pytest.raises(BadInput, match=re.escape(message)):
         bounded_noise(**{"epsilon": 1, "truth": "1/2", "support": 3, **wrong})
+
+
+def test_support_has_no_limit_where_no_table_is_asked_for():
+    wide = bounded_noise("1/10", truth="0.02", support=3000)
+    assert 0 < wide.delta_optimal < bounded_noise("1/10", truth="0.02", support=50).delta_optimal
+    counts = dc.table(pd.DataFrame({"area": ["A", "B"], "people": [4000, 9000]}), count="people", keys=["area"])
+    out = dc.release(counts, mechanism=wide)
+    assert out.guarantee.delta >= wide.delta_optimal * (1 - Fraction(1, 10**9))
+    assert max(abs(out.measurements["people"][i] - true) for i, true in enumerate((4000, 9000))) <= 3000
+    with pytest.raises(BadInput, match="up to a support of 500"):
+        print(wide.pmf)
+
+
+@pytest.mark.parametrize("epsilon, truth", [("1", "0.5"), ("0.2", "0.01"), ("1.1", "0.05")])
+def test_the_delta_of_wide_noise_is_worked_out_alike(epsilon, truth):
+    """By the law's closed sums, and by adding every excess."""
+    noise = bounded_noise(epsilon, truth=truth, support=400)
+    law = Bounded(noise.odds, noise.truth, 400)
+    factor = noise.epsilon.bounds(256)[0]
+    added = exact_delta(noise.pmf_optimal, factor)
+    assert added <= law.delta(noise.epsilon) <= added * (1 + Fraction(1, 10**30))

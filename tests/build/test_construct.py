@@ -104,7 +104,7 @@ def test_large_distributions() -> None:
     assert found.lower_bound is None and any("theorem" in note for note in found.notes)
     assert found.as_json()["matrix"] is None
     with pytest.raises(BadInput, match=r"whole matrices, up to 2001 counts. Use the method transport"):
-        construct(z, 1, method="unfixed")
+        construct(z, 1, method="column-generation")
     with pytest.raises(BadInput, match="offered up to 200"):
         construct(skewed(500), 1, method="fixed-point-simplex")
 
@@ -187,3 +187,89 @@ def test_a_construction_is_frozen() -> None:
     with pytest.raises(AttributeError):
         found.cost = 0.0  # type: ignore[misc]
     assert isinstance(found, Construction)
+
+
+@pytest.mark.parametrize("cost", ["wrong", "beyond:2"])
+@pytest.mark.parametrize("method", ["transport", "heuristic-best", "column-generation"])
+def test_a_bound_for_a_cost_that_is_not_convex_says_something(cost, method):
+    """The duals of transport alone gave -48.6 for a cost of 0.54 at 200 counts."""
+    z = np.exp(-np.arange(60) / 15.0)
+    found = construct(z / z.sum(), epsilon=1, method=method, cost=cost)
+    assert found.lower_bound > 0 and 0 <= found.gap < 0.2
+    best = construct(z / z.sum(), epsilon=1, method="column-generation", cost=cost)
+    assert found.lower_bound <= best.cost + 1e-12
+
+
+def test_next_to_no_cost_is_no_gap():
+    """Optima far below what floats resolve: a search over distributions with next to all mass in one place."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        z = rng.dirichlet(np.full(int(rng.integers(2, 30)), 0.005))
+        if not np.isfinite(z).all() or z.sum() <= 0:
+            continue
+        found = construct(z / z.sum(), epsilon=float(rng.choice([0.1, 3, 20])))
+        assert 0 <= found.lower_bound <= found.cost and found.gap < 1e-3
+
+
+def test_column_generation_gives_what_it_has_when_time_is_up():
+    z = np.exp(-np.arange(80) / 20.0)
+    z /= z.sum()
+    early, done = (construct(z, epsilon=1, method="column-generation", cost="wrong", seconds=s) for s in (1e-6, 600))
+    assert "stopped after" in " ".join(early.notes) and not any("stopped" in note for note in done.notes)
+    assert early.lower_bound <= done.cost <= early.cost + 1e-12 and early.gap > done.gap
+    assert early.fixed_point_residual < 1e-9  # what it has is a mechanism of the kind all the same
+    for wrong in (0, -1, float("nan"), True, "ten"):
+        with pytest.raises(BadInput, match="econds was given"):
+            construct(z, epsilon=1, method="column-generation", seconds=wrong)
+
+
+@pytest.mark.parametrize("method", ["transport", "heuristic-best", "column-generation"])
+@pytest.mark.parametrize("epsilon", [0.1, 20])
+def test_a_cost_that_is_not_convex_and_a_large_budget(method, epsilon):
+    """At epsilon 20 the interior-point method may get nowhere: transport was refused with it, for want of a bound."""
+    rng = np.random.default_rng(1)
+    failed = 0
+    for size in (5, 9, 14, 19, 23):
+        z = rng.dirichlet(np.ones(size))
+        costs = np.minimum(np.abs(np.subtract.outer(np.arange(size), np.arange(size))), 2.0)
+        found = construct(z, epsilon=epsilon, method=method, cost=costs)
+        assert found.cost >= found.lower_bound >= 0 and found.fixed_point_residual < 1e-9
+        other = construct(z, epsilon=epsilon, cost=costs)
+        assert method != "column-generation" or found.cost <= other.cost * (1 + 1e-6) + 1e-9
+        failed += any("failed" in note for note in found.notes)
+    assert failed == 0 or (method == "column-generation" and epsilon == 20)
+
+
+def test_a_gap_where_costs_are_negative_is_a_part_of_their_size():
+    """A gain of 2 and a bound of -3 leave a half to gain, not two thousand million times the cost."""
+    rng = np.random.default_rng(2)
+    for size in (3, 8, 15):
+        z, costs = rng.dirichlet(np.ones(size)), rng.normal(size=(size, size))
+        plain, moved = (construct(z, epsilon=1, cost=each) for each in (costs, costs - 10))
+        assert moved.cost == pytest.approx(plain.cost - 10) and moved.cost < 0
+        assert moved.gap == pytest.approx((moved.cost - moved.lower_bound) / -moved.cost)
+        assert construct(z, epsilon=1, cost=costs - 10, method="column-generation").gap < 1e-6
+
+
+@pytest.mark.parametrize("cost", ["absolute", "squared", "lopsided:1,3", "lopsided:5,1/2", "lopsided:1,0"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_guess_without_a_matrix_is_the_one_with(cost, seed):
+    from discreet.build.transport import transport_cost
+    from discreet.build.unfixed import unfixed, unfixed_by_name
+    from discreet.costs import cost_matrix
+
+    rng = np.random.default_rng(seed)
+    z = rng.dirichlet(np.full(int(rng.integers(2, 120)), rng.choice([0.05, 1.0])))
+    noise = Geometric(Fraction(int(rng.integers(11, 60)), 10))
+    slow, fast = unfixed(z, noise, cost_matrix(cost, len(z))), unfixed_by_name(z, noise, cost)
+    assert transport_cost(fast, z, cost) == pytest.approx(transport_cost(slow, z, cost), rel=1e-9, abs=1e-13)
+
+
+def test_the_unfixed_optimum_for_many_counts():
+    z = np.exp(-np.arange(50_000) / 4_000.0)
+    found = construct(z / z.sum(), epsilon="0.01", method="unfixed")
+    fixed = construct(z / z.sum(), epsilon="0.01")
+    assert 0 < found.cost < fixed.cost and found.lower_bound is None
+    assert 0 < construct(z / z.sum(), epsilon="0.01", method="unfixed", cost="lopsided:1,2").cost < 2 * found.cost
+    with pytest.raises(BadInput, match="absolute, squared and lopsided"):
+        construct(z / z.sum(), epsilon="0.01", method="unfixed", cost="wrong")

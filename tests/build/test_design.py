@@ -281,7 +281,8 @@ def test_contradictions_name_a_smallest_conflicting_subset(require, conflict):
         ({"method": "simplex"}, BadInput, "there is no method of that name"),
         ({"mechanism": "geometrc"}, BadInput, "Did you mean 'geometric'?"),
         ({"mechanism": "signed-geometric"}, BadInput, "no largest count"),
-        ({"max_count": 500, "require": ["CM"], "epsilon": "0.1"}, BadInput, "up to max_count 200"),
+        ({"max_count": 500, "require": ["CM"], "minimax": True, "epsilon": "0.1"}, BadInput, "up to max_count 200"),
+        ({"max_count": 2001, "require": ["CM"], "epsilon": "0.1"}, BadInput, "up to 2000 only"),
     ],
 )
 def test_bad_input(wrong, error, message):
@@ -386,3 +387,32 @@ def test_ranges_are_an_objective(minimax):
     made = design(5, "1/2", objective="ranges", minimax=minimax, require=["symmetric"])
     plain, _ = plain_program(5, Fraction(made.epsilon.odds()), "ranges", ["symmetric"], minimax=minimax)
     assert made.value == pytest.approx(plain, abs=1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    max_count=st.integers(2, 5),
+    require=st.sets(
+        st.sampled_from(
+            [*ALL, "truth=0.6", "support=1", "support=2", "unbiased", "at-least=0,0,0.8", "at-most=1,1,0.1"]
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    epsilon=st.sampled_from(["0.3", "1"]),
+    delta=st.sampled_from(["0", "0.1"]),
+)
+def test_conflicts_are_found_exactly_where_there_is_no_mechanism(max_count, require, epsilon, delta):
+    names = sorted(require)
+    plain = plain_program(max_count, np.exp(float(epsilon)), "absolute", names, None, float(delta))
+    try:
+        design(max_count, epsilon, delta=delta, objective="absolute", require=names)
+    except Infeasible as clash:
+        assert plain is None
+        for left_out in clash.values["conflict"]:
+            fewer = [name for name in clash.values["conflict"] if name != left_out]
+            assert plain_program(max_count, np.exp(float(epsilon)), "absolute", fewer, None, float(delta)) is not None
+    except SolverFailed:
+        pass  # too near the border to be told
+    else:
+        assert plain is not None

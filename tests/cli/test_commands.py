@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import discreet.cli as cli
-from discreet.io.folder import sha256
 from discreet.numbers import digits_above
 from discreet.report.passive import active_content
+from tests.releases import sha256
 
 TABLE = "place,n\n" + "".join(f"p{i:03d},{i % 7}\n" for i in range(60))
 RELEASE_FIELDS = {"out", "rows", "epsilon", "delta", "mechanism", "grade", "guarantee", "files", "digest"}
@@ -150,7 +150,7 @@ def test_a_universe_on_the_command_line(run: Any, tmp_path: Path) -> None:
             "whole number",
         ),
         (("release", "table.csv", "--count", "n", "--epsilon", "1", "--max-count", "-2", "--out", "out"), "at least 1"),
-        (("release", "table.csv", *GEOMETRIC, "--format", "xlsx", "--out", "out"), "no format of that name"),
+        (("release", "table.csv", *GEOMETRIC, "--format", "ods", "--out", "out"), "no format of that name"),
         (("release", "table.csv", *GEOMETRIC, "--out", "no/such"), "there is no folder"),
         (("release", "table.csv", *GEOMETRIC), "--out"),
         (("release", "table.csv", *GEOMETRIC, "--out", "out", "--colour", "red"), "--colour"),

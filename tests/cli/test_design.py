@@ -76,6 +76,16 @@ def test_design_reads_costs_priors_and_laws_from_files(parsed, tmp_path):
     assert out["objective"]["name"] == "matrix"
 
 
+def test_a_large_design_says_its_gap(parsed, discreet):
+    words = ["--max-count", "120", "--epsilon", "2", "--objective", "absolute", "--require", "F", "--require", "CM"]
+    made = parsed("design", *words, "--seconds", "30", "-o", "large.json")
+    assert made["method"] == "anytime"
+    assert 0 < made["objective"]["lower_bound"] <= made["objective"]["value"] < 1.001 * made["objective"]["lower_bound"]
+    assert len(made["weights"]) == 121
+    assert parsed("certify", "large.json", "--epsilon", "2")["holds"]
+    assert "above the best possible" in discreet("design", *words, "--seconds", "30").stdout
+
+
 def test_design_for_a_person(discreet):
     done = discreet("design", "--max-count", "4", "--epsilon", "0.1", "--mechanism", "geometric", "--require", "fair")
     assert done.returncode == 0

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import discreet as dc
+from discreet.cli.flags import flags_of
+from discreet.options import options_of
+from discreet.run import LedgerSpec, TableSpec
+from discreet.ways import ways_by_keyword
 from tests.cli.test_commands import run  # noqa: F401
 
 RELEASE = ("release", "table.csv", "--count", "n", "--max-count", "6", "--out", "out")
@@ -72,3 +77,42 @@ def test_who_publishes_can_be_said_on_the_command_line(run: Any, tmp_path: Path)
     assert dc.read_spec(tmp_path / "again.toml").about == dc.About(**about)
     assert run(*RELEASE[:-1], "silent", "--epsilon", "1").status == 0
     assert set(json.loads((tmp_path / "silent" / "release.json").read_text())["about"].values()) == {None}
+
+
+FLAGGED = ("release", "plan", "evaluate", "diagnose", "sample_noise", "distribution")
+
+
+@pytest.mark.parametrize("name", FLAGGED)
+def test_flags_are_the_options_of_the_values_they_fill(name: str) -> None:
+    """Name, kind and help of every flag that is an option stand in one place."""
+    from importlib import import_module
+
+    from typer.main import get_command
+
+    app = typer.Typer()
+    app.command()(import_module(f"discreet.cli.{name}").run)
+    known = flags_of(TableSpec, LedgerSpec, *ways_by_keyword())
+    own = {"distribution": {"max_count"}}.get(name, set())  # of no way: it is an option of the distribution itself
+    shared = [flag for flag in get_command(app).params if flag.name in known and flag.name not in own]
+    assert {"count", "keys"} <= {flag.name for flag in shared}
+    for flag in shared:
+        option: Any = known[str(flag.name)][0]
+        helps = [one.help for kind in (TableSpec, LedgerSpec, *ways_by_keyword())
+                 for field, (one, _) in options_of(kind).items() if field == flag.name]  # fmt: skip
+        assert flag.opts == option.flag_of(flag.name).split("/")[:1] and flag.metavar == option.metavar
+        assert any(str(flag.help).startswith(text) for text in helps), flag.name  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", ["sample-noise", "diagnose"])
+def test_noise_without_a_name_on_the_private_side(run: Any, command: str) -> None:  # noqa: F811
+    """As in a release: rho means Gaussian noise; noise that is pure, named or not, refuses a delta."""
+    words = (command, "--shape", "3,3", "--keep", "total", "--json")
+    words += ("-o", "noise.csv") if command == "sample-noise" else ("--runs", "20")
+    for privacy in (("--rho", "1"), ("--law", "gaussian", "--epsilon", "1", "--delta", "0.01"), ("--epsilon", "1")):
+        done = run(*words, *privacy)
+        assert done.status == 0, done.err
+    for law in ((), ("--law", "l1")):
+        done = run(*words, *law, "--epsilon", "1", "--delta", "0.01")
+        assert done.status == 2 and "a delta would be spent for nothing" in done.err
+    done = run(*words, "--law", "l3", "--epsilon", "1")
+    assert done.status == 2 and "Did you mean" in done.err

@@ -85,10 +85,16 @@ def test_the_range_has_an_end() -> None:
 
 @pytest.mark.parametrize("privacy", [{"epsilon": 1}, {"rho": "1/2"}])
 def test_a_release_without_a_range_measures_its_distribution(privacy: dict[str, Any]) -> None:
-    release = dc.release(example(), favor="distribution", **privacy)
+    release = dc.release(example(), favor="distribution", split="0.2", **privacy)
     measured = release.distribution
     assert measured.borders is not None and measured.method == "cumulative" and release.max_count is None
     assert len(measured.measurements) >= 4
     exact = np.array([(example().counts <= b).sum() for b in range(len(measured.measurements))])
     scale = np.sqrt(measured.noise.spread)
     assert 0 < np.abs(measured.measurements - exact).mean() < 4 * scale
+
+
+@pytest.mark.parametrize(("rows", "measured"), [(399, False), (400, True)])
+def test_small_tables_of_unknown_range_spend_all_on_their_rows(rows: int, measured: bool) -> None:
+    found = dc.release(example(rows=rows), "0.5", favor="distribution")
+    assert (found.distribution.measurements is not None) == measured

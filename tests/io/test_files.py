@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discreet.build.design import design
+from discreet.certify import certify
 from discreet.errors import BadInput
-from discreet.io.files import read_distribution, read_matrix, write_json
+from discreet.io.files import read_distribution, read_matrix, read_mechanism, write_json
 
 
 def test_a_matrix_is_read_exactly(tmp_path: Path) -> None:
@@ -69,3 +71,20 @@ def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="was to be written"):
         write_json(tmp_path / "no" / "a.json", {})
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize("max_count", [10, 250])
+def test_a_design_without_weights_is_read_by_its_form(tmp_path: Path, max_count: int) -> None:
+    made = design(max_count, 1, mechanism="explicit-fair")
+    write_json(tmp_path / "m.json", made.as_json())
+    assert (made.as_json()["weights"] is None) == (max_count == 250)
+    found = read_mechanism(tmp_path / "m.json")
+    assert found.matrix() == pytest.approx(made.mechanism.matrix(), abs=1e-12)
+    assert certify(found, 1).holds and not certify(found, "0.999").holds
+
+
+@pytest.mark.parametrize("form", [{}, {"form": "exponents"}, {"form": "exponents", "odds": "2", "powers": [[0.5]]}])
+def test_a_form_that_is_none_is_refused(tmp_path: Path, form: dict[str, object]) -> None:
+    write_json(tmp_path / "m.json", {"weights": None, "form": {"name": "x", **form}})
+    with pytest.raises(BadInput, match="form cannot be understood"):
+        read_mechanism(tmp_path / "m.json")

@@ -161,7 +161,7 @@ def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) ->
         ("place,n\na,1\nb\n", "n", "row 2 has 1 cells where the header has 2"),
         ("place,n\na,1\na,2\n", "n", "rows 1 and 2 have the same"),
         ("place,age,n\na,30,1\nb,31,2\n", "n", "2 other columns.*'place', 'age'.*--keys"),
-        ("place,n,m\na,1,2\n", "n,m", "one count column.*long form"),
+        ("place,n,m\na,1,2\n", "n,m", "several columns.*--keys A,B"),
         ("n\n1\n2\n", "n", "no key column"),
     ],
 )

@@ -12,16 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dc
+from discreet.errors import Damaged
+from discreet.io.folder import write_frame
 from discreet.io.tables import read_frame
-from discreet.io.written_csv import read_written, write_csv
-from discreet.record.codec import Damaged
+from discreet.io.written_csv import read_written
+from tests.releases import sha256
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 marked = st.one_of(words, st.text("a, \"\r\n'=;\t", max_size=5))
 
 
 def written(frame: pa.Table, place: Path) -> bytes:
-    write_csv(place, frame)
+    assert write_frame(place, frame, "csv") == sha256(place)
     return place.read_bytes()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dc
 from discreet.io.bounded import bounded_parquet
-from discreet.io.written_parquet import write_parquet
+from discreet.io.folder import write_frame
 
 DAYS = [dt.date(2020, 1, day) for day in (1, 2, 3)]
 KEYS = {
@@ -46,7 +46,7 @@ def test_the_file_does_not_depend_on_how_a_table_is_cut(tmp_path: Path) -> None:
     frame = pa.table({"k": [f"key {i}" for i in range(3000)], "n": rng.integers(0, 9, 3000)})
     cut = pa.concat_tables([frame.slice(0, 17), frame.slice(17, 2000), frame.slice(2017)])
     for name, one in (("whole", frame), ("cut", cut)):
-        write_parquet(tmp_path / name, one)
+        write_frame(tmp_path / name, one, "parquet")
     content = (tmp_path / "whole").read_bytes()
     assert (tmp_path / "cut").read_bytes() == content
     assert bounded_parquet(content, "whole", 3000, ("k", "n")).equals(frame)

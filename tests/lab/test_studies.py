@@ -11,7 +11,7 @@ import pytest
 STUDIES = Path(__file__).parents[2] / "studies"
 ROW = {
     "coverage": "coverage 1.000", "frontier": "balance against plain noise", "levels": "at or below top-down",
-    "nonnegative": "noise, then repair",
+    "nonnegative": "noise, then repair", "published_grid": "| crime | 0.48 |",
 }  # fmt: skip
 
 
@@ -25,6 +25,15 @@ def test_coverage(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     monkeypatch.setitem(study["main"].__globals__, "EPSILONS", ("1",))
     study["main"](["--quick", "--data", "unknown to this one"])
     assert len(capsys.readouterr().out.splitlines()) == 3 * len(study["questions"](np.array([0] * study["ROWS"])))
+
+
+def test_published_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = runpy.run_path(str(STUDIES / "published_grid.py"))
+    page = tmp_path / "frontier.md"
+    page.write_text((STUDIES.parent / "docs" / "frontier.md").read_text(encoding="utf-8"), encoding="utf-8")
+    study["main"](["--quick", "--epsilons", "0.48", "--write", "--page", str(page)])
+    assert ROW["published_grid"] in capsys.readouterr().out
+    assert "Generated stand-ins" in page.read_text(encoding="utf-8")
 
 
 def test_frontier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

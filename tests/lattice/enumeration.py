@@ -63,20 +63,25 @@ def gaussian(variance: float) -> Callable[[tuple[int, ...]], float]:
     return lambda v: math.exp(-sum(x * x for x in v) / (2 * variance))
 
 
-def p_value(draws: np.ndarray, law: Law, least: float = 8.0) -> float:
+def p_value(draws: np.ndarray, law: Law) -> float:
     """Pearson's test, with all rare points taken together."""
     seen = Counter(map(tuple, draws.tolist()))
-    size, statistic, cells, rest_seen, rest = len(draws), 0.0, 0, len(draws), 1.0
-    for point, chance in law.items():
-        expected = size * chance
-        if expected >= least:
-            statistic += (seen.get(point, 0) - expected) ** 2 / expected
-            cells, rest_seen, rest = cells + 1, rest_seen - seen.get(point, 0), rest - chance
-    if size * rest >= least:
-        statistic += (rest_seen - size * rest) ** 2 / (size * rest)
-        cells += 1
-    assert cells > 5
-    return float(chi2.sf(statistic, cells - 1))
+    counted, chances = np.array([seen.get(point, 0) for point in law]), np.array(list(law.values()))
+    beyond = len(draws) - counted.sum(), 1 - chances.sum()
+    return p_of(np.append(counted, beyond[0]), np.append(chances, max(beyond[1], 0.0)))
+
+
+def p_of(seen: np.ndarray, chances: np.ndarray, least: float = 8.0) -> float:
+    """The same for how often each point was seen."""
+    expected = seen.sum() * chances
+    often = expected >= least
+    seen_often, rest = [*seen[often]], expected[~often].sum()
+    expected_often = [*expected[often]]
+    if rest >= least:
+        seen_often, expected_often = [*seen_often, seen[~often].sum()], [*expected_often, rest]
+    assert len(seen_often) > 5
+    statistic = sum((n - m) ** 2 / m for n, m in zip(seen_often, expected_often))
+    return float(chi2.sf(statistic, len(seen_often) - 1))
 
 
 def odds_for(draws: np.ndarray, right: Law, wrong: Law) -> float:

@@ -131,7 +131,7 @@ def test_unbounded_pair_is_two_sided_geometric():
 
 
 def test_pure_step_and_compiled_chain_agree():
-    sampler = chain_sampler(margins(3, 3), epsilon=0.5)
+    sampler = chain_sampler(margins(3, 3), epsilon=0.5, blocks=False)
     step = line_step(ChainTarget("l1", 0.5, np.full(9, UNBOUNDED)), sampler.moves.listed())
     rng, state, norms = np.random.default_rng(2), np.zeros(9, dtype=np.int64), []
     for _ in range(1500):
@@ -165,7 +165,7 @@ def test_a_draw_obeys_the_inequalities():
 
 def test_steps_do_not_depend_on_the_data():
     matrix = margins(3, 3)
-    samplers = [chain_sampler(matrix, epsilon=1, nonnegative=flag) for flag in (True, False)]
+    samplers = [chain_sampler(matrix, epsilon=1, nonnegative=flag, blocks=False) for flag in (True, False)]
     assert samplers[0].iterations == samplers[1].iterations
 
 
@@ -195,4 +195,4 @@ def test_without_numba_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "discreet.lattice._kernels", None)
     monkeypatch.delattr(package, "_kernels", raising=False)
     with pytest.raises(MissingExtra, match=r"discreet\[fast\]"):
-        chain_sampler(margins(2, 2), epsilon=1).draw(seeded(1))
+        chain_sampler(margins(2, 2), epsilon=1, blocks=False).draw(seeded(1))

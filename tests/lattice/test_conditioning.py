@@ -214,3 +214,38 @@ def test_four_functions(data: st.DataObject) -> None:
         top = -(-(x + y) // 2)
         k[top] = max(k.get(top, Fraction(0)), f[x] * g[y] / h[(x + y) // 2])
     assert sum(f.values()) * sum(g.values()) <= sum(h.values()) * sum(k.values())
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_four_functions_of_two_places(data: st.DataObject) -> None:
+    """The same on a square, floor and ceiling place by place; zeros, too."""
+    square = list(product(range(3), repeat=2))
+    f, g, h = ({at: Fraction(data.draw(st.integers(least, 5))) for at in square} for least in (0, 0, 1))
+    k: dict[tuple[int, ...], Fraction] = {}
+    for x, y in product(f, g):
+        low, top = tuple((i + j) // 2 for i, j in zip(x, y)), tuple(-(-(i + j) // 2) for i, j in zip(x, y))
+        k[top] = max(k.get(top, Fraction(0)), f[x] * g[y] / h[low])
+    assert sum(f.values()) * sum(g.values()) <= sum(h.values()) * sum(k.values())
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_gaussian_noise_under_bounds_at_whole_orders(data: st.DataObject) -> None:
+    """A block with its sum, cells of 0 to some bound: sum P^t Q^(1-t) <= b^(-t(t-1)|x-x'|^2), b = exp(-1/(2 s^2))."""
+    tops = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=4))
+    total = data.draw(st.integers(1, sum(tops) - 1))
+    fibre = [one for one in product(*(range(top + 1) for top in tops)) if sum(one) == total]
+    x, other = (data.draw(st.sampled_from(fibre)) for _ in range(2))
+    b = Fraction(data.draw(st.integers(1, 19)), 20)
+
+    def away(one: tuple[int, ...], two: tuple[int, ...]) -> int:
+        return sum((i - j) ** 2 for i, j in zip(one, two))
+
+    def law(centre: tuple[int, ...]) -> list[Fraction]:
+        weights = [b ** away(one, centre) for one in fibre]
+        return [weight / sum(weights) for weight in weights]
+
+    for order in (2, 3, 5):
+        moment = sum((p**order * q ** (1 - order) for p, q in zip(law(x), law(other))), Fraction(0))
+        assert moment <= b ** (-order * (order - 1) * away(x, other))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import discreet as dc
-from discreet.lattice.disclosure import given_away
+from discreet.lattice.disclosure import fixed_rows, given_away
+from discreet.lattice.inequalities import Inequalities, inequalities_of
+from discreet.lattice.invariants import Invariants
+from discreet.lattice.structure import structure_of
 
 PARITY = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1]])
 
@@ -167,3 +173,67 @@ def test_neighbours_are_destroyed_only_where_one_person_can_change_nothing(peopl
     promise = dc.release(block(people), 1, keep=[dc.sums(matrix)], seed=1).record.guarantee
     assert promise.unit.change.distance == 4
     assert ("neighbourhood-destroyed" in {one.code for one in promise.remarks}) is said
+
+
+def rows_fixed(matrix: np.ndarray, counts: np.ndarray, limits: Inequalities) -> tuple[list[int], list[int]]:
+    """Rows that are determined, and rows that are fixed besides, counted from 0."""
+    kept = csr_array(matrix)
+    structure = structure_of(Invariants(kept, (), (), np.arange(len(matrix))))
+    return structure.determined.tolist(), (fixed_rows(structure, counts, kept, limits) - 1).tolist()
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    sums_of_five,
+    st.lists(st.integers(0, 2), min_size=5, max_size=5),
+    st.lists(st.lists(st.integers(-1, 1), min_size=5, max_size=5).filter(any), min_size=1, max_size=3),
+    st.lists(st.integers(0, 1), min_size=3, max_size=3),
+)
+def test_rows_fixed_by_sums_and_inequalities(
+    rows: list[list[int]], counts: list[int], terms: list[list[int]], room: list[int]
+) -> None:
+    """Never too many; and every row that one of them bounds from both sides."""
+    matrix, table, factors = np.array(rows), np.array(counts), np.array(terms)
+    least = factors @ table - np.array(room[: len(terms)])
+    exact, fixed = rows_fixed(matrix, table, inequalities_of((factors, least)))
+    sums = matrix @ table
+    everything = np.array(list(itertools.product(range(7), repeat=5)))
+    possible = everything[
+        (everything @ matrix.T == sums).all(axis=1) & (everything @ factors.T >= least).all(axis=1)
+    ]  # fmt: skip
+    assert set(fixed) <= {j for j in range(5) if len(set(possible[:, j])) == 1}
+    assert set(np.flatnonzero(matrix[sums == 0].any(axis=0))) <= {*exact, *fixed}
+    nobody = [
+        j for k in range(len(terms)) if (factors[k] <= 0).all() and least[k] == 0 for j in np.flatnonzero(factors[k])
+    ]
+    assert set(nobody) <= {*exact, *fixed}
+
+
+@pytest.mark.parametrize(
+    ("terms", "least"),
+    [
+        ([[-1, 0, 0, 0], [0, -1, 0, 0]], [-3, -3]),
+        ([[1, 0, 0, 0], [0, 1, 0, 0]], [3, 3]),
+        ([[1, -1, 0, 0], [-1, 1, 0, 0]], [0, -1]),
+    ],
+    ids=["each at most 3", "each at least 3", "equal but for one"],
+)
+def test_rows_that_inequalities_publish_are_listed(terms: list[list[int]], least: list[int], tmp_path: Path) -> None:
+    """Two rows with a kept sum of 6: every release has 3 and 3, and says so; a record that does not is refused."""
+    table = dc.table(pa.table({"g": list("ppqq"), "k": list("abab"), "n": [3, 3, 2, 9]}), "n", keys=["g", "k"])
+    out = dc.release(table, epsilon=1, keep="margin:g", inequalities=(np.array(terms), np.array(least)))
+    assert out.counts[:2].tolist() == [3, 3] and out.record.facts.invariants.fixed.tolist() == [1, 2]
+    silent = replace(out.record.facts.invariants, fixed=np.zeros(0, dtype=np.int64))
+    facts = replace(out.record.facts, invariants=silent)
+    out.save(tmp_path / "told")
+    forged = replace(out, publication=replace(out.publication, record=replace(out.record, facts=facts)))
+    forged.save(tmp_path / "silent")
+    assert dc.verify(tmp_path / "told")
+    assert any("fix" in problem for problem in dc.verify(tmp_path / "silent").problems)
+
+
+def test_large_counts_are_fixed_like_small_ones() -> None:
+    """Floats of large numbers are off by more than one: bounds are looked for among changes."""
+    matrix = csr_array(np.array([[1, 1, 0], [0, 1, 1]]))
+    for most in (7, 10**7, 10**14):
+        assert given_away(matrix, np.array([most, 0, 0])).fixed.tolist() == [0, 1, 2]

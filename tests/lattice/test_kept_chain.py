@@ -83,7 +83,7 @@ def test_diagnose_a_table_says_that_it_is_secret(discreet, tmp_path):
         (["--epsilon", "1"], "exactly one of TABLE and --shape"),
         (["--shape", "4,x", "--keep", "total", "--epsilon", "1"], "whole numbers"),
         (["--shape", "4,4", "--keep", "margin:rows", "--epsilon", "1"], "Did you mean 'row'"),
-        (["--shape", "4,4", "--epsilon", "1"], "nothing to keep"),
+        (["--shape", "4,4", "--epsilon", "1"], "none is named"),
         (["--shape", "4,4", "--keep", "total", "--epsilon", "1", "--plot", "curve.txt"], "must end in"),
         (["--shape", "2,2", "--keep", "total", "--epsilon", "1", "--nonnegative"], "no table came"),
     ],

@@ -13,8 +13,8 @@ import pytest
 
 import discreet as dc
 import discreet.cli as cli
-from discreet.io.folder import sha256
 from discreet.record.release import seal_of
+from tests.releases import sha256
 
 COUNTS = np.array([4, 0, 7, 12, 3, 9, 1, 30, 5, 2, 8, 6])
 KINDS = {

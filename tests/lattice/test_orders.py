@@ -183,18 +183,20 @@ def chain_law(counts: np.ndarray, rate: float, kept: bool, reach: int) -> Law:
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("single", [False, True])
 def test_the_law_under_an_order(kept: bool, single: bool) -> None:
-    """Two areas at once, each against enumeration; a rate 10% off is rejected."""
-    counts = np.array([2, 2, 3, 0, 0, 0])
-    keys = {"area": [*"aaabbb"], "what": [*WHAT] * 2}
+    """Two kinds of areas, many of each, each against enumeration; a rate 5% off is rejected."""
+    many = 40  # areas of a kind: what nothing ties together is drawn together
+    one, other = np.array([2, 2, 3]), np.array([0, 0, 0])
+    counts = np.concatenate([one, other] * many)
+    keys = {"area": [f"{k}" for k in range(2 * many) for _ in WHAT], "what": [*WHAT] * 2 * many}
     plan: LatticePlan = plan_lattice(keys, ["margin:area"] if kept else [], epsilon=2, inequalities=ORDER)
     assert plan.law.odds is not None
-    bits, number = seeded(1), 3000
+    bits, number = seeded(1), 24_000 // many
     draws = np.stack([plan.draw(bits, counts) for _ in range(number)]) if single else plan.draws(number, bits, counts)
-    rate = math.log(plan.law.odds)
-    for area in (slice(0, 3), slice(3, 6)):
-        right, low, high = (chain_law(counts[area], rate * factor, kept, 12) for factor in (1, 0.9, 1.1))
-        assert p_value(draws[:, area], right) > 1e-4
-        assert rejected(draws[:, area], right, low) and rejected(draws[:, area], right, high)
+    rate, found = math.log(plan.law.odds), draws.reshape(-1, 2, 3)
+    for place, given_counts in enumerate((one, other)):
+        right, low, high = (chain_law(given_counts, rate * factor, kept, 14) for factor in (1, 0.95, 1.05))
+        assert p_value(found[:, place], right) > 1e-4
+        assert rejected(found[:, place], right, low) and rejected(found[:, place], right, high)
 
 
 def test_a_chain_of_nine_equal_counts_is_drawn_in_good_time() -> None:

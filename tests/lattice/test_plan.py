@@ -131,9 +131,9 @@ def test_nothing_left_to_protect_is_refused() -> None:
     [
         ({}, "none was given"),
         ({"epsilon": 1, "rho": 1}, "epsilon and rho were given together"),
-        ({"rho": 1}, "only Gaussian noise is calibrated by rho"),
+        ({"rho": 1, "law": "l1"}, "only Gaussian noise is calibrated by rho"),
         ({"epsilon": 1, "law": "gaussian"}, "needs a delta above 0, or rho"),
-        ({"epsilon": 1, "delta": "1e-6"}, "its noise is pure"),
+        ({"epsilon": 1, "delta": "1e-6", "law": "l1"}, "its noise is pure"),
         ({"epsilon": 1, "delta": "1e-6", "law": "l2"}, "its noise is pure"),
         ({"epsilon": 1, "law": "l3"}, "there is no law of that name"),
         ({"rho": 1, "law": "gaussian", "nonnegative": True}, "no proven guarantee"),
@@ -288,7 +288,7 @@ def test_the_command_on_a_table_and_its_errors(tmp_path: Path) -> None:
     for words, message in (
         (["--keep", "margin:count", "--epsilon", "1"], "county"),
         (["--keep", "total", "--epsilon", "-1"], "greater than zero"),
-        (["--epsilon", "1"], "nothing to keep"),
+        (["--epsilon", "1"], "none is named"),
     ):
         failed = sample_noise(str(table), "--count", "n", "-o", str(out), *words)
         assert failed.returncode == 2 and message in failed.stderr and not out.exists()

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pytest
 
+from discreet.lattice import sampler, two_way_pieces
 from discreet.lattice.invariants import invariant_matrix, sums
 from discreet.lattice.plan import LatticePlan, lattice_sampler
 from discreet.sample.bits import seeded
-from tests.lattice.enumeration import THREE_SETS, check, gaussian, l1, l2, law, margins
+from tests.lattice import test_halved_columns, test_three_layers
+from tests.lattice.enumeration import (
+    FALSE_ALARM,
+    THREE_SETS,
+    Law,
+    check,
+    l1,
+    law,
+    margins,
+    p_of,
+    p_value,
+    points,
+    rejected,
+)
 
-DRAWS = 20_000
+EXPECTED = 35.0  # of the logarithm of how much likelier draws are under their law than under one that is 5% off
 
 
 def plan_for(matrix: np.ndarray, **options: object) -> LatticePlan:
@@ -21,119 +38,143 @@ def plan_for(matrix: np.ndarray, **options: object) -> LatticePlan:
     return lattice_sampler(keep, per_unit=True, **options)  # type: ignore[arg-type]
 
 
-L1_CASES = {
-    "total": (np.ones((1, 3), dtype=int), "compositions", 9),
-    "disjoint and nested": (np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]]), "compositions", 7),
-    "a free cell": (np.array([[1, 1, 0]]), "independent+compositions", 12),
-    "2 x 3": (margins(2, 3), "row-transfer", 9),
-    "2 x 4": (margins(2, 4), "row-transfer", 8),
-    "3 x 3": (margins(3, 3), "row-transfer", 6),
-    "2 x 2 of pairs": (margins(2, 2)[:, [0, 0, 1, 2, 3]], "row-transfer", 7),
-    "3 x 3 with a hole": (margins(3, 3)[:, 1:], "halved-columns", 6),
-    "4 x 3 with holes": (np.delete(margins(4, 3), [0, 5, 8], axis=1), "halved-columns", 5),
-    "3 x 3, two cells in a place": (margins(3, 3)[:, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]], "halved-columns", 5),
-    "overlapping": (np.array([[1, 1, 1, 0, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]), "merging", 10),
-    "overlapping, merged": (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), "merging", 12),
-}
+def two_way_margins(*shape: int) -> np.ndarray:
+    """All two-way margins of a three-way table."""
+    cells = np.arange(math.prod(shape)).reshape(shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
+    matrix = np.zeros((len(lines), cells.size), dtype=int)
+    for row, line in enumerate(lines):
+        matrix[row, line] = 1
+    return matrix
 
 
-@pytest.mark.parametrize("name", L1_CASES)
-def test_l1(name: str) -> None:
-    matrix, sampler, reach = L1_CASES[name]
-    plan = plan_for(matrix, alpha="1/3")
-    assert (plan.sampler, plan.grade) == (sampler, "exact")
-    draws = plan.draws(DRAWS, seeded(1))
-    assert not (matrix @ draws.T).any()
-    rate = math.log(3)
-    check(draws, law(matrix, reach, l1(rate)), law(matrix, reach, l1(1.15 * rate)))
+@dataclass(frozen=True)
+class Case:
+    """A small lattice and its law; `singly`: whether draws are made one at a time, many at once, or both in turn."""
+
+    sampler: str
+    matrix: np.ndarray
+    reach: int
+    alpha: str = "1/3"
+    law: dict[str, Any] = field(default_factory=dict)  # in place of alpha
+    counts: tuple[int, ...] | None = None
+    limits: tuple[list[list[int]], list[int]] | None = None
+    singly: tuple[bool, ...] = (False, True)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        privacy = self.law or {"alpha": self.alpha}
+        return {**privacy, "nonnegative": self.counts is not None and self.limits is None, "inequalities": self.limits}
+
+    @cached_property
+    def plan(self) -> LatticePlan:
+        return plan_for(self.matrix, **self.options)
+
+    def vectors(self) -> np.ndarray:
+        found = np.array(points(self.matrix, self.reach))
+        if self.limits is not None:
+            rows, least = self.limits
+            return found[((found + self.counts) @ np.array(rows).T >= least).all(axis=1)]
+        return found if self.counts is None else found[(found + self.counts).min(axis=1) >= 0]
+
+    def drawn(self, number: int, single: bool) -> np.ndarray:
+        bits, counts = seeded(1), None if self.counts is None else np.array(self.counts)
+        if single:
+            return np.stack([self.plan.draw(bits, counts) for _ in range(number)])
+        return self.plan.draws(number, bits, counts)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "variance", "sampler", "reach"),
-    [
-        (np.ones((1, 4), dtype=int), Fraction(2), "halving", 7),
-        (np.array([[1, 1, 0], [0, 0, 1]]), Fraction(9), "halving", 15),
-        (margins(2, 3), Fraction(1), "merging", 6),
-        (margins(3, 3), Fraction(1, 2), "merging", 4),
-        (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), Fraction(3), "merging", 9),
-    ],
-)
-def test_gaussian(matrix: np.ndarray, variance: Fraction, sampler: str, reach: int) -> None:
-    plan = plan_for(matrix, law="gaussian", rho=1 / (2 * variance))
-    assert (plan.sampler, plan.grade, plan.law.variance) == (sampler, "exact", variance)
-    draws = plan.draws(DRAWS, seeded(2))
-    assert not (matrix @ draws.T).any()
-    right, wrong = gaussian(float(variance)), gaussian(1.2 * float(variance))
-    check(draws, law(matrix, reach, right), law(matrix, reach, wrong))
+MANY = (False,)
+ONE = (True,)  # many at once are no more than one after the other
+OVERLAPPING = np.array([[1, 1, 1, 0, 0, 0], [0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 1, 1]])
+GAUSSIAN = {"law": "gaussian", "rho": "1/4"}  # of variance 2
+CASES = {
+    "total": Case("compositions", np.ones((1, 6), dtype=int), 5),
+    "disjoint and nested": Case("compositions", np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]]), 7, singly=MANY),
+    "free cells": Case("independent+compositions", np.array([[1, 1, 0, 0, 0]]), 6),
+    "3 x 3": Case("row-transfer", margins(3, 3), 6),
+    "2 x 2 of pairs": Case("row-transfer", margins(2, 2)[:, [0, 0, 1, 2, 3]], 7, singly=MANY),
+    "3 x 3 with a hole": Case("halved-columns", margins(3, 3)[:, 1:], 8, alpha="1/2"),
+    "4 x 3 with holes": Case("halved-columns", np.delete(margins(4, 3), [0, 5, 8], axis=1), 5, singly=MANY),
+    "two cells in a place": Case("halved-columns", margins(3, 3)[:, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]], 5, singly=MANY),
+    "2 x 2 x 4": Case("halved-columns", two_way_margins(2, 2, 4), 6, alpha="2/3"),
+    "overlapping": Case("merging", OVERLAPPING, 9, alpha="1/2"),
+    "total, not negative": Case("compositions", np.ones((1, 5), dtype=int), 18, alpha="1/3", counts=(0, 4, 6, 5, 3)),
+    "free cells, not negative": Case(
+        "independent+compositions", np.array([[1, 1, 0, 0]]), 12, alpha="1/4", counts=(0, 3, 1, 4), singly=MANY
+    ),
+    "overlapping, not negative": Case("merging", OVERLAPPING, 14, alpha="1/4", counts=(3, 4, 2, 5, 3, 4)),
+    "3 x 3, not negative": Case(
+        "halved-nonnegative", margins(3, 3), 9, alpha="1/3", counts=(2, 1, 1, 3, 5, 1, 1, 2, 4), singly=MANY
+    ),
+    "3 x 3 with a hole, not negative": Case(
+        "halved-nonnegative", margins(3, 3)[:, 1:], 9, alpha="1/4", counts=(2, 3, 3, 1, 4, 1, 1, 2), singly=MANY
+    ),
+    "an inequality": Case(
+        "compositions", np.ones((1, 4), dtype=int), 16, alpha="1/6", counts=(2, 1, 0, 1), limits=([[1, -1, 0, 0]], [0]),
+        singly=ONE,
+    ),
+    "Gaussian, total": Case("halving", np.ones((1, 5), dtype=int), 7, law=GAUSSIAN),
+    "Gaussian, free cells": Case("independent+halving", np.array([[1, 1, 0, 0]]), 8, law=GAUSSIAN),
+    "Gaussian, 3 x 3": Case("merging", margins(3, 3), 6, law=GAUSSIAN),
+    "l2, total": Case("klein", np.ones((1, 5), dtype=int), 9, law={"law": "l2", "epsilon": 2}, singly=ONE),
+    "l2, an inequality": Case(
+        "klein", np.ones((1, 4), dtype=int), 12, law={"law": "l2", "epsilon": 4}, counts=(2, 1, 0, 0),
+        limits=([[1, -1, 0, 0]], [0]), singly=ONE,
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("matrix", "rate", "reach"),
-    [
-        (np.ones((1, 3), dtype=int), Fraction(3, 2), 12),
-        (margins(2, 3), Fraction(1), 12),
-        (np.array([[1, 1, 0]]), 2, 10),
-    ],
-)
-def test_l2(matrix: np.ndarray, rate: Fraction, reach: int) -> None:
-    plan = plan_for(matrix, law="l2", epsilon=rate)
-    assert (plan.sampler, plan.grade) == ("klein", "exact")
-    draws = plan.draws(3000, seeded(3))
-    assert not (matrix @ draws.T).any()
-    check(draws, law(matrix, reach, l2(float(rate))), law(matrix, reach, l2(1.3 * float(rate))))
+def chances(plan: LatticePlan, vectors: np.ndarray, factor: float) -> np.ndarray:
+    """Of these vectors alone, where noise is narrower by this factor."""
+    law = plan.law
+    if law.odds is not None:
+        logs = -factor * math.log(law.odds) * np.abs(vectors).sum(axis=1)
+    elif law.variance is not None:
+        logs = -(factor**2) * (vectors**2).sum(axis=1) / (2 * float(law.variance))
+    else:
+        assert law.rate is not None
+        logs = -factor * float(law.rate) * np.sqrt((vectors**2).sum(axis=1))
+    weights = np.exp(logs)
+    return np.asarray(weights / weights.sum())
 
 
-@pytest.mark.parametrize(
-    ("matrix", "counts", "sampler", "reach"),
-    [
-        (np.ones((1, 4), dtype=int), [0, 1, 2, 5], "compositions", 12),
-        (np.array([[1, 1, 0]]), [0, 3, 1], "independent+compositions", 16),
-        (np.array([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]), [0, 0, 1, 4, 0], "compositions", 10),
-        (np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), [1, 2, 0, 2], "merging", 20),
-        (margins(2, 3), [1, 2, 3, 1, 2, 40], "halved-nonnegative", 14),
-    ],
-)
-def test_l1_without_negative_counts(matrix: np.ndarray, counts: list[int], sampler: str, reach: int) -> None:
-    plan = plan_for(matrix, alpha="1/4", nonnegative=True)
-    assert (plan.sampler, plan.grade) == (sampler, "exact")
-    draws = plan.draws(DRAWS, seeded(4), np.array(counts))
-    assert (draws + counts).min() >= 0
-
-    def allowed(v: tuple[int, ...]) -> bool:
-        return all(z + x >= 0 for z, x in zip(v, counts))
-
-    assert plan.law.odds is not None
-    rate = math.log(plan.law.odds)
-    check(draws, law(matrix, reach, l1(rate), allowed), law(matrix, reach, l1(1.3 * rate), allowed))
+@pytest.mark.parametrize(("name", "single"), [(name, single) for name, case in CASES.items() for single in case.singly])
+def test_every_exact_sampler_against_enumeration(name: str, single: bool) -> None:
+    """Among the vectors that are listed, draws follow the law; and they show that it is not one 5% wider or narrower.
+    There are as many as are expected to be e^35 times as likely as under these."""
+    case = CASES[name]
+    plan, vectors = case.plan, case.vectors()
+    assert (plan.sampler, plan.grade) == (case.sampler, "exact")
+    right = chances(plan, vectors, 1.0)
+    surprises = [np.log(right / chances(plan, vectors, factor)) for factor in (0.95, 1.05)]
+    needed = math.ceil(EXPECTED / min(float(right @ surprise) for surprise in surprises))
+    draws = case.drawn(needed, single)
+    assert not (case.matrix @ draws.T).any()
+    place = {vector: i for i, vector in enumerate(map(tuple, vectors.tolist()))}
+    found = [place[draw] for draw in map(tuple, draws.tolist()) if draw in place]
+    assert len(found) > 0.8 * needed
+    seen = np.bincount(found, minlength=len(vectors))
+    assert p_of(seen, right) > 1e-4
+    assert all(seen @ surprise > math.log(1 / FALSE_ALARM) for surprise in surprises)
 
 
-@pytest.mark.parametrize("holes", [[0], [4]])
-def test_structural_zeros_without_negative_counts(holes: list[int]) -> None:
-    """Conditioned one by one, single draws."""
-    matrix = np.delete(margins(3, 3), holes, axis=1)
-    counts = np.array([2, 0, 1, 3, 0, 1, 1, 2][: matrix.shape[1]])
-    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(4)
-    assert plan.sampler == "halved-nonnegative"
-    draws = np.concatenate([plan.draws(40, bits, counts) for _ in range(60)])
-
-    def allowed(v: tuple[int, ...]) -> bool:
-        return all(z + x >= 0 for z, x in zip(v, counts))
-
-    rate = math.log(2)
-    right, wrong = (law(matrix, 9, l1(factor * rate), allowed) for factor in (1.0, 1.6))
-    check(draws, right, wrong)
-
-
-def test_merged_classes_one_draw_at_a_time() -> None:
-    matrix, counts = np.array([[1, 1, 1, 0], [0, 1, 1, 1]]), np.array([1, 2, 0, 2])
-    plan, bits = plan_for(matrix, alpha="1/4", nonnegative=True), seeded(14)
-    draws = np.stack([plan.draw(bits, counts) for _ in range(3000)])
-
-    def allowed(v: tuple[int, ...]) -> bool:
-        return all(z + x >= 0 for z, x in zip(v, counts))
-
-    rate = math.log(2)
-    check(draws, law(matrix, 20, l1(rate), allowed), law(matrix, 20, l1(1.5 * rate), allowed))
+def test_no_exact_sampler_is_left_out() -> None:
+    """Every kind of piece there is, and every law that it serves, is above; two are tested alone, one at a time too."""
+    made = {type(piece) for case in CASES.values() for piece in case.plan.pieces}
+    alone = {two_way_pieces.LayeredPiece: test_three_layers.test_the_law_among_short_tables}
+    kinds = {
+        kind
+        for module in (sampler, two_way_pieces)
+        for kind in vars(module).values()
+        if getattr(kind, "__module__", None) == module.__name__ and is_dataclass(kind)
+    }
+    assert made | set(alone) == {kind for kind in kinds if kind.grade == "exact"} and len(made) >= 7
+    singly = {(name, c.plan.law.name) for c in CASES.values() if True in c.singly for name in c.plan.sampler.split("+")}
+    assert callable(test_halved_columns.test_nonnegative_tables_against_enumeration)  # one at a time, too
+    names = {"compositions", "independent", "merging", "row-transfer", "halved-columns"}
+    assert singly >= {(name, "l1") for name in names} | {("klein", "l2")}
+    assert singly >= {(name, "gaussian") for name in ("halving", "independent", "merging")}
 
 
 def test_inequalities_that_nothing_ties_are_met_one_by_one() -> None:
@@ -149,18 +190,6 @@ def test_inequalities_that_nothing_ties_are_met_one_by_one() -> None:
 
     rate, small = math.log(3), np.ones((1, 3), dtype=int)
     check(draws, law(small, 9, l1(rate), allowed), law(small, 9, l1(1.2 * rate), allowed))
-
-
-def test_any_inequality_by_conditioning() -> None:
-    matrix, counts = np.ones((1, 3), dtype=int), np.array([2, 1, 0])
-    plan = plan_for(matrix, alpha="1/9", inequalities=([[1, -1, 0]], [0]))
-    draws = plan.draws(4000, seeded(5), counts)
-
-    def allowed(v: tuple[int, ...]) -> bool:
-        return v[0] + counts[0] >= v[1] + counts[1]
-
-    rate = math.log(3)
-    check(draws, law(matrix, 9, l1(rate), allowed), law(matrix, 9, l1(1.3 * rate), allowed))
 
 
 def test_three_intersecting_sets_agree_with_plain_rejection() -> None:
@@ -191,21 +220,17 @@ def test_a_dense_basis_walks_the_same_law_as_the_known_one() -> None:
     from discreet.lattice.basis import kernel_basis
     from discreet.lattice.klein import KleinGaussian, box_ladder, ladder
 
-    matrix = margins(3, 3)
-    right, wrong = law(matrix, 4, gaussian(0.5)), law(matrix, 4, gaussian(0.65))
-    for steps in (ladder(kernel_basis(matrix)), box_ladder(np.arange(9).reshape(3, 3), 9)):
-        walker, bits = KleinGaussian(steps, Fraction(1, 2)), seeded(9)
-        check(np.array([walker.draw(bits) for _ in range(3000)]), right, wrong)
+    vectors = np.array(points(margins(3, 3), 5))
 
+    def weights(variance: float) -> Law:
+        every = np.exp(-(vectors**2).sum(axis=1) / (2 * variance))
+        return dict(zip(map(tuple, vectors.tolist()), (every / every.sum()).tolist()))
 
-def two_way_margins(*shape: int) -> np.ndarray:
-    """All two-way margins of a three-way table."""
-    cells = np.arange(math.prod(shape)).reshape(shape)
-    lines = [line for axis in range(3) for line in np.moveaxis(cells, axis, 2).reshape(-1, shape[axis])]
-    matrix = np.zeros((len(lines), cells.size), dtype=int)
-    for row, line in enumerate(lines):
-        matrix[row, line] = 1
-    return matrix
+    right, wider, narrower = (weights(0.75 * factor**2) for factor in (1, 1.05, 0.95))
+    for steps in (ladder(kernel_basis(margins(3, 3))), box_ladder(np.arange(9).reshape(3, 3), 9)):
+        walker, bits = KleinGaussian(steps, Fraction(3, 4)), seeded(9)
+        draws = np.array([walker.draw(bits) for _ in range(4000)])
+        assert p_value(draws, right) > 1e-4 and rejected(draws, right, wider) and rejected(draws, right, narrower)
 
 
 def test_the_ladder_of_a_box_is_that_of_its_basis() -> None:

@@ -279,7 +279,9 @@ def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize(
     ("name", "other"),
     [("people1", "peoplel"), ("people1", "peopleI"), ("I", "l"), ("I", "i"), ("1", "|"), ("a-b", "a\u2010b"),
-     ("a-b", "a\u2014b"), ("a-b", "a\u2212b"), ("it's", "it’s"), ("O", "0"), ("Ӏ", "l"), ("І", "l"), ("һ", "h")],
+     ("a-b", "a\u2014b"), ("a-b", "a\u2212b"), ("it's", "it’s"), ("O", "0"), ("Ӏ", "l"), ("І", "l"), ("һ", "h"),
+     ("HEALTH", "\u0397EALTH"), ("HOME", "HO\u039cE"), ("YEAR", "\u03a5EAR"), ("data", "ᴅᴀᴛᴀ"), ("SUM", "ꓢꓴꓟ"),
+     ("noon", "ոօօո"), ("MAC", "ᎷᎪᏟ"), ("TAX", "ⲦⲀⲬ"), ("modern", "modem"), ("a/b", "a\u2215b"), ("a:b", "a\u2236b")],
 )  # fmt: skip
 def test_signs_that_are_drawn_alike(sqlite_url: str, name: str, other: str) -> None:
     made = ledger(sqlite_url)
@@ -293,6 +295,19 @@ def test_names_that_differ_are_two(sqlite_url: str, name: str, other: str) -> No
     made = ledger(sqlite_url)
     made.create(name, epsilon=1)
     made.create(other, epsilon=1)
+
+
+@pytest.mark.parametrize("name", ["d\u0430ta", "\u0394elta", "cas\u03b5s of flu", "Ꮓoo", "\u0562ird"])
+def test_a_word_in_letters_of_two_alphabets_is_refused(tmp_path: Path, name: str) -> None:
+    """Also where nothing looks like it yet: later something may."""
+    with pytest.raises(BadInput, match="letters of several alphabets"):
+        ledger(tmp_path / "l.db").create(name, epsilon=1)
+    assert not (tmp_path / "l.db").exists()
+
+
+@pytest.mark.parametrize("name", ["Αθήνα 2024", "μ-study", "Москва (Moscow)", "東京タワー", "한국 data", "Ørsted"])
+def test_words_of_one_alphabet_each_are_fine(sqlite_url: str, name: str) -> None:
+    assert ledger(sqlite_url).create(name, epsilon=1).dataset == name
 
 
 def test_look_alikes_of_longer_names(sqlite_url: str) -> None:

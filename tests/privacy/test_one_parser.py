@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
@@ -20,6 +21,7 @@ from discreet.compare import compare
 from discreet.distribution import private_distribution
 from discreet.errors import BadInput
 from discreet.lattice.kept_chain import kept_chain, keys_of_shape
+from discreet.lattice.plan import plan_lattice
 from discreet.mechanism import of_weights
 from discreet.privacy import Approximate, Concentrated, Pure
 
@@ -106,3 +108,52 @@ def test_designs_and_certificates_take_a_delta() -> None:
     with pytest.raises(BadInput, match="a delta would be spent for nothing"):
         design(3, 1, delta="1/100", mechanism="geometric")
     assert design(3, 1, delta="1/100", mechanism="discrete-gaussian").certificate.holds
+
+
+NO_NOISE_NAMED: dict[str, Callable[[Any], str]] = {  # what is asked without naming a noise, and the law it gets
+    "release": lambda loss: _law(dc.release(dc.example(), loss).mechanism.noise),
+    "release in a range": lambda loss: _law(dc.release(dc.example(), loss, max_count=20).mechanism.noise),
+    "by rank": lambda loss: _law(dc.release(dc.example(), loss, mechanism="rank").mechanism.noise),
+    "row by row": lambda loss: _law(dc.release(dc.example(), loss, dc.RowByRow(max_count=20)).mechanism.form.noise),
+    "by size": lambda loss: _law(dc.release(sized(), loss, max_count="size").mechanism.sizes[0].form.noise),
+    "kept sums": lambda loss: dc.release(dc.example(), loss, keep="total").mechanism.law,
+    "measured": lambda loss: _law(dc.release(sized(), loss, measure="cells").mechanism.questions[0].noise),
+    "distribution": lambda loss: _law(private_distribution([3, 4, 5], loss).noise),
+    "noise that keeps sums": lambda loss: plan_lattice(keys_of_shape([3, 3]), ["total"], loss).law.name,
+    "chain": lambda loss: kept_chain(keys_of_shape([3, 3]), ["total"], loss).law,
+}
+
+
+def sized() -> dc.Table:
+    return dc.table(pa.table({"place": ["a", "b"], "size": ["4", "4"], "n": [1, 2]}), "n", keys=["place", "size"])
+
+
+def _law(noise: Any) -> str:
+    return str(noise.name)
+
+
+UNNAMED = ("measured", "distribution")  # where noise has no name to be asked by, a delta asks for Gaussian noise
+
+
+@pytest.mark.parametrize("name", NO_NOISE_NAMED)
+def test_where_no_noise_is_named_it_is_pure_but_for_rho(name: str) -> None:
+    ask = NO_NOISE_NAMED[name]
+    assert ask(Pure(1)) in ("geometric", "l1")
+    assert ask(Concentrated("1/2")) in ("discrete-gaussian", "gaussian")
+    if name in UNNAMED:
+        assert ask(Approximate(1, "1e-6")) in ("discrete-gaussian", "gaussian")
+    else:
+        with pytest.raises(BadInput, match="a delta would be spent for nothing"):
+            ask(Approximate(1, "1e-6"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"base": "geometric"}, {"base": "staircase"}, {"mechanism": "geometric"}, {"mechanism": "unfixed",
+    "max_count": 5}, {"keep": "total", "law": "l1"}, {"keep": "total", "law": "l2"}], ids=str,
+)  # fmt: skip
+def test_noise_that_is_named_and_pure_refuses_the_rest_in_the_same_words(options: dict[str, Any]) -> None:
+    for ask in (dc.release, dc.plan):
+        with pytest.raises(BadInput, match="its noise is pure: a delta would be spent for nothing"):
+            ask(dc.example(), 1, delta="1e-6", **options)
+        with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
+            ask(dc.example(), rho=1, **options)

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.arrays import Floats, Integers, Words
+from discreet.errors import Damaged
 from discreet.lattice.invariants import Kept, margin, sum_where, sums, total
 from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase
 from discreet.mechanism import Exponents, Form, NoiseThenMap, Weights
 from discreet.privacy import Approximate, Concentrated, Guarantee, Loss, Neighbours, Pure, Remark
 from discreet.privacy.values import ONE_PERSON
 from discreet.public_map import PublicMap
-from discreet.record.codec import Damaged, decode, encode
+from discreet.record.codec import decode, encode
 from discreet.record.schema import schema_of
 
 exact_numbers = st.fractions(min_value=Fraction(1, 10**6), max_value=900)

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import discreet as dc
+from discreet.errors import Damaged
 from discreet.io.folder import read_folder
-from discreet.record.codec import Damaged, encode
-from discreet.record.release import parse, read_record, write_record
+from discreet.record.codec import encode
+from discreet.record.release import indented, parse, read_record, write_record
 from discreet.record.schema import release_schema
 from tests.releases import KINDS, make
 
@@ -124,3 +127,16 @@ def test_only_one_room_writes_and_reads_json() -> None:
         tree = ast.parse(path.read_text())
         imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         assert "json" not in imported or name in others or name.startswith("cli/"), name
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+@settings(max_examples=300, deadline=None)
+def test_records_are_written_as_the_standard_library_indents(value: object) -> None:
+    assert indented(value) == json.dumps(value, indent=1)

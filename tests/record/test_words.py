@@ -68,7 +68,8 @@ NUMBERS: dict[str, dict[str, Any]] = {
     "only-exchanges": {"rows": 1200}, "residues": {"rows": 2, "first": "4 modulo 2, 7 modulo 3", "more": 0},
     "larger-changes-cost-more": {"law": "gaussian"}, "sums-are-kept": {"sums": 1200, "first": "total", "more": 3},
     "zeros-stay": {"delta": "0.6"},
-    "totals-dropped": {"rows": 2}, "determined": {"rows": 1, "first": "4", "more": 0}, "chain": {"delta": "0.001"},
+    "totals-dropped": {"rows": 2}, "suppressed-as": {"count": 4},
+    "determined": {"rows": 1, "first": "4", "more": 0}, "chain": {"delta": "0.001"},
 }  # fmt: skip
 
 

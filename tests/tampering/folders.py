@@ -59,6 +59,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "with-a-ledger": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "ledger": True},
     "seeded-rows": {"epsilon": 1, "max_count": 12, "mechanism": "geometric", "seed": 5},
     "parquet": {"epsilon": 1, "max_count": 12, "format": "parquet"},
+    "workbook": {"epsilon": 1, "max_count": 12, "format": "xlsx"},
     "unmeasured-margins": {"epsilon": 1, "measure": ["margin:county", "margin:sex"], "measurements": False},
     "margins-in-parquet": {
         "epsilon": 1,
@@ -72,6 +73,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "unmeasured-projected": {"epsilon": 1, "keep": "total", "nonnegative": True, "measurements": False},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},
     "own-sums": {"epsilon": 1, "keep": [dc.sums([[1] * 15 + [0] * 15])], "law": "l2"},
+    "ordered": {"epsilon": 1, "inequalities": "order:sex=f,m", "nonnegative": True},
+    "ordered-kept": {"epsilon": 1, "inequalities": "order:sex=f,m", "keep": "sum:sex=m"},
+    "levels-unmeasured": {"epsilon": 1, "measure": "auto", "measurements": False},
+    "levels-lacking-rows": {"epsilon": 1, "measure": ["margin:state", "margin:kind", "cells"]},
+    "several-tables": {"epsilon": 1, "mechanism": "geometric", "views": ("county", "sex")},
+    "several-tables-measured": {"epsilon": 1, "views": ("county",)},
 }
 SLOW: dict[str, dict[str, Any]] = {
     "chain": {"epsilon": 4, "keep": ["margin:u,v", "margin:v,w", "margin:u,w"], "allow_diagnosed": True},
@@ -107,7 +114,31 @@ def table(kind: str, contributions: int) -> dc.Table:
         columns = {key: [cell[k] for cell in CUBE] for k, key in enumerate("uvw")}
         return dc.table(pa.table({**columns, "n": [3] * 26}), "n", keys=list("uvw"))
     made: dc.Table = MADE["table"](kind)
+    if kind.startswith("ordered"):
+        made = replace(made, counts=np.sort(made.counts.reshape(-1, 2), axis=1).ravel())
+    if kind.startswith("levels"):
+        made = _levels(lacking=kind == "levels-lacking-rows")
     return replace(made, schema=replace(made.schema, contributions=contributions))
+
+
+def _levels(lacking: bool) -> dc.Table:
+    """Twelve places in three states; where some rows are lacking, of two kinds each."""
+    states, places = [k // 4 for k in range(12)], [f"place {k:02d}" for k in range(12)]
+    keys = {"state": [f"state {k}" for k in states], "place": places}
+    if lacking:
+        rows = [k for k in range(24) if k not in (5, 16)]
+        keys = {name: [values[k // 2] for k in rows] for name, values in keys.items()}
+        keys["kind"] = ["xy"[k % 2] for k in rows]
+    counts = np.random.default_rng(8).poisson(4, len(keys["state"]))
+    return dc.table(pa.table({**keys, "n": counts}), "n", keys=list(keys))
+
+
+def _released(source: dc.Table, views: tuple[str, ...], **options: Any) -> dc.Release:
+    """Together with tables that are its sums, if any are named."""
+    frame = source.schema.categories.append_column("n", pa.array(source.counts))
+    sums = [frame.group_by(key).aggregate([("n", "sum")]).rename_columns([key, "n"]) for key in views]
+    tables = [source, *(dc.table(one, "n", keys=one.column_names[:1]) for one in sums)]
+    return dc.release_many(tables, **options) if views else dc.release(source, **options)
 
 
 @dataclass(frozen=True)
@@ -133,5 +164,5 @@ def made(kind: str, **asked: Any) -> Honest:
             book = dc.ledger(Path(place) / "ledger.db")
             book.create("people", epsilon=5)
             options.update(ledger=book, dataset="people")
-        dc.release(source, **options).save(Path(place) / "out", format)
+        _released(source, options.pop("views", ()), **options).save(Path(place) / "out", format)
         return Honest(kind, read_contents(Path(place) / "out"), "seed" in options)

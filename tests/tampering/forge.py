@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from discreet.errors import DiscreetError
+from discreet.errors import Damaged, DiscreetError
 from discreet.io import RECORD, REPORT
 from discreet.io.folder import Contents, folder_of
-from discreet.record.codec import Damaged
 from discreet.record.release import mark_of, parse, read_record, seal_of
 from discreet.report import render
 from discreet.report.facts import stated

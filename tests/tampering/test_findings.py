@@ -21,7 +21,7 @@ from discreet.laws import Gaussian, Geometric, Staircase, law_json, law_paramete
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import exact, text
 from discreet.privacy.values import Concentrated, Pure
-from discreet.public_map import monotone_map, rank_rows
+from discreet.public_map import monotone_map, rank_rows, seen_of
 from discreet.record.codec import encode
 from discreet.verify import _check_privacy, _check_replay, verify_contents
 from discreet.ways.keep_distribution.follow import Noisy, onto, shown
@@ -63,7 +63,7 @@ def true_counts_behind_a_constant_map(odds: Fraction) -> Contents:
     answers = np.where(np.arange(TOP) < COMMON, 0, len(truth))
     document["mechanism"]["noise"]["odds"] = document["mechanism"]["parameters"]["odds"] = text(odds)
     shares = estimated("cumulative", answers, len(truth), TOP + 1)
-    found = onto(Noisy(truth, Geometric(odds), None), shares)
+    found = onto(Noisy(seen_of(truth), Geometric(odds), None), shares)
     bins, seen = found.histogram, np.bincount(truth)
     counts = rank_rows(truth, bins, document["mechanism"]["map_seed"])
     constant = monotone_map(seen.astype(float), bins.astype(float))

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
+from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
 from discreet.io.folder import LARGEST_RECORD, LARGEST_REPORT, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
-from discreet.record.codec import Damaged
 from discreet.verify import Verification, verify_contents
 from tests.tampering.edits import Edit
 from tests.tampering.folders import honest

@@ -23,6 +23,7 @@ FIELDS = (
     "mechanism.map.keys",
     "mechanism.aim",
     "mechanism.projection",
+    "mechanism.inequalities",
     "mechanism.questions[].asked",
     "mechanism.histogram",
     "distribution.borders",

@@ -15,7 +15,7 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split()  # type: ignore[index]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 CORE, EVERYTHING, DEMO = "--editable .\n", '--editable ".[dev]"\n', "discreet demo"
-MADE = [".venv", ".venv-lowest", "dist", "demo-release", "site", "fuzz-findings"]
+MADE = [".venv", ".venv-lowest", "dist", "demo-release", "site", "fuzz-findings", "screenshots"]
 
 
 def named(text: str) -> set[str]:

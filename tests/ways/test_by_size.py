@@ -109,12 +109,12 @@ def test_what_groups_of_one_size_tell() -> None:
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ([3, 0, 2], "in row 2 of the column 'size' it is '0'"),
-        ([3, -1, 2], "in row 2 of the column 'size' it is '-1'"),
+        ([3, 0, 2], "in the column 'size' it is '0' where k is 'b'"),
+        ([3, -1, 2], "in the column 'size' it is '-1' where k is 'b'"),
         ([3, None, 2], "row 2, column 'size' is missing"),
-        ([3.0, 1.5, 2.0], "in row 1 of the column 'size' it is '3.0'"),
-        (["3", "few", "2"], "in row 2 of the column 'size' it is 'few'"),
-        (["3", "", "2"], "in row 2"),
+        ([3.0, 1.5, 2.0], "in the column 'size' it is '3.0' where k is 'a'"),
+        (["3", "few", "2"], "in the column 'size' it is 'few' where k is 'b'"),
+        (["3", "", "2"], "where k is 'b'|row 2"),
     ],
 )
 def test_sizes_that_are_none_are_refused_and_nothing_is_charged(sizes: Any, message: str, tmp_path: Path) -> None:
@@ -125,6 +125,21 @@ def test_sizes_that_are_none_are_refused_and_nothing_is_charged(sizes: Any, mess
         secret = dc.table(frame, "n", keys=["k", "size"], rows_are_disjoint=True)
         dc.release(secret, 1, mechanism="geometric", max_count="size", ledger=book, dataset="people")
     assert not book.history("people")
+
+
+def test_sizes_that_are_the_counts_are_refused_and_nothing_is_charged(tmp_path: Path) -> None:
+    book = dc.ledger(tmp_path / "book.db")
+    book.create("people", epsilon=5)
+
+    def released(counts: list[int]) -> Any:
+        frame = pa.table({"k": ["a", "b", "c"], "size": [3, 7, 5], "n": counts})
+        secret = dc.table(frame, "n", keys=["k", "size"], rows_are_disjoint=True)
+        return dc.release(secret, 1, mechanism="geometric", max_count="size", ledger=book, dataset="people")
+
+    with pytest.raises(BadInput, match="in every row it is the count itself"):
+        released([3, 7, 5])
+    assert not book.history("people")
+    assert released([3, 7, 4]).guarantee.epsilon.value == 1
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,8 @@ def test_nothing_secret_is_carried(case: tuple[dc.Table, dict[str, Any]]) -> Non
 def planned(table: dc.Table, **options: Any) -> MeasurePlan:
     from discreet.release import asked
 
-    defaults = {"alpha": None, "rho": None, "delta": 0}
-    loss, spec = asked(options.pop("epsilon", None), None, **{**defaults, **options})
+    privacy = {name: options.pop(name, usual) for name, usual in (("alpha", None), ("rho", None), ("delta", 0))}
+    loss, spec = asked(options.pop("epsilon", None), None, options, (), **privacy)
     plan: MeasurePlan = way_named("measure").plan(table.schema, loss, spec)
     return plan
 

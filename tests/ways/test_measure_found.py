@@ -157,3 +157,17 @@ def test_what_is_told_of_a_region_does_not_depend_on_its_scale(scale: float) -> 
     assert view.deviation(scale * women) / scale == pytest.approx(wanted, abs=1e-4)  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="does not tell it"):
         view.region(scale * np.eye(12)[3])  # type: ignore[union-attr]
+
+
+def test_the_report_tells_how_far_the_distribution_is_from_the_estimated_one(tmp_path: Path) -> None:
+    """Sums are kept, the distribution of counts is not: by how much is said, and it is so."""
+    counts = np.random.default_rng(2).negative_binomial(0.5, 0.05, 60).tolist()
+    keys = {"state": [f"s{i // 10}" for i in range(60)], "county": [f"c{i}" for i in range(60)], "n": counts}
+    made = dc.table(pa.table(keys), "n", keys=["state", "county"])
+    out = dc.release(made, epsilon=1, measure="auto", levels=["state", "county"], seed=3)
+    out.save(tmp_path / "out")
+    estimated = sorted(value for value, many in enumerate(out.record.facts.mechanism.histogram) for _ in range(many))
+    published = sorted(out.table["n"].to_pylist())
+    apart = sum(abs(one - other) for one, other in zip(estimated, published, strict=True)) / 60
+    assert apart > 0
+    assert f"differ by {apart:.2g} on average" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

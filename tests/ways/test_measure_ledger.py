@@ -34,7 +34,7 @@ def changes(contributions: int, relation: str) -> list[np.ndarray]:
 def dearest(contributions: int, relation: str, privacy: dict[str, Any]) -> float:
     """The most that any of these changes costs, question by question."""
     given = {"alpha": None, "rho": privacy.get("rho"), "delta": 0}
-    loss, spec = asked(privacy.get("epsilon"), None, **given, measure=QUESTIONS)
+    loss, spec = asked(privacy.get("epsilon"), None, {"measure": QUESTIONS}, (), **given)
     plan = way_named("measure").plan(table(contributions).schema, loss, spec)
     design, most = plan.layout.design, 0.0
     for change in changes(contributions, relation):

@@ -14,6 +14,7 @@ from discreet.build.rounding import integer_weights
 from discreet.errors import SolverFailed
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon, Number, probability, text, whole
+from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 from discreet.requirements import Cell
@@ -40,6 +41,7 @@ class BoundedMechanism:
     lower_bound: Fraction
 
 
+@spelt
 def bounded_mechanism(
     max_count: int,
     epsilon: Number | Epsilon | Loss | None = None,
@@ -58,6 +60,7 @@ def bounded_mechanism(
     return _solved(max_count, asked.epsilon, truth, support, 0, "hockey-stick")
 
 
+@spelt
 def published_bounded_mechanism(
     max_count: int,
     epsilon: Number | Epsilon | Loss | None = None,

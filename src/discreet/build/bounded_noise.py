@@ -13,8 +13,9 @@ from functools import cached_property
 from itertools import accumulate
 
 from discreet.errors import BadInput
-from discreet.laws import Gaussian
+from discreet.laws import Bounded, Gaussian
 from discreet.numbers import Epsilon, Number, digits_above, probability, text, whole
+from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 
@@ -34,13 +35,53 @@ class BoundedNoise:
     epsilon: Epsilon
     truth: Fraction
     support: int
-    pmf: tuple[Fraction, ...]
-    pmf_optimal: tuple[Fraction, ...]
-    delta_single: Fraction
-    delta_exact: Fraction
-    delta_optimal: Fraction
-    lower_bound: Fraction  # proven: no such noise has a smaller exact delta
-    closed_form: bool
+
+    @property
+    def odds(self) -> Fraction:
+        return self.epsilon.odds()
+
+    @cached_property
+    def closed_form(self) -> bool:
+        return formula_holds(self.odds, self.truth, self._worked_out)
+
+    @cached_property
+    def pmf(self) -> tuple[Fraction, ...]:
+        made = closed_form if self.closed_form else least_single
+        return _both_sides(made(self.odds, self.truth, self._worked_out))
+
+    @cached_property
+    def pmf_optimal(self) -> tuple[Fraction, ...]:
+        return _both_sides(least_exact(self.odds, self.truth, self._worked_out))
+
+    @cached_property
+    def delta_single(self) -> Fraction:
+        return single_delta(self.pmf, self.odds)
+
+    @cached_property
+    def delta_exact(self) -> Fraction:
+        return exact_delta(self.pmf, self.odds)
+
+    @cached_property
+    def delta_optimal(self) -> Fraction:
+        """Exact; beyond what is worked out, rounded up by less than one part in 10^38."""
+        if self.support <= LARGEST_SUPPORT:
+            return exact_delta(self.pmf_optimal, self.odds)
+        return Bounded(self.odds, self.truth, self.support).delta(self.epsilon)
+
+    @cached_property
+    def lower_bound(self) -> Fraction:
+        """Proven: no such noise has a smaller exact delta, which falls with the odds, and they are below these."""
+        return least_delta(self.epsilon.bounds()[1], self.truth, self._worked_out)
+
+    @property
+    def _worked_out(self) -> int:
+        if self.support > LARGEST_SUPPORT:
+            raise BadInput(
+                f"all probabilities of bounded noise with support = {self.support} were asked for",
+                f"they are worked out up to a support of {LARGEST_SUPPORT}",
+                "Its delta_optimal is known, and releases draw it without them",
+            )
+        return self.support
 
     @property
     def delta_paper(self) -> Fraction:
@@ -74,6 +115,7 @@ class BoundedNoise:
         }
 
 
+@spelt
 def bounded_noise(
     epsilon: Number | Epsilon | Loss | None = None,
     *,
@@ -86,25 +128,7 @@ def bounded_noise(
     """Integer noise with P(error = 0) = truth and no error beyond `support`, for counts that are at least `support`."""
     allowed = ratio_alone(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "bounded noise").epsilon
     chance = probability(truth, "truth", open_ends=True)
-    reach = whole(support, "support", 1)
-    if reach > LARGEST_SUPPORT:
-        raise BadInput(f"support = {reach} was asked for", f"the largest that is worked out is {LARGEST_SUPPORT}")
-    odds = allowed.odds()
-    closed = formula_holds(odds, chance, reach)
-    pmf = _both_sides(closed_form(odds, chance, reach) if closed else least_single(odds, chance, reach))
-    optimal, above = _both_sides(least_exact(odds, chance, reach)), allowed.bounds()[1]
-    return BoundedNoise(
-        epsilon=allowed,
-        truth=chance,
-        support=reach,
-        pmf=pmf,
-        pmf_optimal=optimal,
-        delta_single=single_delta(pmf, odds),
-        delta_exact=exact_delta(pmf, odds),
-        delta_optimal=exact_delta(optimal, odds),
-        lower_bound=least_delta(above, chance, reach),  # it falls with the odds, which are below these
-        closed_form=closed,
-    )
+    return BoundedNoise(allowed, chance, whole(support, "support", 1))
 
 
 def single_bounds(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:

@@ -10,6 +10,8 @@ method did on its way.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -29,7 +31,8 @@ RARE = 1e-12  # outputs that all together are rarer than this are drawn without 
 class ColumnsOptimum:
     """A private matrix with fixed point z up to rounding, its cost, and a proven bound on the cost of any other.
 
-    `duals` belong to the row sums: the bound is what they give when priced.
+    `duals` belong to the row sums: the bound is what they give when priced. `cut_short`: time ran out before the gap
+    was closed.
     """
 
     matrix: Floats
@@ -37,6 +40,7 @@ class ColumnsOptimum:
     lower_bound: float
     duals: Floats
     steps: int
+    cut_short: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,14 @@ class Point:
         return float((self.slacks * self.slack_duals).sum())
 
 
-def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7) -> ColumnsOptimum:
-    """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap."""
+def best_columns(
+    costs: Floats, z: Floats, log_odds: float, tolerance: float = 3e-7, seconds: float = math.inf
+) -> ColumnsOptimum:
+    """Minimise sum of z_i costs_ij T_ij over private T with row sums 1 and z T = z, to a proven relative gap.
+
+    When time runs out, what the last step has is returned, with the bound that its duals give.
+    """
+    until = time.monotonic() + seconds
     support = np.flatnonzero(z > RARE / len(z))
     weights = z[:, None] * costs[:, support]
     if len(support) == 1 or not weights.any():
@@ -81,14 +91,18 @@ def best_columns(costs: Floats, z: Floats, log_odds: float, tolerance: float = 3
         cost = float((weights * point.columns).sum())
         if not np.isfinite(cost) or not np.isfinite(point.row_duals).all():
             break
-        if point.gap * unit > 10 * tolerance * abs(cost):
+        late = time.monotonic() > until
+        if point.gap * unit > 10 * tolerance * abs(cost) and not late:
             continue
         # rows that z makes next to impossible carry rounding errors that a scale could exploit: give way a little
         duals = point.row_duals * unit - tolerance / 100 * abs(cost) / len(z)
         better = cost + _error(point) * abs(cost) < found.cost
         stale = 0 if better else stale + 1
         found = _improved(found, point if better else None, duals, lower_bound(costs, z, log_odds, duals), cost, step)
-        if found.cost - found.lower_bound <= tolerance * abs(found.cost) or stale > PATIENCE:
+        closed = found.cost - found.lower_bound <= tolerance * abs(found.cost)
+        if late and not closed:
+            found = replace(found, cut_short=True)
+        if closed or late or stale > PATIENCE:
             break
     if not len(found.matrix):
         raise SolverFailed("the best mechanism was asked for", "the interior-point method failed", "Use transport")

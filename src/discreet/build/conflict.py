@@ -39,19 +39,42 @@ def refuse(problem: Problem, epsilon: Epsilon) -> Infeasible | SolverFailed:
 
 
 def provably_impossible(problem: Problem, requirements: Sequence[Requirement]) -> bool:
-    """Whether the least total violation of the requirements is proven to be above zero."""
+    """Whether the least total violation is proven to be above zero: of the rows' sums, or of the requirements.
+
+    The first is the smaller program, since entries that are fixed or equal need no variables of their own. It has no
+    answer where requirements contradict each other whatever the sums are; then the second decides.
+    """
     from discreet.program import solve
 
     if not requirements:
         return False
-    asked = replace(problem, requirements=tuple(requirements))
+    asked = replace(problem, requirements=tuple(requirements), minimax=False)
     try:
-        formulate(asked, False)
-        elastic = _elastic(asked)
+        for elastic in (_elastic_sums(asked), _elastic(asked)):
+            answer = solve(elastic.program())
+            if answer.optimal:
+                return answer.value > 0 and proven_bound(elastic, answer.duals) > 0
     except Contradiction:
         return True
-    answer = solve(elastic.program())
-    return answer.optimal and proven_bound(elastic, answer.duals) > 0
+    return False
+
+
+def _elastic_sums(problem: Problem) -> Formulation:
+    """Everything that is required, with the rows allowed to sum to anything at the price of what they are off by."""
+    hard = formulate(problem, problem.rows_mirrored)
+    first, many = len(hard.costs), hard.sums
+    loose = [
+        replace(row, columns=(*row.columns, first + 2 * k, first + 2 * k + 1), coefficients=(*row.coefficients, 1, -1))
+        for k, row in enumerate(hard.rows[:many])
+    ]
+    return replace(
+        hard,
+        costs=[0] * first + [1] * (2 * many),
+        constant=0,
+        upper=[*hard.upper, *[problem.size] * (2 * many)],  # entries are at most one
+        lower=[*hard.lower, *[0] * (2 * many)],
+        rows=[*loose, *hard.rows[many:]],
+    )
 
 
 def _elastic(problem: Problem) -> Formulation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,17 +21,21 @@ from discreet.build.heuristic import SELECTORS, heuristic
 from discreet.build.integers import inner_odds, to_weights
 from discreet.build.pricing import lower_bound
 from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
-from discreet.build.unfixed import unfixed, unfixed_bound
+from discreet.build.unfixed import unfixed, unfixed_bound, unfixed_by_name
 from discreet.costs import cost_matrix, prior_of
 from discreet.errors import BadInput, SolverFailed, choose
 from discreet.laws import Geometric, NoiseLaw, law_parameters, standard_noise
 from discreet.laws.law import constant_odds
 from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number
+from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 
 LARGEST_PROGRAM = 200  # counts; the program has their square in entries, and twice as many privacy rows
+LARGEST_PRICED = 200  # counts up to which columns are generated for the sake of a bound: some seconds
 WORST_GAP = 0.01  # of a program's answer
+SECONDS = 60.0  # for column generation: 300 counts are done in ten, 500 need some minutes
+RESOLVED = 1e-9  # of a cost: less than that is lost in the rounding of bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +55,8 @@ class Construction:
 
     @property
     def gap(self) -> float | None:
-        """How much can be gained at most, as a part of the cost."""
-        if self.lower_bound is None:
-            return None
-        return (self.cost - self.lower_bound) / self.cost if self.cost > 0 else 0.0
+        """How much can be gained at most, as a part of the cost, or of 1e-9 where the cost is nearer to zero."""
+        return None if self.lower_bound is None else (self.cost - self.lower_bound) / max(abs(self.cost), RESOLVED)
 
     def matrix(self) -> Floats:
         return self.mechanism.matrix()
@@ -80,6 +83,7 @@ class Task:
     target: Floats
     noise: NoiseLaw
     cost: Any
+    seconds: float = math.inf
 
     @property
     def odds(self) -> Fraction:
@@ -87,6 +91,11 @@ class Task:
         if odds is None:
             raise BadInput(f"the method {self.method!r} was asked for with Gaussian noise", "only transport knows how")
         return odds
+
+    @property
+    def convex(self) -> bool:
+        """Whether transport is the optimum for the cost."""
+        return isinstance(self.cost, str) and self.cost.partition(":")[0] in CONVEX
 
     @cached_property
     def costs(self) -> Floats:
@@ -99,6 +108,7 @@ class Task:
         return cost_matrix(self.cost, len(self.z))
 
 
+@spelt
 def construct(
     z: Any,
     epsilon: Number | Epsilon | Loss | None = None,
@@ -109,11 +119,13 @@ def construct(
     target: Any = None,
     delta: Number = 0,
     rho: Number | None = None,
+    seconds: float = SECONDS,
 ) -> Construction:
     """A mechanism for counts distributed as z, by one of `METHODS`.
 
     With rho, or epsilon and delta, the noise of `transport` and `discrete-gaussian` is discrete Gaussian. `target`
-    (transport only) is another law to be published in place of z.
+    (transport only) is another law to be published in place of z. After `seconds`, column generation returns what it
+    has, with the gap that is proved for it.
     """
     known = explicit.names()
     choose(method, (*METHODS, *known), "method")
@@ -127,7 +139,15 @@ def construct(
     loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
     if method in known:
         return _explicit(method, distribution, cost, loss)
-    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost))
+    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost, _lasting(seconds)))
+
+
+def _lasting(seconds: Any) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise BadInput(
+            f"seconds was given as {seconds!r}", "it must be a number above zero", "Leave it out for a minute"
+        )
+    return float(seconds)
 
 
 def _explicit(name: str, z: Floats, cost: Any, loss: Loss) -> Construction:
@@ -151,10 +171,10 @@ def _transport(task: Task) -> Construction:
     if constant_odds(task.noise) is None:
         notes.append("the best map of this noise; no bound over all mechanisms of its kind is known")
     elif len(task.z) <= LARGEST_DENSE:
-        bound = transport_bound(form, task.z, task.costs)
+        bound = _best_bound(task, transport_bound(form, task.z, task.costs))
     else:
         notes.append("optimal by theorem; the numerical certificate is computed up to 2001 counts")
-    if not (isinstance(task.cost, str) and task.cost.partition(":")[0] in CONVEX):
+    if not task.convex:
         notes.append("transport is the optimum for convex costs only: for this cost see the gap")
     residual = float(np.abs(output_law(form, task.z) - task.target).max())
     return _result(task, Mechanism("transport", form, law_parameters(task.noise)), cost, bound, residual, notes)
@@ -162,18 +182,15 @@ def _transport(task: Task) -> Construction:
 
 def _unfixed(task: Task) -> Construction:
     noise = Geometric(task.odds)
-    form = unfixed(task.z, noise, task.costs)
-    cost = float(task.z @ (task.costs * form.matrix()).sum(axis=1))
+    dense = len(task.z) <= LARGEST_DENSE
+    form = unfixed(task.z, noise, task.costs) if dense else unfixed_by_name(task.z, noise, task.cost)
+    cost = transport_cost(form, task.z, task.cost)
+    bound = unfixed_bound(task.z, noise, task.costs) if dense else None
     residual = float(np.abs(output_law(form, task.z) - task.z).max())
     notes = ["noise, then a public map: privacy rests on the noise alone", "the distribution is not kept"]
-    return _result(
-        task,
-        Mechanism("unfixed", form, law_parameters(task.noise)),
-        cost,
-        unfixed_bound(task.z, noise, task.costs),
-        residual,
-        notes,
-    )
+    if not dense:
+        notes.append(f"optimal by theorem; the numerical bound is computed up to {LARGEST_DENSE} counts")
+    return _result(task, Mechanism("unfixed", form, law_parameters(task.noise)), cost, bound, residual, notes)
 
 
 def _greedy(task: Task) -> Construction:
@@ -185,7 +202,7 @@ def _greedy(task: Task) -> Construction:
     notes = [f"selector {selector}", f"{tried[selector].scales} scales"]
     if tried[selector].bits:
         notes.append(f"computed with {tried[selector].bits} binary digits")
-    return _weighed(task, tried[selector].matrix, transport_bound(best, task.z, costs), notes)
+    return _weighed(task, tried[selector].matrix, _best_bound(task, transport_bound(best, task.z, costs)), notes)
 
 
 def _program(task: Task) -> Construction:
@@ -197,7 +214,7 @@ def _program(task: Task) -> Construction:
         )
     algorithm = "simplex" if task.method == "fixed-point-simplex" else "interior"
     matrix, duals = solve_fixed_point(task.costs, task.z, float(inner_odds(task.odds)), algorithm)  # type: ignore[arg-type]
-    bound = lower_bound(task.costs, task.z, math.log(task.odds), duals)
+    bound = max(lower_bound(task.costs, task.z, math.log(task.odds), duals), float(task.costs.min()))
     found = _weighed(task, matrix, bound, ["the bound is priced over all scales, not the solver's word"])
     if found.gap is not None and found.gap > WORST_GAP:
         raise SolverFailed(
@@ -209,10 +226,34 @@ def _program(task: Task) -> Construction:
 
 
 def _column_generation(task: Task) -> Construction:
+    """Never dearer than transport, also where time runs out or the interior-point method gets nowhere."""
     inner = inner_odds(task.odds)
-    found = best_columns(task.costs, task.z, math.log(inner))
-    bound = lower_bound(task.costs, task.z, math.log(task.odds), found.duals)
-    return _weighed(task, found.matrix, bound, [f"{found.steps} interior-point steps"])
+    known = [float(task.costs.min()), unfixed_bound(task.z, Geometric(task.odds), task.costs)]
+    matrices, notes = [transport(task.z, Geometric(inner)).matrix()], []
+    try:
+        found = best_columns(task.costs, task.z, math.log(inner), seconds=task.seconds)
+    except SolverFailed:
+        notes.append("the interior-point method failed: this is transport, no better than the gap says")
+    else:
+        known.append(lower_bound(task.costs, task.z, math.log(task.odds), found.duals))
+        matrices.insert(0, found.matrix)
+        notes.append(f"{found.steps} interior-point steps")
+        if found.cut_short:
+            notes.append(f"stopped after {task.seconds:g} s: no better than the gap says")
+    best = min(matrices, key=lambda made: float((task.z[:, None] * task.costs * made).sum()))
+    return _weighed(task, best, max(known), notes)
+
+
+def _best_bound(task: Task, bound: float) -> float:
+    """The largest known: for a cost that is not convex the duals of transport say little, and may say nothing."""
+    if task.convex:
+        return max(bound, 0.0)
+    known = [bound, float(task.costs.min()), unfixed_bound(task.z, Geometric(task.odds), task.costs)]
+    if len(task.z) <= LARGEST_PRICED and task.target is task.z:
+        log_odds = math.log(task.odds)
+        with suppress(SolverFailed):  # a bound is a help: without this one the others stand
+            known.append(lower_bound(task.costs, task.z, log_odds, best_columns(task.costs, task.z, log_odds).duals))
+    return max(known)
 
 
 def _weighed(task: Task, matrix: Floats, bound: float, notes: list[str]) -> Construction:

@@ -6,34 +6,45 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.build.duals import float_below
 from discreet.build.explicit import explicit
-from discreet.build.flowchart import known_optimum
+from discreet.build.flowchart import fairest_bound, known_optimum
 from discreet.build.formulation import Problem
 from discreet.build.structure import integer_rows, structural_properties
+from discreet.build.structured import Structured, structured
 from discreet.certify import Certificate, certify
 from discreet.certify.profile import least_delta
 from discreet.costs import cost_matrix
-from discreet.errors import BadInput, NotProven, choose
-from discreet.mechanism import Mechanism, Weights, of_weights
+from discreet.errors import BadInput, Infeasible, NotProven, choose
+from discreet.mechanism import LARGEST_MATRIX, Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, digits_above, text, whole
+from discreet.options import spelt
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
 
 if TYPE_CHECKING:
+    from discreet.build.anytime import Told
     from discreet.build.optimum import Optimum
 
 METHODS = ("auto", "program")
 LARGEST_PROGRAM = 200  # max_count; the program has about its square in entries, and twice as many privacy rows
+HONEST = frozenset(STRUCTURAL) - {"fair", "symmetric"}  # each makes the n chances of the truth sum to 1 at least
 LEAST_DELTA = "delta"  # the objective that is no cost
 DELTA_DIGITS = 15  # of a delta that was made small, rounded up: about what a float holds
+LARGEST_WHOLE = 100  # max_count; beyond, the whole program takes minutes where an answer near it takes seconds
 REASONS = {"program": "the program was asked for", "auto": "no closed form is known for what is required"}
+WITHOUT_PROGRAM = {
+    "explicit-fair": "the explicit fair mechanism",
+    "uniform": "answers that do not depend on the count",
+    "designed": "the explicit fair mechanism, mixed with answers that do not depend on the count",
+}
 LARGEST_PRINTED = 1 << 25  # bits of all weights together
 
 
@@ -53,7 +64,7 @@ class Objective:
 class Design:
     """A certified mechanism and what is known about it.
 
-    `method` is 'program', 'closed-form' or 'named'; `reason` says why that way was taken.
+    `method` is 'program', 'anytime', 'closed-form' or 'named'; `reason` says why that way was taken.
     """
 
     mechanism: Mechanism
@@ -130,6 +141,7 @@ class HowFound:
     free: tuple[str, ...] = ()
 
 
+@spelt
 def design(
     max_count: int,
     epsilon: Number | Epsilon | Loss | None = None,
@@ -143,6 +155,8 @@ def design(
     method: str = "auto",
     *,
     rho: Number | None = None,
+    seconds: float = 60.0,
+    tell: Told | None = None,
 ) -> Design:
     """The mechanism of least cost that meets every requirement, proven private.
 
@@ -151,8 +165,14 @@ def design(
     delta at this epsilon as small as it can be. `require` holds names such as 'fair' or 'truth=1/2', or
     `fixed_point(z)` and the like. `mechanism` names an explicit mechanism to use instead. `method='program'` solves the
     linear program even where the answer is known.
+
+    Beyond a max_count of 100 structural requirements are met by better and better mechanisms until `seconds` are over
+    or hardly anything is left to gain; `lower_bound` and `gap` are proven all the same, and `tell` is told the relative
+    gap and the seconds spent on the way.
     """
     choose(method, METHODS, "method")
+    if isinstance(seconds, bool) or not (isinstance(seconds, Real) and float(seconds) > 0):
+        raise BadInput(f"seconds = {seconds!r} was given", "it must be a number above 0")
     size = whole(max_count, "max_count", 1) + 1
     loss = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "design")
     allowed, slack = loss.epsilon, loss.delta
@@ -167,6 +187,9 @@ def design(
     known = known_optimum(problem, allowed, name) if method == "auto" else None
     if known is not None:
         return _sealed(problem, allowed, known.mechanism, HowFound("closed-form", known.reason, known.bound), name)
+    task = structured(problem) if method == "auto" and size > LARGEST_WHOLE + 1 else None
+    if task is not None:
+        return _in_time(task, allowed, name, float(seconds), tell)
     return _solved(problem, allowed, method, name)
 
 
@@ -190,11 +213,13 @@ def _of_least_delta(problem: Problem, epsilon: Epsilon, method: str) -> Design:
     return _sealed(found, epsilon, mechanism, HowFound("program", reason, best.bound), LEAST_DELTA)
 
 
+@spelt
 def fixed_point(distribution: Any) -> Requirement:
     """The requirement that counts which follow `distribution` are published with that same distribution."""
     return parse_requirement(("fixed-point", distribution))
 
 
+@spelt
 def target(distribution: Any, prior: Any) -> Requirement:
     """The requirement that counts which follow `prior` are published with the law `distribution`."""
     return parse_requirement(("target", distribution), exact_law(prior, "the prior"))
@@ -221,7 +246,8 @@ def _optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
         raise BadInput(
             f"a program for max_count {problem.size - 1} was asked for",
             f"programs are solved up to max_count {LARGEST_PROGRAM}",
-            "Use a mechanism by name, or fewer requirements",
+            "Use a mechanism by name, or the method 'auto', which has an answer at any size where structural "
+            "properties and truth=P are all that is required, without delta and minimax",
         )
     return optimum(problem, epsilon)
 
@@ -232,6 +258,34 @@ def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> 
     best, free = with_free(problem, _optimum(problem, epsilon))
     mechanism = of_weights("designed", best.rows, odds=text(problem.odds))
     return _sealed(problem, epsilon, mechanism, HowFound("program", REASONS[method], best.bound, free), objective)
+
+
+def _in_time(task: Structured, epsilon: Epsilon, objective: str, seconds: float, tell: Told | None) -> Design:
+    from discreet.build.anytime import anytime
+
+    _possible(task, epsilon)
+    without = known_optimum(replace(task.problem, requirements=()), epsilon, objective)
+    found = anytime(task, epsilon, seconds, None if without is None else without.bound, tell)
+    made = WITHOUT_PROGRAM[found.mechanism.name] if found.edge is None else f"{found.edge} counts at each end are free"
+    reason = f"no closed form is known and the program is large; the best found within {seconds:g} s: {made}"
+    return _sealed(task.problem, epsilon, found.mechanism, HowFound("anytime", reason, found.bound), objective)
+
+
+def _possible(task: Structured, epsilon: Epsilon) -> None:
+    """Refuse what is too large to be written out, and a chance of the truth that no fair mechanism has."""
+    asked = f"a mechanism with max_count {task.size - 1} was asked for"
+    if task.size > LARGEST_MATRIX:
+        found = f"with these requirements it is a matrix, formed up to {LARGEST_MATRIX - 1} only"
+        raise BadInput(asked, found, "Use geometric, or a smaller max_count")
+    honest = next((one.name for one in task.problem.requirements if one.kind in HONEST), None)
+    if task.truth is not None and task.truth * task.size < 1 and honest is not None:
+        found = f"with {honest} the chance of the truth is 1/{task.size} at least"
+        clash = (f"truth={text(task.truth)}", honest)
+        raise Infeasible(asked, found, f"Ask for a larger chance, or drop {honest}", conflict=clash)
+    if task.truth is not None and task.truth > 1 - fairest_bound(task.size, epsilon):
+        conflict = f"truth={text(task.truth)}"
+        found = f"{conflict} cannot hold at epsilon = {epsilon}"
+        raise Infeasible(asked, found, "Ask for a smaller chance, or allow a larger epsilon", conflict=(conflict,))
 
 
 def _named(problem: Problem, loss: Pure | Approximate, name: str, objective: str) -> Design:
@@ -294,7 +348,9 @@ def _results(requirements: Iterable[Requirement], mechanism: Mechanism) -> dict[
 
 
 def _printable_weights(mechanism: Mechanism) -> Weights | None:
-    """Integer weights where they are of a size worth printing; otherwise the form is exact as well."""
+    """Integer weights where they are the form, or of a size worth printing; otherwise the form is exact as well."""
+    if isinstance(mechanism.form, Weights):
+        return mechanism.form
     if mechanism.form.shape[0] > LARGEST_PROGRAM + 1:
         return None
     try:

@@ -12,6 +12,7 @@ from discreet.errors import BadInput, choose
 from discreet.laws import Geometric, NoiseLaw, calibrated_laws, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
+from discreet.options import spelt
 from discreet.privacy import Loss, loss_of, pure_only
 
 
@@ -83,6 +84,7 @@ def pure_names() -> tuple[str, ...]:
     return (*MATRICES, *(name for name, law in laws().items() if law.pure))
 
 
+@spelt
 def explicit(
     name: str,
     max_count: int | None,

@@ -85,11 +85,16 @@ def _fairest(problem: Problem, epsilon: Epsilon) -> Known:
     """The chance of the truth is at most 1 / sum of a^power, the same for every input, so any prior will do."""
     worst = max(problem.shares) if problem.minimax else 1
     mechanism = explicit_fair(problem.size - 1, epsilon)
-    assert isinstance(mechanism.form, Exponents)
-    weights, total = power_weights(epsilon.bounds(96)[1], mechanism.form.powers[0].tolist())
-    chance = Fraction(weights[0], total)
     reason = "the explicit fair mechanism is the fair one that is least often wrong"
-    return Known(mechanism, reason, worst * (1 - chance))
+    return Known(mechanism, reason, worst * fairest_bound(problem.size, epsilon))
+
+
+def fairest_bound(size: int, epsilon: Epsilon) -> Fraction:
+    """No mechanism whose chance of the truth is the same for every input is wrong less often."""
+    form = explicit_fair(size - 1, epsilon).form
+    assert isinstance(form, Exponents)
+    weights, total = power_weights(epsilon.bounds(96)[1], form.powers[0].tolist())
+    return 1 - Fraction(weights[0], total)
 
 
 def _least_wrong(size: int, epsilon: Epsilon, price: Fraction) -> Known:

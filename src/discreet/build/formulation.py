@@ -63,9 +63,12 @@ class Problem:
         """Whether counting from the top leaves the problem as it is, so that a symmetric optimum exists."""
         prices = self.prices
         same_prices = all(tuple(reversed(a)) == b for a, b in zip(prices, reversed(prices)))
-        return same_prices and {_canonical(row) for row in self.rows} == {
-            _canonical(_mirror(row, self.size - 1)) for row in self.rows
-        }
+        return same_prices and self.rows_mirrored
+
+    @cached_property
+    def rows_mirrored(self) -> bool:
+        """Whether counting from the top leaves the requirements as they are: if they can be met, then symmetrically."""
+        return {_canonical(row) for row in self.rows} == {_canonical(_mirror(row, self.size - 1)) for row in self.rows}
 
     def with_odds(self, odds: Fraction) -> Problem:
         return replace(self, odds=odds)
@@ -84,7 +87,10 @@ class LinearRow:
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """Minimise costs . x + constant over lower <= x <= upper and the rows; `variable` and `fixed` give T back."""
+    """Minimise costs . x + constant over lower <= x <= upper and the rows; `variable` and `fixed` give T back.
+
+    The first rows, `sums` of them, are those that say that probabilities sum to one.
+    """
 
     variable: NDArray[np.int64]  # the variable of each entry, or -1
     fixed: dict[Cell, Fraction]
@@ -93,6 +99,7 @@ class Formulation:
     upper: Sequence[Exact]
     lower: Sequence[Exact]
     rows: Sequence[LinearRow]
+    sums: int = 0
 
     def program(self, margin: float = 0.0, scale: float = 1.0) -> LinearProgram:
         """In floats, with x multiplied by `scale` and every certified inequality tightened by `margin`."""
@@ -125,6 +132,7 @@ def formulate(problem: Problem, symmetric: bool) -> Formulation:
     rows = _Rows(cells)
     for i in range(problem.size):
         rows.add(Row(tuple((i, j) for j in range(problem.size)), (1,) * problem.size, "==", 1))
+    sums = len(rows.kept)
     for row in problem.rows:
         rows.add(row)
     lower: list[Exact] = [0] * cells.count
@@ -151,7 +159,7 @@ def formulate(problem: Problem, symmetric: bool) -> Formulation:
                     costs[cells.variable[i, j]] += price
                 else:
                     constant += price * cells.fixed[i, j]
-    return Formulation(cells.variable, cells.fixed, costs, constant, upper, lower, list(rows.kept))
+    return Formulation(cells.variable, cells.fixed, costs, constant, upper, lower, list(rows.kept), sums)
 
 
 def privacy_rows(size: int, odds: Fraction) -> Iterable[Row]:

@@ -28,6 +28,7 @@ from discreet.errors import BadInput, NotProven
 from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Continued, Exponents, Form, Mechanism, NoiseThenMap
 from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, probability, text
+from discreet.options import spelt
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
@@ -124,6 +125,7 @@ class Certificate:
         }
 
 
+@spelt
 def certify(
     mechanism: Mechanism | Any,
     epsilon: Number | Epsilon | Loss | None = None,

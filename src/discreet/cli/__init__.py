@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "release the example table that ships with the package",
     "release": "release a table of counts",
     "run": "make the release that a file asks for",
+    "serve": "the same in a browser, on this machine only",
     "verify": "re-check a release, without the data",
     "plan": "what a release would do and how good it would be, without reading the counts",
     "design": "the best mechanism that meets your requirements",

@@ -24,8 +24,6 @@ Delta = Annotated[
 Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]
 Plot = Annotated[str | None, typer.Option("--plot", help="draw to this PNG or SVG file")]
-Count = Annotated[str, typer.Option("--count", help="the column that holds the counts")]
-Keys = Annotated[str | None, typer.Option("--keys", help="public key columns, separated by commas, or 'all'")]
 Out = Annotated[str, typer.Option("--out", help="folder to write")]
 
 
@@ -72,6 +70,8 @@ def say_columns(schema: Schema) -> None:
     say(f"Columns that will be published: {keys} as they are, and {schema.count!r} with noise.")
     if schema.dropped_totals:
         say(f"Rows left out because their keys mean a total: {schema.dropped_totals:,}.")
+    if schema.notes:
+        say(f"Rows left out because they read like notes below the table: {', '.join(map(str, schema.notes))}.")
 
 
 def run_app(app: typer.Typer) -> int:

@@ -24,6 +24,9 @@ def run(
         str, typer.Option("--method", help="transport, heuristic-best, column-generation, ...")
     ] = "transport",
     cost: Annotated[str, typer.Option("--cost", help="a cost by name, or a file with a matrix")] = "absolute",
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="time for column generation before it gives what it has")
+    ] = 60,
     json: Json = False,
 ) -> None:
     from discreet.build.construct import construct
@@ -31,7 +34,7 @@ def run(
 
     law = read_distribution(distribution)
     with working("Constructing"):
-        result = construct(law, epsilon, alpha, method, _cost(cost), delta=delta, rho=rho)
+        result = construct(law, epsilon, alpha, method, _cost(cost), delta=delta, rho=rho, seconds=seconds)
     emit(json, result.as_json() if json else None, lambda: _lines(result))
 
 

@@ -27,6 +27,9 @@ def run(
     require: Annotated[list[str] | None, typer.Option("--require", help="e.g. fair or truth=1/2; repeatable")] = None,
     mechanism: Annotated[str | None, typer.Option("--mechanism", help="an explicit mechanism by name")] = None,
     method: Annotated[str, typer.Option("--method", help="auto, or program to solve in any case")] = "auto",
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="of a large design: how long to look for something better")
+    ] = 60.0,
     output: Annotated[str | None, typer.Option("-o", "--output", help="write the JSON to this file")] = None,
     plot: Plot = None,
     json: Json = False,
@@ -38,7 +41,7 @@ def run(
         from discreet.plot import check_suffix
 
         check_suffix(plot)
-    with working("Designing"):
+    with working("Designing") as say:
         result = design(
             max_count,
             epsilon,
@@ -50,6 +53,8 @@ def run(
             minimax=minimax,
             mechanism=mechanism,
             method=method,
+            seconds=seconds,
+            tell=lambda gap, spent: say(f"{spent:.0f} of {seconds:g} s, at most {gap:.2%} above the best possible"),
         )
     if output is not None:
         write_json(output, result.as_json())
@@ -76,12 +81,14 @@ def _draw(result: Design, path: str) -> None:
 
 def _lines(result: Design) -> list[str]:
     bound = "" if result.lower_bound is None else f" (no such mechanism is below {result.lower_bound:.8g}: proven)"
+    above = result.gap / abs(result.value) if result.gap and result.value else 0.0
     held = [name for name, holds in result.properties.items() if holds]
     failed = [f"{name}: {witness.sentence}" for name, witness in result.requirements.items() if witness is not None]
     return [
         f"{result.mechanism.name} ({result.method}): {result.reason}.",
         f"Private: epsilon = {result.epsilon}, delta = {float(result.delta):.3g}; proved in integers.",
         f"Cost '{result.objective.name}': {result.value:.8g}{bound}.",
+        *([f"That is at most {above:.2g} of the cost above the best possible."] if result.method == "anytime" else []),
         "Costs: " + ", ".join(f"{name} {value:.6g}" for name, value in result.cost.items()) + ".",
         "Properties: " + (", ".join(held) or "none") + ".",
         *([f"Not asked for, and had at no loss: {', '.join(result.free)}."] if result.free else []),

@@ -3,68 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.cells import cells_of
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Keys, Plot, Rho, Seed, emit, say
+from discreet.cli.cells import BEFORE, CELLS, cells_of, kept_from
+from discreet.cli.common import Json, Plot, Seed, emit, say
+from discreet.cli.flags import command, parameter
+from discreet.cli.release_options import loss_from
 
 if TYPE_CHECKING:
-    from discreet.lattice.chains import ChainSampler
+    from discreet.lattice.chains import Chain
     from discreet.lattice.coupling import Diagnosis
 
+Lag = Annotated[int | None, typer.Option("--lag", help="iterations by which the second chain starts later")]
+Runs = Annotated[int, typer.Option("--runs", help="pairs of chains")]
 SHOWN = (0.1, 0.01, 0.001)  # distances worth a line each; those that the runs cannot show are left out
 
 
-def run(
-    table: Annotated[str | None, typer.Argument(help="CSV, CSV.gz or Parquet file")] = None,
-    shape: Annotated[str | None, typer.Option(help="instead of a table: R,C, key columns 'row' and 'column'")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="total, margin:A,B, sum:COL=VALUE or a CSV file")] = None,
-    count: Annotated[str | None, typer.Option(help="the column that holds the counts")] = None,
-    keys: Keys = None,
-    epsilon: Epsilon = None,
-    alpha: Alpha = None,
-    rho: Rho = None,
-    delta: Delta = "0",
-    law: Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")] = "l1",
-    nonnegative: Annotated[
-        bool, typer.Option("--nonnegative", help="conditioned so that no count becomes negative")
-    ] = False,
-    per_unit: Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")] = False,
-    lag: Annotated[int | None, typer.Option(help="iterations by which the second chain starts later")] = None,
-    runs: Annotated[int, typer.Option(help="pairs of chains")] = 1000,
-    plot: Plot = None,
-    seed: Seed = None,
-    json: Json = False,
-) -> None:
+def diagnosed(**given: Any) -> None:
     from discreet.cli.working import working
     from discreet.lattice.coupling import diagnose
     from discreet.lattice.kept_chain import kept_chain
     from discreet.plot import check_suffix
 
+    plot, runs = given["plot"], given["runs"]
     if plot is not None:
         check_suffix(plot)
-    columns, counts, people = cells_of(table, shape, count, keys)
+    columns, counts, people = cells_of(given)
+    loss, spec = loss_from(given), kept_from(given)
     chain = kept_chain(
-        columns,
-        keep or (),
-        epsilon,
-        alpha=alpha,
-        rho=rho,
-        delta=delta,
-        law=law,
-        nonnegative=nonnegative,
-        per_unit=per_unit,
+        columns, spec.keep, loss, law=spec.law, nonnegative=spec.conditioned, per_unit=spec.per_unit,
         contributions=people,
-    )
+    )  # fmt: skip
     with working(f"coupling {runs} pairs of chains"):
-        diagnosis = diagnose(chain, counts=counts, runs=runs, lag=lag, seed=seed)
+        diagnosis = diagnose(chain, counts=counts, runs=runs, lag=given["lag"], seed=given["seed"])
     if plot is not None:
         _draw(diagnosis, plot)
     if diagnosis.private_side:
         say("This depends on the secret counts: keep it on the private side.")
-    emit(json, as_json(diagnosis), lambda: _lines(diagnosis, chain))
+    emit(given["json"], as_json(diagnosis), lambda: _lines(diagnosis, chain))
 
 
 def as_json(diagnosis: Diagnosis) -> dict[str, object]:
@@ -78,8 +56,9 @@ def as_json(diagnosis: Diagnosis) -> dict[str, object]:
     }
 
 
-def _lines(diagnosis: Diagnosis, chain: ChainSampler) -> Iterator[str]:
-    yield f"{diagnosis.runs} pairs of chains, lag {diagnosis.lag}; one iteration is {chain.updates} line moves."
+def _lines(diagnosis: Diagnosis, chain: Chain) -> Iterator[str]:
+    moves = f"{chain.updates} {chain.moved} moves"
+    yield f"{diagnosis.runs} pairs of chains, lag {diagnosis.lag}; one iteration is {moves}."
     for distance in SHOWN:
         if distance >= diagnosis.floor:
             yield f"  within {distance:g} of the law after {diagnosis.iterations_for(distance)} iterations"
@@ -101,3 +80,14 @@ def _draw(diagnosis: Diagnosis, path: str) -> None:
     ax.set_ylabel("bound on total variation")
     ax.spines[["top", "right"]].set_visible(False)
     save(drawing, path)
+
+
+run = command(
+    diagnosed,
+    BEFORE,
+    CELLS,
+    [
+        parameter("lag", Lag, None), parameter("runs", Runs, 1000), parameter("plot", Plot, None),
+        parameter("seed", Seed, None), parameter("json", Json, False),
+    ],
+)  # fmt: skip

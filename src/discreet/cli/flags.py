@@ -36,13 +36,18 @@ def flags_of(*kinds: type) -> Flags:
     return found
 
 
+def some(flags: Flags, *names: str) -> Flags:
+    """Those that a command takes; a name that there is not is a mistake of ours."""
+    return {name: flags[name] for name in names}
+
+
 def title_of(kind: type) -> str:
     """Under which the help lists the options of a value: the first sentence that is said of it."""
-    return (kind.__doc__ or "").partition("\n")[0].rstrip(".")
+    return (kind.__doc__ or "").partition("\n")[0].partition(". ")[0].rstrip(".")
 
 
 def _joined(one: Option, other: Option) -> Callable[[], tuple[str, ...]]:
-    return lambda: tuple(dict.fromkeys(name for option in (one, other) if option.values for name in option.values()))
+    return lambda: tuple(dict.fromkeys((*one.known, *other.known)))
 
 
 def command(
@@ -92,7 +97,7 @@ def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty
 
 def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
     """Not given means None, so that only what was said is passed on; the default is shown all the same."""
-    values = f" ({', '.join(option.values())})" if option.values is not None else ""
+    values = f" ({', '.join(option.known)})" if option.known else ""
     shown = str(default) if default not in (None, "", (), False) else False
     about = typer.Option(
         option.flag_of(name), help=option.help + values, metavar=option.metavar, show_default=shown,

@@ -46,7 +46,7 @@ def _lines(made: Plan) -> Iterator[str]:
 
 run = command(
     planned,
-    [table_argument("CSV, CSV.gz or Parquet file; its counts are not read"), *PRIVACY],
+    [table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file; its counts are not read"), *PRIVACY],
     {**TABLE, **WAY},
     [parameter("prior", Prior, None), parameter("json", Json, False)],
 )

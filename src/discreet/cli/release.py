@@ -68,7 +68,7 @@ def _about(given: Given) -> About | None:
 
 run = command(
     release,
-    [table_argument("CSV, CSV.gz or Parquet file"), *PRIVACY],
+    [table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file"), *PRIVACY],
     {**TABLE, **WAY, **OUTPUT, **LEDGER, **ABOUT},
     [parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
 )

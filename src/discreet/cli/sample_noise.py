@@ -7,39 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.cells import cells_of
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Keys, Rho, Seed, emit, say
+from discreet.cli.cells import BEFORE, CELLS, KEPT, cells_of, kept_from
+from discreet.cli.common import Json, Seed, emit, say
+from discreet.cli.flags import command, flags_of, parameter, some
+from discreet.cli.release_options import loss_from
+from discreet.ways.keep_sums.spec import KeepSums
 
 if TYPE_CHECKING:
     from discreet.arrays import Integers
     from discreet.lattice.plan import LatticePlan
 
 MOST_BOXES = 120  # more cannot be told apart in one panel
+FLAGS = {**KEPT, **some(flags_of(KeepSums), "inequalities", "allow_diagnosed")}
+Draws = Annotated[int, typer.Option("--draws", help="how many draws")]
+Out = Annotated[str, typer.Option("-o", "--out", help="CSV file to write: a line per row, a column per draw")]
+Picture = Annotated[
+    str | None, typer.Option("--plot", help="picture of the noise by cell, and by count if a table came")
+]
 WARNING = "Noise gives the secret counts away to whoever has the release: keep it on the private side."
 
 
-def run(
-    table: Annotated[str | None, typer.Argument(help="CSV, CSV.gz or Parquet file")] = None,
-    shape: Annotated[str | None, typer.Option(help="instead of a table: R,C, key columns 'row' and 'column'")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="total, margin:A,B, sum:COL=VALUE or a CSV file")] = None,
-    count: Annotated[str | None, typer.Option(help="the column that holds the counts")] = None,
-    keys: Keys = None,
-    epsilon: Epsilon = None,
-    alpha: Alpha = None,
-    rho: Rho = None,
-    delta: Delta = "0",
-    law: Annotated[str, typer.Option(help="noise on the lattice: l1, l2 or gaussian")] = "l1",
-    nonnegative: Annotated[
-        bool, typer.Option("--nonnegative", help="conditioned so that no count becomes negative")
-    ] = False,
-    per_unit: Annotated[bool, typer.Option("--per-unit", help="epsilon per unit of distance")] = False,
-    allow_diagnosed: Annotated[bool, typer.Option("--allow-diagnosed", help="let a chain serve")] = False,
-    draws: Annotated[int, typer.Option(help="how many draws")] = 1,
-    out: Annotated[str, typer.Option("-o", "--out", help="CSV file to write: a line per row, a column per draw")] = "",
-    plot: Annotated[str | None, typer.Option(help="picture of the noise by cell, and by count if a table came")] = None,
-    seed: Seed = None,
-    json: Json = False,
-) -> None:
+def sampled(**given: Any) -> None:
     from discreet.cli.working import working
     from discreet.errors import BadInput
     from discreet.io.files import write_text
@@ -47,18 +35,19 @@ def run(
     from discreet.numbers import whole
     from discreet.sample.bits import source
 
-    whole(draws, "draws", 1)
+    draws, out, plot, seed = whole(given["draws"], "draws", 1), given["out"], given["plot"], given["seed"]
     if not out:
         raise BadInput("noise was to be drawn", "no file to write it to was named", "Add -o FILE")
     if plot is not None:
         from discreet.plot import check_suffix
 
         check_suffix(plot)
-    columns, counts, people = cells_of(table, shape, count, keys)
+    loss, spec = loss_from(given), kept_from(given, FLAGS)
+    columns, counts, people = cells_of(given)
     with working("drawing"):
         plan = plan_lattice(
-            columns, keep or (), epsilon, alpha=alpha, rho=rho, delta=delta, law=law, nonnegative=nonnegative,
-            per_unit=per_unit, allow_diagnosed=allow_diagnosed, contributions=people,
+            columns, spec.keep, loss, law=spec.law, nonnegative=spec.conditioned, inequalities=spec.inequalities,
+            per_unit=spec.per_unit, allow_diagnosed=spec.allow_diagnosed, contributions=people,
         )  # fmt: skip
         noise = plan.draws(draws, source(seed), counts)
     write_text(out, _lines(columns, noise, seed))
@@ -75,7 +64,7 @@ def run(
         "private": seed is None,
         "private_side": True,
     }
-    emit(json, value, lambda: _words(plan, draws, out))
+    emit(given["json"], value, lambda: _words(plan, draws, out))
 
 
 def _lines(columns: dict[str, list[Any]], noise: Integers, seed: int | None) -> Iterator[str]:
@@ -111,3 +100,14 @@ def _draw(noise: Integers, counts: Integers | None, path: str) -> None:
 def _words(plan: LatticePlan, draws: int, out: str) -> Iterator[str]:
     yield f"{draws} draws of {plan.invariants.cells:,} cells written to {out} ({plan.sampler}, {plan.grade})"
     yield plan.guarantee.sentence
+
+
+run = command(
+    sampled,
+    BEFORE,
+    {**CELLS, **FLAGS},
+    [
+        parameter("draws", Draws, 1), parameter("out", Out, ""), parameter("plot", Picture, None),
+        parameter("seed", Seed, None), parameter("json", Json, False),
+    ],
+)  # fmt: skip

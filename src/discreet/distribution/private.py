@@ -17,6 +17,7 @@ from discreet.distribution.projections import PROJECTIONS
 from discreet.errors import BadInput, choose
 from discreet.laws import Geometric, NoiseLaw
 from discreet.numbers import Epsilon, Number, whole
+from discreet.options import spelt
 from discreet.privacy import Approximate, Concentrated, Grade, Loss, Pure, loss_of
 from discreet.sample.bits import Bits, source
 
@@ -75,6 +76,7 @@ class PrivateDistribution:
         }
 
 
+@spelt
 def private_distribution(
     table_or_histogram: Any,
     epsilon: Number | Epsilon | Loss | None = None,

@@ -18,6 +18,7 @@ SMALL_RANGES = (
     (0.5, 2.5, Fraction(1, 20)),
 )
 ENOUGH_MEASURED = 75  # rows times the epsilon of stage one: its noise is then two rows in a hundred; more is not needed
+UNKNOWN_RANGE = 400  # rows: where nobody knows max_count, fewer had more of both errors with a measurement beforehand
 SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
 
 
@@ -33,7 +34,7 @@ def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction
 def sparse(rows: int, max_count: int | None) -> bool:
     """Whether there may be more different counts than rows. These are then so far apart that their noisy values tell
     their distribution better than a measurement of every count would."""
-    return max_count is not None and max_count > rows
+    return rows < (UNKNOWN_RANGE if max_count is None else max_count)
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:

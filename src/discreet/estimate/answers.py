@@ -15,6 +15,7 @@ from discreet.errors import BadInput, choose, did_you_mean
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import half_width
 from discreet.numbers import exact, probability, whole
+from discreet.options import spelt
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class Estimate:
         return _scaled(_between(estimate, self._prefix.half_width(t, self.level), 0.0, rows, self.level), 1 / rows)
 
 
+@spelt
 def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate | MeasuredEstimate:
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))

@@ -110,7 +110,8 @@ def _transition(form: Form, counts: Integers) -> Floats:
     size = int(counts.max(initial=form.beyond)) + form.noise.centre[1] + 1  # no larger count can be behind these
     if size > LARGEST_MATRIX:
         found = f"with rows of their own for small counts it is made up to {LARGEST_MATRIX - 1} only"
-        raise BadInput(f"an estimate over counts up to {size - 1} was asked for", found)
+        do = "Use the published counts as they are: they are right on average from a true count of 1 on"
+        raise BadInput(f"an estimate over counts up to {size - 1:,} was asked for", found, do)
     return form.transition(size)
 
 

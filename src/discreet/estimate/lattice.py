@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, SumsOnly, groups_by
+from discreet.io.coded import key_columns
 from discreet.lattice.invariants import Invariants, Kept, invariant_matrix
 from discreet.lattice.laws import LatticeLaw
 
@@ -109,8 +110,7 @@ class LatticeEstimate(SumsOnly):
 
     @cached_property
     def _invariants(self) -> Invariants:
-        keys = {name: self.categories.column(name).to_pylist() for name in self.categories.column_names}
-        return invariant_matrix(self.kept, keys, len(self.counts))
+        return invariant_matrix(self.kept, key_columns(self.categories), len(self.counts))
 
     def _pieces(self) -> Any:
         """The samplers of the public noise, from what the release says about it."""

@@ -25,6 +25,7 @@ from discreet.lattice.invariants import kept_list
 from discreet.lattice.laws import LAWS
 from discreet.laws import calibrated_laws
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
+from discreet.options import spelt
 from discreet.privacy import Approximate, Pure, loss_of, pure_only
 from discreet.table import Table
 from discreet.ways.keep_distribution.spec import MAPPED
@@ -135,6 +136,7 @@ class Evaluation:
         return epsilons, curves
 
 
+@spelt
 def evaluate(
     table: Table,
     methods: Iterable[str] = ("transport", "rank", "geometric"),
@@ -283,7 +285,7 @@ def _kept(table: Table, keep: tuple[Any, ...], out: Integers) -> float:
     from discreet.lattice.invariants import invariant_matrix
 
     schema = table.schema
-    wanted = invariant_matrix(keep, {name: schema.column(name) for name in schema.keys}, schema.rows)
+    wanted = invariant_matrix(keep, schema.key_columns, schema.rows)
     return float((wanted.sums(out) == wanted.sums(table.counts)).mean())
 
 

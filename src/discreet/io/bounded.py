@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from discreet.errors import Damaged
 from discreet.io.written_parquet import ROWS_IN_A_GROUP, WRITER, require_written
-from discreet.record.codec import Damaged
 
 MOST_ROWS = 1 << 27  # a table of numbers that long takes a gigabyte for each column
 MOST_TEXT = 1 << 30  # bytes of all keys, written out: a dictionary can say a long word a million times
@@ -100,6 +100,8 @@ def _unpacked(file: Any, name: str, texts: list[str], schema: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if not texts:
+        return _plain(file.read(), schema)
     batches, size = [], 0
     for batch in file.iter_batches(BATCH):
         for text in texts:

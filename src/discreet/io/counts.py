@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,19 +11,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import BadInput
+from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.numbers import whole
 
 LARGEST = 1 << 62  # leaves room for the noise in 64 bits
-NAMED = 5  # bad cells that an error names: enough to see what is meant
+MOST_DIGITS = 18  # of a number that surely fits into 64 bits
+COUNTS_ARE = "Counts are whole numbers, zero or more"
+BLANKS = " \u00a0\u2009\u202f"  # that stand between thousands, where one does
+SUPPRESSED = (
+    r"^(\*+|\([xcsd]\)|\[[xcsd]\]|\.\.+|…|:|suppressed|(<|<=|≤)\s*[0-9]{1,9})$"  # instead of a count that was small
+)
+FEWER, AT_MOST = r"^<\s*([0-9]+)$", r"^(?:<=|≤)\s*([0-9]+)$"
+WAYS_OUT = (
+    "Release the table as it was before counts were suppressed; or, where a public rule says that counts up to N were, "
+    "and no others, say so with suppressed_as (--suppressed-as N): they are then read as N"
+)
 
 
-def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
-    """The column (Arrow) as int64, or BadInput naming the first bad row; never the value of any other cell."""
+@dataclass(frozen=True)
+class Writing:
+    """How counts are written, beside in digits alone."""
+
+    thousands: str | None = None  # what stands between thousands
+    suppressed_as: int | None = None  # counts up to this were suppressed, by a public rule, and are read as this
+
+    def __post_init__(self) -> None:
+        if self.suppressed_as is not None:
+            whole(self.suppressed_as, "suppressed_as", 0)
+        if self.thousands is not None and (len(self.thousands) != 1 or self.thousands.isalnum()):
+            found = "it is not one mark, such as a comma or a blank"
+            raise BadInput(f"thousands was given as {self.thousands!r}", found, "Give the mark alone")
+
+
+DIGITS = Writing()
+
+
+def whole_counts(column: Any, name: str, rows: RowNames = AS_THEY_COME, writing: Writing = DIGITS) -> NDArray[np.int64]:
+    """The column (Arrow) as int64, or BadInput naming bad rows; never the value of any cell."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.type
+    bad, kind = _Named(name, rows), column.type
+    if pa.types.is_string(kind):
+        column = pc.fill_null(column, "")
     if column.null_count:
-        raise _bad(name, _first(pc.is_null(column)), "is missing")
+        raise bad(_first(pc.is_null(column)), "is missing")
     if pa.types.is_boolean(kind):
         raise BadInput(
             f"counts were to be read from column {name!r}", "it holds true and false, not counts", column=name
@@ -30,62 +63,104 @@ def whole_counts(column: Any, name: str) -> NDArray[np.int64]:
     if pa.types.is_integer(kind):
         values = column.to_numpy()
     elif pa.types.is_floating(kind):
-        values = _whole_floats(column.to_numpy(), name)
+        values = _whole_floats(column.to_numpy(), bad)
     elif pa.types.is_decimal(kind):
-        values = _parsed([str(value) for value in column.to_pylist()], name)
+        values = _parsed([str(value) for value in column.to_pylist()], bad)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values = _text(column, name)
+        values = _text(column, writing, bad)
     else:
         raise BadInput(f"counts were to be read from column {name!r}", f"its type is {kind}, not a number", column=name)
     if len(values) and values.min() < 0:
-        raise _bad(name, int((values < 0).argmax()), "is negative")
+        raise bad(int((values < 0).argmax()), "is negative")
     if len(values) and values.max() > LARGEST:
-        raise _bad(name, int((values > LARGEST).argmax()), "is larger than 2^62")
+        raise bad(int((values > LARGEST).argmax()), "is larger than 2^62")
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
-def _bad(name: str, row: int, how: str, do: str = "Counts are whole numbers, zero or more") -> BadInput:
-    return BadInput(
-        f"counts were to be read from column {name!r}",
-        f"row {row + 1}, column {name!r} {how}",
-        do,
-        row=row + 1,
-        column=name,
-    )
+@dataclass(frozen=True)
+class _Named:
+    """An error about a row of a column, as they are called in the file."""
+
+    name: str
+    rows: RowNames
+
+    def __call__(self, row: int, how: str, do: str = COUNTS_ARE) -> BadInput:
+        number, column = self.rows.number(row), self.rows.column(row, self.name)
+        asked = f"counts were to be read from column {self.name!r}"
+        return BadInput(asked, f"row {number}, column {column!r} {how}", do, row=number, column=column)
 
 
 def _first(mask: Any) -> int:
     return int(mask.to_numpy(zero_copy_only=False).argmax())
 
 
-def _whole_floats(values: NDArray[np.float64], name: str) -> NDArray[np.int64]:
+def _whole_floats(values: NDArray[np.float64], bad: _Named) -> NDArray[np.int64]:
     if np.isnan(values).any():
-        raise _bad(name, int(np.isnan(values).argmax()), "is missing (not a number)")
+        raise bad(int(np.isnan(values).argmax()), "is missing (not a number)")
     if np.isinf(values).any():
-        raise _bad(name, int(np.isinf(values).argmax()), "is infinite")
+        raise bad(int(np.isinf(values).argmax()), "is infinite")
     if (fractional := values != np.floor(values)).any():
-        raise _bad(name, int(fractional.argmax()), "is not a whole number")
+        raise bad(int(fractional.argmax()), "is not a whole number")
     if (large := np.abs(values) > LARGEST).any():
-        raise _bad(name, int(large.argmax()), "is larger than 2^62")
+        raise bad(int(large.argmax()), "is larger than 2^62")
     return values.astype(np.int64)
 
 
-def _text(column: Any, name: str) -> NDArray[np.int64]:
+def _text(column: Any, writing: Writing, bad: _Named) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    trimmed = pc.utf8_trim_whitespace(column)
-    if pc.all(pc.match_substring_regex(trimmed, "^[0-9]{1,18}$")).as_py():
-        values: NDArray[np.int64] = pc.cast(trimmed, pa.int64()).to_numpy()
-        return values
-    return _parsed(trimmed.to_pylist(), name)
+    if not _are_digits(column):
+        column = _plainly(pc.utf8_trim_whitespace(column), writing, bad)
+    if not _are_digits(column):
+        return _parsed(column.to_pylist(), bad)
+    values: NDArray[np.int64] = pc.cast(column, pa.int64()).to_numpy()
+    return values
 
 
-def _parsed(texts: list[str], name: str) -> NDArray[np.int64]:
+def _are_digits(column: Any) -> bool:
+    """Whether every text is a number that a machine word holds, in digits alone."""
+    import pyarrow.compute as pc
+
+    longest = pc.max(pc.binary_length(column)).as_py() or 0
+    return longest <= MOST_DIGITS and bool(pc.all(pc.ascii_is_decimal(column), min_count=0).as_py())
+
+
+def _plainly(texts: Any, writing: Writing, bad: _Named) -> Any:
+    """Counts in digits alone, where they are written as was said."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if writing.thousands is not None:
+        mark = f"[{BLANKS}]" if writing.thousands in BLANKS else re.escape(writing.thousands)
+        meant = pc.match_substring_regex(texts, f"^[0-9]{{1,3}}({mark}[0-9]{{3}})+$")
+        texts = pc.if_else(meant, pc.replace_substring_regex(texts, mark, ""), texts)
+    if writing.suppressed_as is not None:
+        most, hidden = writing.suppressed_as, pc.match_substring_regex(texts, SUPPRESSED, ignore_case=True)
+        _require_rule(texts, most, bad)
+        texts = pc.if_else(hidden, pa.scalar(str(most), texts.type), texts)
+    return texts
+
+
+def _require_rule(texts: Any, most: int, bad: _Named) -> None:
+    """'<5' hides 0 to 4: read as another number than 4, one person could move a count by more than one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for pattern, below in ((FEWER, 1), (AT_MOST, 0)):
+        said = pc.match_substring_regex(texts, pattern)
+        limits = pc.replace_substring_regex(texts.filter(said), pattern, r"\1").cast(pa.int64()).to_numpy() - below
+        if (limits != most).any():
+            row = int(np.flatnonzero(said.to_numpy(zero_copy_only=False))[(limits != most).argmax()])
+            do = "Give the largest count that the rule suppresses: 4 for <5"
+            raise bad(row, f"was suppressed by another rule than that of counts up to {most}", do)
+
+
+def _parsed(texts: list[str], named: _Named) -> NDArray[np.int64]:
     found, bad = np.zeros(len(texts), dtype=np.int64), []
     for row, entry in enumerate(texts):
         try:
-            found[row] = _parse(entry, name, row)
+            found[row] = _parse(entry, named, row)
         except BadInput as error:
             bad.append(error)
             if len(bad) > NAMED:
@@ -99,23 +174,29 @@ def _together(bad: list[BadInput]) -> BadInput:
     """The first bad cells in one error."""
     first, more = bad[0], ["more" for _ in bad[NAMED:]]
     found = "; ".join([*(error.found for error in bad[:NAMED]), *more])
-    return BadInput(first.asked, found, first.do, **first.values)
+    advice = ". ".join(dict.fromkeys(error.do for error in bad))
+    return BadInput(first.asked, found, advice, **first.values)
 
 
-def _parse(entry: str, name: str, row: int) -> int:
+def _parse(entry: str, bad: _Named, row: int) -> int:
     if entry == "" or entry.lower() in {"na", "n/a", "nan", "null", "none", "."}:
-        raise _bad(name, row, "is missing")
+        raise bad(row, "is missing", f"{COUNTS_ARE}; write 0 where nobody was counted")
+    if entry.startswith("#"):
+        raise bad(row, "is an error of a formula")
+    if re.fullmatch(SUPPRESSED, entry, re.IGNORECASE):
+        raise bad(row, "was suppressed", WAYS_OUT)
     if re.fullmatch(r"[+-]?[0-9]{1,3}([,.' _\u00a0\u202f][0-9]{3})+", entry):
-        raise _bad(name, row, "is text with thousands separators, or not a whole number", "Write it with digits only")
+        do = "Write it with digits only, or say what stands between thousands (--thousands MARK)"
+        raise bad(row, "is text with thousands separators, or not a whole number", do)
     if re.fullmatch(r"[+-]?inf(inity)?", entry, re.IGNORECASE):
-        raise _bad(name, row, "is infinite")
+        raise bad(row, "is infinite")
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,4})?", entry, re.IGNORECASE):
-        raise _bad(name, row, "is not a number")
+        raise bad(row, "is not a number")
     number = Fraction(entry)
     if number < 0:
-        raise _bad(name, row, "is negative")
+        raise bad(row, "is negative")
     if number.denominator != 1:
-        raise _bad(name, row, "is not a whole number")
+        raise bad(row, "is not a whole number")
     if number > LARGEST:
-        raise _bad(name, row, "is larger than 2^62")
+        raise bad(row, "is larger than 2^62")
     return int(number)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
+import os
 import re
-import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ from discreet.errors import BadInput
 
 STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
+GZIP = b"\x1f\x8b"
+HEAD = 1 << 16  # bytes that hold any usual header
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # as Arrow has it: no other mark ends one
+LINE_BYTES, EMPTY_LINES = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)"), re.compile(rb"[\r\n]*")
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 WINDOWS = {  # cp1252; its five bytes without a meaning stay five different letters
@@ -24,19 +27,18 @@ WINDOWS = {  # cp1252; its five bytes without a meaning stay five different lett
 }
 
 
-def read_csv(path: Path) -> Any:
-    """An Arrow table of text columns."""
-    text = _decoded(_raw(path), path).lstrip("\r\n")
-    if not text or text.isspace():
-        raise BadInput(f"{path} was to be read", "the file is empty")
+def read_csv(path: Path, header_row: int | None = None) -> Any:
+    """An Arrow table of text columns. Arrow reads the file; Python looks at its head alone, if it is UTF-8."""
+    content = _from_header(_in_utf8(_content(path), path), header_row)
+    head = _head(content, path)
     try:
-        delimiter = max(DELIMITERS, key=lambda mark: len(header_of(text, mark)[0]))
-        header, lines = header_of(text, delimiter)
+        delimiter = max(DELIMITERS, key=lambda mark: len(header_of(head, mark)[0]))
+        header, lines = header_of(head, delimiter)
     except csv.Error as error:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
     header = [re.sub("\r\n?", "\n", name.strip()) for name in header]
     _check_header(header, path)
-    return arrow_text(text.encode(), header, path, delimiter=delimiter, skipped=lines)
+    return arrow_text(content, header, path, delimiter=delimiter, skipped=lines)
 
 
 def header_of(text: str, delimiter: str = ",") -> tuple[list[str], int]:
@@ -49,23 +51,88 @@ def _lines(text: str) -> Iterator[str]:
     return (found[0] for found in LINE.finditer(text))
 
 
-def _raw(path: Path) -> bytes:
+def _content(path: Path) -> Any:
+    """The file in memory of Arrow, unpacked."""
+    import pyarrow as pa
+
     try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{path} was to be read", getattr(error, "strerror", None) or str(error)) from error
+        with pa.OSFile(str(path)) as file:
+            if file.read(2) != GZIP:
+                file.seek(0)
+                return file.read_buffer()
+        with pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "gzip") as stream:
+            return stream.read_buffer()
+    except (OSError, pa.ArrowException) as error:
+        found = str(error).splitlines()[0] if error.args else type(error).__name__
+        raise BadInput(f"{path} was to be read", os.strerror(error.errno) if error.errno else found) from error
 
 
-def _decoded(raw: bytes, path: Path) -> str:
-    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), "utf-8")
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1").translate(WINDOWS)
-    if "\0" in text:
+def _in_utf8(content: Any, path: Path) -> Any:
+    """UTF-8 without a byte-order mark."""
+    import pyarrow as pa
+
+    first = content.slice(0, min(content.size, 4)).to_pybytes()
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if first.startswith(mark)), "utf-8")
+    if encoding == "utf-16" or not _is_utf8(content):
+        content = pa.py_buffer(_decoded(content.to_pybytes(), encoding).encode())
+        content = owned_by_arrow(content)
+    elif encoding == "utf-8-sig":
+        content = content.slice(len(codecs.BOM_UTF8))
+    if content.size and _has_zero(content):
         raise BadInput(f"{path} was to be read as CSV", "it is not a text file", "Give a CSV, CSV.gz or Parquet file")
-    return text
+    return content
+
+
+def _from_header(content: Any, header_row: int | None) -> Any:
+    """Without what stands before the header: blank lines, or as many lines as was said."""
+    found = EMPTY_LINES.match(content) if header_row is None else None
+    ends = [one.end() for one in islice(LINE_BYTES.finditer(content), max((header_row or 1) - 1, 0))]
+    return content.slice(found.end() if found else ends[-1] if ends else 0)
+
+
+def _is_utf8(content: Any) -> bool:
+    import pyarrow as pa
+
+    ends = pa.array([0, content.size], pa.int64()).buffers()[1]
+    try:
+        pa.LargeStringArray.from_buffers(1, ends, content).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _has_zero(content: Any) -> bool:
+    import numpy as np
+
+    return not np.frombuffer(content, np.uint8).all()
+
+
+def _decoded(raw: bytes, encoding: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").translate(WINDOWS)
+
+
+def _head(content: Any, path: Path) -> str:
+    """The beginning of the text, as much of it as holds the header; everything, where that is long."""
+    for size in (HEAD, content.size):
+        text: str = content.slice(0, min(content.size, size)).to_pybytes().decode(errors="ignore")
+        whole = size >= content.size
+        if whole and (not text or text.isspace()):
+            raise BadInput(f"{path} was to be read", "the file is empty")
+        if whole or all(_ends_early(text, mark) for mark in DELIMITERS):
+            return text
+    raise AssertionError("the whole text is its own beginning")
+
+
+def _ends_early(text: str, delimiter: str) -> bool:
+    """Whether the first row ends before the text does."""
+    try:
+        lines = header_of(text, delimiter)[1]
+    except (csv.Error, StopIteration):
+        return False
+    return sum(1 for _ in islice(_lines(text), lines + 1)) > lines
 
 
 def _check_header(header: list[str], path: Path) -> None:
@@ -78,23 +145,23 @@ def _check_header(header: list[str], path: Path) -> None:
         seen.add(name)
 
 
-def arrow_text(content: bytes, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
-    """Every column as text; as many lines as the header takes are skipped."""
+def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
+    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(
-            pa.BufferReader(_owned_by_arrow(content)),
+            pa.BufferReader(content),
             arrow_csv.ReadOptions(column_names=header, skip_rows=skipped),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
         )
     except pa.ArrowInvalid:  # its message may quote the file, which is secret
-        raise _ragged(content, header, delimiter, path) from None
+        raise _ragged(content.to_pybytes(), header, delimiter, path) from None
 
 
-def _owned_by_arrow(content: bytes) -> Any:
+def owned_by_arrow(content: Any) -> Any:
     """A copy outside Python: a thread of Arrow that lets go of Python's memory while Python ends aborts the process."""
     import pyarrow as pa
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Damaged
 from discreet.numbers import exact
+from discreet.options import spelt
 
 if TYPE_CHECKING:
     from discreet.mechanism import Mechanism
@@ -26,8 +27,11 @@ PTABLES = (".csv", ".txt")  # suffixes that a perturbation table may have
 def read_matrix(path: str | Path) -> Rows:
     """A matrix in exact rationals, from JSON, CSV without header, or NPZ; floats are taken at their exact value."""
     path = Path(path)
-    content = _content(path)
-    if isinstance(content, dict) and "weights" in content:
+    return _matrix(_content(path), path)
+
+
+def _matrix(content: Any, path: Path) -> Rows:
+    if isinstance(content, dict) and content.get("weights") is not None:
         return _shares(_rows(content["weights"], path), content.get("denominator"), path)
     if isinstance(content, dict):
         if "matrix" not in content:
@@ -45,9 +49,25 @@ def read_probabilities(path: str | Path) -> Rows | Mechanism:
         text = _text(path)
         if looks_like_ptable(text):
             return ptable_of(text, path)
-    return read_matrix(path)
+    content = _content(path)
+    if isinstance(content, dict) and content.get("weights") is None and isinstance(content.get("form"), dict):
+        return _formed(json.loads(_text(path))["form"], path)
+    return _matrix(content, path)
 
 
+def _formed(written: Mapping[str, Any], path: Path) -> Mechanism:
+    """A design that is no list of weights: its exact form."""
+    from discreet.mechanism import Mechanism
+    from discreet.record.codec import form_of_json
+
+    try:
+        form = form_of_json({name: value for name, value in written.items() if name != "name"})
+    except Damaged as damage:
+        raise BadInput(f"a mechanism was to be read from {path}", f"its form cannot be understood: {damage}") from None
+    return Mechanism("own", form)
+
+
+@spelt
 def read_mechanism(path: str | Path) -> Mechanism:
     """A mechanism from a file: a matrix, or the CSV of a perturbation table (columns i, j, p)."""
     from discreet.certify.rows import weights_of

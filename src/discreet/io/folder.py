@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, Damaged, choose
 from discreet.io import RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
@@ -27,9 +27,9 @@ from discreet.io.questions import (
 )
 from discreet.io.tables import arrow_frame, file_kind, whole_numbers
 from discreet.io.views import MOST_VIEWS, check_views, view_name, view_of
-from discreet.io.written_csv import read_written, write_csv
+from discreet.io.written_csv import read_written, write_csv, write_text, written
 from discreet.io.written_parquet import write_parquet, written_here
-from discreet.record.codec import Damaged
+from discreet.io.written_xlsx import read_workbook, require_fit, write_xlsx
 from discreet.record.release import (
     Measurements,
     Publication,
@@ -48,10 +48,11 @@ from discreet.ways import LongKeys, way_named
 if TYPE_CHECKING:
     from discreet.release import Release
 
-FORMATS = ("csv", "parquet")
+FORMATS = ("csv", "parquet", "xlsx")
 OURS = {
     REPORT,
-    *(f"{name}.{suffix}" for name in ("table", "measurements", "answers") for suffix in FORMATS),
+    *(f"table.{suffix}" for suffix in FORMATS),
+    *(f"{name}.{suffix}" for name in ("measurements", "answers") for suffix in ("csv", "parquet")),
     *(view_name(number, suffix) for number in range(2, MOST_VIEWS + 2) for suffix in FORMATS),
 }  # beside the record
 # what a stranger's folder may cost whoever checks it
@@ -103,7 +104,7 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
     if not isinstance(folder, Place):
         with place_for(folder) as place:
             return save(release, place, format, excel_safe)
-    suffix = check_format(format) or ("parquet" if release.kind == "parquet" else "csv")
+    suffix = check_format(format) or format_of(release.kind)
     try:
         digest = _fill(folder.part, release, suffix, excel_safe)
         folder.part.chmod(0o755)
@@ -122,6 +123,17 @@ def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
 
 def check_format(format: str | None) -> str | None:
     return None if format is None else choose(format, FORMATS, "format")
+
+
+def format_of(kind: str) -> str:
+    """In which a table of that kind is saved where nothing else is asked for."""
+    return kind if kind in FORMATS else "csv"
+
+
+def require_writable(schema: Schema, format: str | None) -> None:
+    """Refuse a table that cannot be saved so; to be called before any budget is spent."""
+    if (check_format(format) or format_of(schema.kind)) == "xlsx":
+        require_fit(schema.rows, [*schema.keys, schema.count], schema.categories)
 
 
 def free_target(folder: str | Path) -> Path:
@@ -151,13 +163,13 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
     table = publication.record.tables[0]
     if is_escaped(table.remarks):
         schema = replace(schema, categories=escaped(schema.categories, suffix))
-    write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)
+    digests = {table.file: write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)}
     for view in publication.record.tables[1:]:
-        write_frame(part / view.file, _view_frame(publication, view), suffix)
+        digests[view.file] = write_frame(part / view.file, _view_frame(publication, view), suffix)
     for name, frame in _more_frames(publication, schema).items():
-        write_frame(part / name, frame, suffix)
-    (part / REPORT).write_text(render(publication), encoding="utf-8")
-    digests = {path.name: sha256(path) for path in sorted(part.iterdir())}
+        digests[name] = write_frame(part / name, frame, file_kind(name))
+    digests[REPORT] = written(part / REPORT, write_text, render(publication))
+    digests = dict(sorted(digests.items()))
     mark = mark_of(publication.record.private, digests[table.file])
     content = write_record(replace(publication.record, digests=digests, mark=mark)).encode()
     (part / RECORD).write_bytes(content)
@@ -191,7 +203,7 @@ def _more_frames(publication: Publication[Any], schema: Schema) -> dict[str, Any
     long = _long_keys(publication.record, publication.categories)
     asked, answered = (_written(long_frame(one, schema.keys), table) for one in (long.measurements, long.answers))
     found = {one.file: measured_frame(asked, schema.count, measured) for one in table.measurements}
-    found[str(table.answers)] = answer_frame(answered, schema.count, publication.answers, file_kind(table.file))
+    found[str(table.answers)] = answer_frame(answered, schema.count, publication.answers, file_kind(str(table.answers)))
     return found
 
 
@@ -201,10 +213,10 @@ def _long_keys(record: ReleaseRecord[Any], categories: Any) -> LongKeys:
     return keys(record, categories)
 
 
-def write_frame(path: Path, frame: Any, kind: str) -> None:
-    """An Arrow table as CSV or Parquet."""
-    write = write_parquet if kind == "parquet" else write_csv
-    write(path, frame)
+def write_frame(path: Path, frame: Any, kind: str) -> str:
+    """An Arrow table as CSV or Parquet, or as a workbook whose last column are counts; returns its digest."""
+    writers: dict[str, Callable[[Any, Any], None]] = {"parquet": write_parquet, "xlsx": write_xlsx}
+    return written(path, writers.get(kind, write_csv), frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +230,15 @@ class Folder:
     written: bytes  # release.json
     elsewhere: tuple[str, ...] | None = None  # Parquet files of another version of Arrow; None if there are none at all
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
+
+    @cached_property
+    def of_the_way(self) -> Publication[Any]:
+        """The publication with the remarks of its way alone: what is said of the rows comes last, and is checked with
+        them."""
+        record = self.publication.record
+        own = record.guarantee.remarks[: len(record.guarantee.remarks) - len(record.schema.remarks)]
+        record = replace(record, guarantee=replace(record.guarantee, remarks=own))
+        return replace(self.publication, record=record)
 
     @property
     def as_written(self) -> bool:
@@ -350,9 +371,10 @@ def _written(keys: Any, table: PublishedTable) -> Any:
 
 
 def _names(suffix: str, measured: bool, answers: bool) -> tuple[str, tuple[Measurements, ...], str | None]:
-    """What the tables of a release are called: these names and no others."""
-    found = (Measurements("several" if answers else "cells", f"measurements.{suffix}"),) if measured else ()
-    return f"table.{suffix}", found, f"answers.{suffix}" if answers else None
+    """What the tables of a release are called: these names and no others. What is for software is in no workbook."""
+    beside = "csv" if suffix == "xlsx" else suffix
+    found = (Measurements("several" if answers else "cells", f"measurements.{beside}"),) if measured else ()
+    return f"table.{suffix}", found, f"answers.{beside}" if answers else None
 
 
 def _check_names(table: PublishedTable, answers: bool) -> None:
@@ -380,6 +402,8 @@ def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...]) -
         raise Damaged(name, f"it is too large for {rows} rows")
     if file_kind(name) == "parquet":
         return bounded_parquet(content, name, rows, columns)
+    if file_kind(name) == "xlsx":
+        return read_workbook(content, name, columns)
     return read_written(content, name, columns)
 
 
@@ -401,8 +425,3 @@ def _integers(frame: Any, record: ReleaseRecord[Any]) -> Integers:
     if record.schema.count not in frame.column_names:
         raise Damaged(record.schema.count, "there is no such column in the table")
     return whole_numbers(frame, record.schema.count)
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

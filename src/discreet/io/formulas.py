@@ -11,7 +11,17 @@ from typing import Any
 from discreet.privacy.values import Remark
 
 FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
+LOOKED_AT = 1 << 16  # rows at the head of a column that tell whether its values are repeated
 ESCAPED = r"^'('*[=+\-@\t\r])"
+
+
+def distinct(column: Any) -> Any:
+    """The values of a column (Arrow), each once; or all of them, where hardly any stands twice."""
+    import pyarrow.compute as pc
+
+    first = column.slice(0, LOOKED_AT)
+    often = len(column) > LOOKED_AT and 2 * len(pc.unique(first)) < len(first)
+    return pc.unique(column) if often else column
 
 
 def formula_remarks(keys: Any, kind: str, excel_safe: bool) -> tuple[Remark, ...]:
@@ -51,15 +61,15 @@ def _changed(keys: Any, kind: str, change: Any) -> Any:
 def _any(column: Any, kind: str) -> bool:
     import pyarrow.compute as pc
 
-    text = _text(column, kind)
+    text = _text(distinct(column), kind)
     return text is not None and bool(pc.any(pc.match_substring_regex(text, FORMULA)).as_py())
 
 
 def _text(column: Any, kind: str) -> Any:
-    """The column as readers of the file will see it: CSV has only text."""
+    """The column as readers of the file will see it: only Parquet has anything but text."""
     import pyarrow as pa
 
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if kind != "csv" and not text:
+    if kind == "parquet" and not text:
         return None
     return column if text else column.cast(pa.string())

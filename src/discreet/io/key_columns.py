@@ -35,12 +35,6 @@ def key_names(frame: Any, count: str, keys: Keys) -> list[str]:
     names = [str(name) for name in frame.column_names]
     if len(set(names)) != len(names):
         raise BadInput("a table was to be read", "two of its columns have the same name")
-    if "," in count and count not in names:
-        raise BadInput(
-            f"the count columns {count!r} were asked for",
-            "a table has one count column",
-            "Put the counts in long form: one row for each, with the kind of count as a key column",
-        )
     must_have(count, names, "count column")
     others = [name for name in names if name != count]
     if keys == "all":

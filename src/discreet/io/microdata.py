@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Words
 from discreet.errors import BadInput, MissingExtra, did_you_mean
-from discreet.io.tables import file_kind, to_arrow
+from discreet.io.tables import file_kind, read_frame, to_arrow
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAMED = 3  # how many unknown categories an error names
@@ -53,9 +53,16 @@ def _quoted(name: str, mark: str = _NAME) -> str:
 
 def _open(database: Any, path: Path, wanted: list[str]) -> None:
     """A view `people` of the file."""
+    if file_kind(path) == "xlsx":
+        database.register("people", read_frame(path))
+        return _require(database, wanted)
     place = _quoted(str(path), mark=_TEXT)
     reader = f"read_csv({place}, header = true, all_varchar = true)" if file_kind(path) == "csv" else None
     database.execute(f"CREATE VIEW people AS SELECT * FROM {reader or f'read_parquet({place})'}")
+    return _require(database, wanted)
+
+
+def _require(database: Any, wanted: list[str]) -> None:
     found = [row[0] for row in database.execute("DESCRIBE people").fetchall()]
     for name in wanted:
         _must_have(name, found)

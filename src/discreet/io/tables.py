@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -15,20 +14,26 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.bounded import is_bytes
-from discreet.io.counts import whole_counts
-from discreet.io.csv_text import read_csv
-from discreet.io.key_columns import Keys, key_names, must_have
+from discreet.io.counts import Writing
+from discreet.io.key_columns import Keys, must_have
+from discreet.io.layout import Arrangement, Laid, Read, laid_out, read_given
+from discreet.io.rows import AS_THEY_COME, NAMED, RowNames, together
 from discreet.io.totals import TotalsRule, without_totals
+from discreet.numbers import whole
+from discreet.options import spelt
 from discreet.table import Schema, Table
 
 Order = Integers | None
 
+LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
+KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 
 
+@spelt
 def read_table(
     path: str | Path,
-    count: str,
+    count: str | Sequence[str],
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -36,25 +41,33 @@ def read_table(
     contributions: int | None = None,
     drop_totals: bool = False,
     rows_are_disjoint: bool = False,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    thousands: str | None = None,
+    wide: str | None = None,
+    suppressed_as: int | None = None,
 ) -> Table:
-    """A table of counts from a CSV, CSV.gz or Parquet file.
+    """A table of counts from a CSV, CSV.gz, Parquet or Excel (.xlsx) file.
 
     `keys` names the public columns, `universe` the public set of rows (missing ones count zero), `contributions` in
     how many rows one person may be counted: 1 unless said, or as `discreet count` wrote it into the file. Rows whose
     keys mean a total are refused: `drop_totals` leaves them out, `rows_are_disjoint` says that they are none. Rows are
     sorted by their keys unless their order is declared public.
+
+    Several columns of counts, named together, become rows with a key column `counted`, and one person may be counted
+    in each of them. `wide` names the key whose values the names of the columns are, in a crosstab. `sheet` and
+    `header_row` say where a table stands, `thousands` what stands between thousands, `suppressed_as` up to which count
+    a public rule suppressed counts.
     """
-    from discreet.io.counted import bound_of
-
-    frame = read_frame(path)
-    bound = bound_of(path, frame, contributions, [*key_names(frame, count, keys), count])
-    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
-    return _table(frame, count, keys, universe, keep_order, file_kind(path), bound, rule)
+    layout = _layout(sheet, header_row, thousands, wide, suppressed_as)
+    said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)
+    return _table(read_given(path, layout), count, keys, universe, layout, said, file_kind(path), path)
 
 
+@spelt
 def table(
     frame: Any,
-    count: str,
+    count: str | Sequence[str],
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -62,19 +75,20 @@ def table(
     contributions: int | None = None,
     drop_totals: bool = False,
     rows_are_disjoint: bool = False,
+    thousands: str | None = None,
+    wide: str | None = None,
+    suppressed_as: int | None = None,
 ) -> Table:
     """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
-    from discreet.io.counted import bound_of
-
     arrow, kind = to_arrow(frame)
-    bound = bound_of(None, arrow, contributions, [*key_names(arrow, count, keys), count])
-    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and bound > 1)
-    return _table(arrow, count, keys, universe, keep_order, kind, bound, rule)
+    layout = _layout(None, None, thousands, wide, suppressed_as)
+    said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)
+    return _table(Read(arrow), count, keys, universe, layout, said, kind, None)
 
 
 def read_schema(
     path: str | Path,
-    count: str,
+    count: str | Sequence[str],
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -82,35 +96,135 @@ def read_schema(
     contributions: int | None = None,
     drop_totals: bool = False,
     rows_are_disjoint: bool = False,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    thousands: str | None = None,
+    wide: str | None = None,
+    suppressed_as: int | None = None,
 ) -> tuple[Schema, Order]:
     """The public part of a file, with its counts unread, and where each row stood in it (None: in place)."""
+    layout = _layout(sheet, header_row, thousands, wide, suppressed_as)
+    said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)
+    taken = _taken_in(read_given(path, layout), count, keys, layout, said, path)
+    categories, dropped = taken.categories, taken.dropped
+    if universe is not None and not taken.problems:
+        categories, fewer = _universe_of(universe, categories, taken.rule)
+        dropped = max(dropped, fewer)
+    rows = categories.num_rows if categories.num_columns else taken.laid.frame.num_rows
+    return _published(taken, categories, rows, dropped, said, file_kind(path))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the user says about the rows of a table."""
+
+    contributions: int | None
+    drop_totals: bool
+    rows_are_disjoint: bool
+    keep_order: bool
+    suppressed_as: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """A table as it was taken in, its counts unread, with all that is wrong with its keys."""
+
+    laid: Laid
+    categories: Any
+    bound: int
+    rule: TotalsRule
+    dropped: int
+    problems: list[BadInput]
+    comparable: bool  # whether every row has keys, of a kind that has an order
+
+
+def _layout(
+    sheet: str | None, header_row: int | None, thousands: str | None, wide: str | None, suppressed_as: int | None
+) -> Arrangement:
+    if header_row is not None:
+        whole(header_row, "header_row", 1)
+    return Arrangement(sheet, header_row, wide, Writing(thousands, suppressed_as))
+
+
+def _taken_in(
+    given: Read, count: str | Sequence[str], keys: Keys, layout: Arrangement, said: _Said, path: str | Path | None
+) -> _Taken:
     from discreet.io.counted import bound_of
 
-    frame = read_frame(path)
-    bound = bound_of(path, frame, contributions, [*key_names(frame, count, keys), count])
-    rule = TotalsRule(drop_totals, rows_are_disjoint, paid=contributions is not None and contributions > 1)
-    frame, categories, dropped = _categories(frame, count, keys, rule)
-    if universe is not None:
-        categories, fewer = _universe_of(universe, categories, rule)
+    laid = laid_out(given, count, keys, layout)
+    names = list(laid.keys)
+    read = given.frame if laid.rows.column_of is not None else laid.frame
+    known = [name for name in (*names, laid.count, *laid.rows.columns) if name in read.column_names]
+    bound = bound_of(path, read, said.contributions, known) * laid.times
+    paid = said.contributions is not None and (said.contributions if path is not None else bound) > 1
+    rule = TotalsRule(said.drop_totals, said.rows_are_disjoint, paid=paid)
+    problems: list[BadInput] = []
+    laid, dropped = replace(laid, frame=_with_texts(laid.frame, names)), 0
+    try:
+        stays = without_totals(laid.frame, names, rule, laid.rows)
+        if stays is not None:
+            laid, dropped = laid.filtered(stays), int((~stays).sum())
+    except BadInput as error:
+        problems.append(error)
+    categories, comparable = laid.frame.select(names), True
+    try:
+        categories = _plain(categories, laid.rows)
+    except BadInput as error:
+        problems.append(error)
+        comparable = False
+    return _Taken(laid, categories, bound, rule, dropped, problems, comparable)
+
+
+def _table(
+    given: Read, count: str | Sequence[str], keys: Keys, universe: Any, layout: Arrangement, said: _Said, kind: str,
+    path: str | Path | None,
+) -> Table:  # fmt: skip
+    if given.frame.num_rows == 0:
+        raise BadInput("a table of counts was to be read", "it has no rows")
+    taken = _taken_in(given, count, keys, layout, said, path)
+    categories, dropped = taken.categories, taken.dropped
+    try:
+        counts = taken.laid.counts()
+    except BadInput as error:
+        taken.problems.append(error)
+        counts = np.zeros(taken.laid.frame.num_rows, dtype=np.int64)
+    if universe is not None and not taken.problems:
+        every, fewer = _universe_of(universe, categories, taken.rule)
+        categories, counts = _filled(categories, counts, every, list(categories.column_names), taken.laid.rows)
         dropped = max(dropped, fewer)
-    rows = categories.num_rows if categories.num_columns else frame.num_rows
-    schema, order = _ordered(categories, rows, count, keep_order, file_kind(path))
-    return replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped), order
+    schema, order = _published(taken, categories, len(counts), dropped, said, kind)
+    return Table(schema, counts if order is None else counts[order], order)
+
+
+def _published(taken: _Taken, categories: Any, rows: int, dropped: int, said: _Said, kind: str) -> tuple[Schema, Order]:
+    """The schema, or all problems in one error: whoever mends a file would rather know all of them."""
+    problems = taken.problems
+    schema, order = Schema((), taken.laid.count, 0, categories), None
+    try:
+        if taken.comparable:
+            schema, order = _ordered(categories, rows, taken.laid.count, said.keep_order, kind, taken.laid.rows)
+    except BadInput as error:
+        problems.append(error)
+    if problems:
+        raise together(problems)
+    schema = replace(
+        schema, contributions=taken.bound, rows_are_disjoint=taken.rule.disjoint, dropped_totals=dropped,
+        suppressed_as=said.suppressed_as, notes=taken.laid.notes,
+    )  # fmt: skip
+    return schema, order
 
 
 def file_kind(path: str | Path) -> str:
-    return "parquet" if Path(path).suffix.lower() in {".parquet", ".pq"} else "csv"
+    """By its name: parquet, xlsx, or csv."""
+    return KINDS.get(Path(path).suffix.lower(), "csv")
 
 
 def read_frame(path: str | Path) -> Any:
-    """A file as an Arrow table. CSV columns are text."""
-    path = Path(path)
-    if path.is_dir():
-        raise BadInput(f"{path} was to be read", "it is a folder")
-    return read_csv(path) if file_kind(path) == "csv" else _parquet(path)
+    """A file as an Arrow table. Columns of CSV and of workbooks are text."""
+    return read_given(path).frame
 
 
-def _parquet(path: Path) -> Any:
+def read_parquet(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -167,7 +281,7 @@ def whole_numbers(frame: Any, name: str) -> Integers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from discreet.record.codec import Damaged
+    from discreet.errors import Damaged
 
     column, usual = frame.column(name), True
     if pa.types.is_string(column.type):
@@ -194,65 +308,16 @@ def to_kind(arrow: Any, kind: str) -> Any:
 
     if kind == "pandas":
         return arrow.to_pandas()
-    if kind in {"pyarrow", "csv", "parquet"}:
+    if kind in {"pyarrow", "csv", "parquet", "xlsx"}:
         return arrow
     return nw.from_arrow(arrow, backend=cast(Any, kind)).to_native()
 
 
-def _table(
-    frame: Any, count: str, keys: Keys, universe: Any, keep_order: bool, kind: str, bound: int, rule: TotalsRule
-) -> Table:
-    if frame.num_rows == 0:
-        raise BadInput("a table of counts was to be read", "it has no rows")
-    try:
-        frame, categories, dropped = _categories(frame, count, keys, rule)
-    except BadInput as error:
-        raise _with_counts(error, frame, count) from error
-    with _numbered_without(dropped):
-        counts = whole_counts(frame.column(count), count)
-    if universe is not None:
-        every, fewer = _universe_of(universe, categories, rule)
-        categories, counts = _filled(categories, counts, every, list(categories.column_names))
-        dropped = max(dropped, fewer)
-    with _numbered_without(dropped):
-        schema, order = _ordered(categories, len(counts), count, keep_order, kind)
-    schema = replace(schema, contributions=bound, rows_are_disjoint=rule.disjoint, dropped_totals=dropped)
-    return Table(schema, counts if order is None else counts[order], order)
-
-
-def _with_counts(error: BadInput, frame: Any, count: str) -> BadInput:
-    """An error about the keys, and what is wrong with the counts: whoever mends a file would rather know all of it."""
-    try:
-        if count in frame.column_names:
-            whole_counts(frame.column(count), count)
-    except BadInput as other:
-        found = f"{error.found}; and {other.found}"
-        return BadInput(error.asked, found, f"{error.do}. {other.do}".lstrip(". "), **other.values, **error.values)
-    return error
-
-
-def _categories(frame: Any, count: str, keys: Keys, rule: TotalsRule) -> tuple[Any, Any, int]:
-    """The rows that stay, their key columns, and how many totals were left out."""
-    names = key_names(frame, count, keys)
-    frame, dropped = without_totals(_with_texts(frame, names), names, rule)
-    return frame, _plain(frame.select(names)), dropped
-
-
-@contextmanager
-def _numbered_without(dropped: int) -> Iterator[None]:
-    """An error that names rows says so where rows were left out before they were numbered."""
-    try:
-        yield
-    except BadInput as error:
-        if not dropped:
-            raise
-        found = f"{error.found} (rows are numbered without the {dropped} that were left out)"
-        raise BadInput(error.asked, found, error.do, **error.values) from error
-
-
 def _universe_of(universe: Any, categories: Any, rule: TotalsRule) -> tuple[Any, int]:
     names = list(categories.column_names)
-    return without_totals(read_universe(universe, names), names, rule)
+    every = read_universe(universe, names)
+    stays = without_totals(every, names, rule)
+    return (every, 0) if stays is None else (every.filter(stays), int((~stays).sum()))
 
 
 def _with_texts(frame: Any, names: Sequence[str]) -> Any:
@@ -272,7 +337,7 @@ def _with_texts(frame: Any, names: Sequence[str]) -> Any:
     return frame
 
 
-def _plain(categories: Any) -> Any:
+def _plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
     """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
     import pyarrow as pa
 
@@ -287,12 +352,26 @@ def _plain(categories: Any) -> Any:
             raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
         may_miss = column.null_count or pa.types.is_floating(column.type)
         if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
-            row = int(missing.argmax()) + 1
-            raise BadInput(f"{name!r} is a key column", f"row {row}, column {name!r} is missing", row=row, column=name)
-        if column.get_total_buffer_size() > column.nbytes:  # a slice keeps the rows that were cut off
-            column = column.take(pa.array(np.arange(len(column))))
-        columns[name] = column
+            raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
+        columns[name] = _cut_off(column)
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _cut_off(column: Any) -> Any:
+    """The column in memory of its own: a slice keeps the rows that were cut off."""
+    import pyarrow as pa
+
+    if column.num_chunks > 1 and column.nbytes < LONGEST_COLUMN:
+        column = pa.chunked_array([column.combine_chunks()])
+    return column.take(pa.array(np.arange(len(column)))) if column.get_total_buffer_size() > column.nbytes else column
+
+
+def _missing(name: str, numbers: list[int]) -> BadInput:
+    told = [f"row {number}, column {name!r} is missing" for number in numbers[:NAMED]]
+    more = ["more"] if len(numbers) > NAMED else []
+    do = "Write every key in its row; of merged cells a file has only the first"
+    found = "; ".join([*told, *more])
+    return BadInput(f"{name!r} is a key column", found, do, row=numbers[0], column=name)
 
 
 def _has_order(column: Any) -> bool:
@@ -306,7 +385,9 @@ def _has_order(column: Any) -> bool:
     return True
 
 
-def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str) -> tuple[Schema, Order]:
+def _ordered(
+    categories: Any, rows: int, count: str, keep_order: bool, kind: str, named: RowNames = AS_THEY_COME
+) -> tuple[Schema, Order]:
     """The schema in published order, and the permutation that leads there (None: as it came)."""
     names = list(categories.column_names)
     order: Order = None
@@ -318,7 +399,7 @@ def _ordered(categories: Any, rows: int, count: str, keep_order: bool, kind: str
         )
     if names and not strictly_ascending(categories):
         order = _sorting(categories)
-        _refuse_duplicates(categories.take(order), order, names)
+        _refuse_duplicates(categories.take(order), order, names, named)
         if keep_order:
             order = None
         else:
@@ -394,13 +475,13 @@ def _as_numbers(column: Any) -> list[Any]:
     return []
 
 
-def _refuse_duplicates(ordered: Any, order: Any, names: list[str]) -> None:
+def _refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowNames = AS_THEY_COME) -> None:
     if ordered.num_rows < 2:
         return
     _, equal = _adjacent(ordered)
     if equal.any():
         place = int(equal.argmax())
-        one, other = sorted((int(order[place]) + 1, int(order[place + 1]) + 1))
+        one, other = sorted(rows.number(int(order[place + side])) for side in (0, 1))
         raise BadInput(
             f"every row must have its own keys ({', '.join(names)})",
             f"rows {one} and {other} have the same",
@@ -437,7 +518,9 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     return categories
 
 
-def _filled(categories: Any, counts: Integers, universe: Any, names: list[str]) -> tuple[Any, Integers]:
+def _filled(
+    categories: Any, counts: Integers, universe: Any, names: list[str], named: RowNames = AS_THEY_COME
+) -> tuple[Any, Integers]:
     """The rows of the universe with their counts, zero where the table has none; rows outside it are refused."""
     import pyarrow as pa
 
@@ -451,13 +534,13 @@ def _filled(categories: Any, counts: Integers, universe: Any, names: list[str]) 
     found = found.sort_by("row")
     places = found.column("place")
     if places.null_count:
-        row = int(places.is_null().to_numpy().argmax()) + 1
+        row = named.number(int(places.is_null().to_numpy().argmax()))
         raise BadInput(
             "a universe was given", f"row {row} of the table is not in it", "Add it, or correct its keys", row=row
         )
     if found.num_rows != len(counts) or len(np.unique(places.to_numpy())) != len(counts):
         order = _sorting(categories)
-        _refuse_duplicates(categories.take(order), order, names)
+        _refuse_duplicates(categories.take(order), order, names, named)
     filled = np.zeros(universe.num_rows, dtype=np.int64)
     filled[places.to_numpy()] = counts
     return universe, filled

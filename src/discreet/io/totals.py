@@ -13,9 +13,9 @@ import numpy as np
 
 from discreet.arrays import Flags
 from discreet.errors import BadInput
-from discreet.lookalikes import LIKE_EACH_OTHER, LIKE_LATIN
-
-NAMED = 5  # rows that an error names: enough to see what is meant
+from discreet.io.formulas import distinct
+from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.lookalikes import LIKE_CAPITALS, LIKE_EACH_OTHER, LIKE_L, LIKE_LATIN, in_latin
 
 
 def _any_digit(word: str) -> str:
@@ -67,16 +67,22 @@ FORMS = (  # blocks of letters in another form: half and full width, mathematica
 )
 SPACED = r"^[^\pL\pN]*\pL([^\pL\pN]+\pL)+[^\pL\pN]*$"  # 'I n s g e s a m t', for emphasis
 BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
-OTHER = r"[\p{Cyrillic}\p{Greek}ɑɡıǀ]"  # alphabets with letters that look like Latin ones
-MIXED = rf"(?i)[a-z].*{OTHER}|{OTHER}.*[a-z]|\pL[01]|[01]\pL"  # what may look like another word
-SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word
+HIDDEN = (  # drawn as nothing: soft hyphens and such, joiners, selectors of variants
+    r"[\p{Cf}\x{034F}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{FE00}-\x{FE0F}\x{E0100}-\x{E01EF}]"
+)
+BACKWARDS = "\u202e"  # what comes after it is drawn from right to left
+ALIKE = "".join(map(chr, (*LIKE_CAPITALS, *LIKE_LATIN))) + "ıǀ"  # letters that look like Latin ones
+LATIN = rf"[^\pL]|[A-Za-z{ALIKE}]"
+LOOKS = rf"^({LATIN})*[{ALIKE}]({LATIN})*$|[A-Za-z][{ALIKE}]|[{ALIKE}][A-Za-z]"  # a text, or a word, of such letters
+DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL"  # what may look like another word
+SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|[{FORMS}\p{{Cf}}\p{{Cc}}\pM∑σ]|[a-z]{OTHER}|{OTHER}[a-z]|"
+    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|"
     + "|".join(
         sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING.split("|"))})
     )
 )
-BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ]|[01ıǀ](?=[^\W\d_])"
+BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
 
@@ -90,40 +96,43 @@ class TotalsRule:
 
 
 def means_total(values: Any) -> Any:
-    """Of each text (Arrow), whether it is blank, or means a total."""
+    """Of each text (Arrow), whether it is blank, or means a total, as it is written or as it looks."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     usual = pc.utf8_normalize(pc.replace_substring_regex(values, BLANKS, " "), "NFKC")
-    unhidden = pc.replace_substring_regex(usual, r"\p{Cf}", "")  # soft hyphens and such
-    seen = pc.replace_substring_regex(unhidden, r"\p{Cc}", " ")
+    disguised = pc.match_substring_regex(usual, DISGUISED)
+    texts, found = usual.filter(disguised).to_pylist(), _reads_as_total(usual)
+    for look in (_seen, _seen_with_a_capital_for_l):
+        other = pc.replace_with_mask(usual, disguised, pa.array(map(look, texts), usual.type))
+        found = pc.or_(found, _reads_as_total(other))
+    return found
+
+
+def _reads_as_total(usual: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    seen = pc.replace_substring_regex(pc.replace_substring_regex(usual, HIDDEN, ""), r"\p{Cc}", " ")
     bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
     apart = pc.match_substring_regex(bare, SPACED)
     whole = pc.if_else(apart, pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", ""), bare)
     word = pc.utf8_trim(pc.replace_substring_regex(whole, r"[^\pL\pM\pN]+", "-"), "-")
-    signs = pc.is_in(bare, value_set=pa.array(["", *SIGNS], values.type))
-    return pc.or_(signs, pc.or_(_is_known(word), _is_known(_as_it_looks(word))))
+    known = pc.or_(pc.match_substring_regex(word, SAID), pc.match_substring_regex(word, PHRASES))
+    return pc.or_(known, pc.is_in(bare, value_set=pa.array(["", *SIGNS], usual.type)))
 
 
-def _is_known(word: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.or_(pc.match_substring_regex(word, SAID), pc.match_substring_regex(word, PHRASES))
-
-
-def _as_it_looks(word: Any) -> Any:
-    """Each text in the Latin letters that a person takes its letters for, where there may be such."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    mixed = pc.match_substring_regex(word, MIXED)
-    seen = [_in_latin(text) for text in word.filter(mixed).to_pylist()]
-    return pc.replace_with_mask(word, mixed, pa.array(seen, word.type))
+def _seen(text: str) -> str:
+    """A text in the Latin letters that a person takes its letters for, in the order in which they are drawn."""
+    before, _, backwards = text.partition(BACKWARDS)
+    plain = in_latin(before + backwards[::-1])
+    if len(plain) < SHORTEST_MISSPELT:
+        return plain if re.search("[A-Za-z]", text) else text  # such as a word of three letters in another alphabet
+    return re.sub(BESIDE_LETTERS, _letter, plain)
 
 
-def _in_latin(text: str) -> str:
-    plain = text.translate(LIKE_LATIN)
-    return plain if len(plain) < SHORTEST_MISSPELT else re.sub(BESIDE_LETTERS, _letter, plain)
+def _seen_with_a_capital_for_l(text: str) -> str:
+    return _seen(text.translate(LIKE_CAPITALS).translate(LIKE_L)) if len(text) >= SHORTEST_MISSPELT else text
 
 
 def _letter(found: re.Match[str]) -> str:
@@ -153,7 +162,8 @@ def _in_column(column: Any) -> Flags:
     if not is_text(kind):
         return np.zeros(len(column), dtype=bool)
     text = column.cast(pa.string())
-    different = pc.unique(text.filter(pc.match_substring_regex(text, MAYBE)))
+    some = distinct(text)
+    different = pc.unique(some.filter(pc.match_substring_regex(some, MAYBE)))
     meant = different.filter(means_total(different))
     if len(meant) == 0:
         return np.zeros(len(column), dtype=bool)
@@ -161,31 +171,31 @@ def _in_column(column: Any) -> Flags:
     return flags
 
 
-def without_totals(frame: Any, names: list[str], rule: TotalsRule) -> tuple[Any, int]:
-    """The rows that count different people, and how many were left out; or BadInput with the ways out."""
+def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowNames = AS_THEY_COME) -> Flags | None:
+    """Of each row, whether it stays, as those do that count different people (None: all); or BadInput and ways out."""
     keys = frame.select(names)
     flags = rows_of_totals(keys)
     if rule.drop:
         for column in keys.columns:
             flags = flags | column.is_null(nan_is_null=True).to_numpy()
     if not flags.any():
-        return frame, 0
+        return None
     if rule.drop:
         if flags.all():
             raise BadInput("rows that are totals were to be left out", "no other row is there")
-        return frame.filter(np.logical_not(flags)), int(flags.sum())
+        return np.logical_not(flags)
     if rule.disjoint or rule.paid:
-        return frame, 0
-    raise _refused(frame, names, flags)
+        return None
+    raise _refused(frame, names, flags, rows)
 
 
-def _refused(frame: Any, names: list[str], flags: Flags) -> BadInput:
+def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> BadInput:
     """Key values are public, so they may be shown."""
     rows, told = np.flatnonzero(flags), []
     for row in rows[:NAMED].tolist():
         own = frame.select(names).slice(row, 1)
         name = next(name for name in names if _in_column(own.column(name))[0])
-        told.append(f"row {row + 1} ({name} = {own.column(name)[0].as_py()!r})")
+        told.append(f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})")
     more = ", ..." if len(rows) > NAMED else ""
     return BadInput(
         "every person must be counted in one row alone",
@@ -193,5 +203,5 @@ def _refused(frame: Any, names: list[str], flags: Flags) -> BadInput:
         "Leave them out with drop_totals (--drop-totals); or, if one person may be counted in K rows, say so with "
         "contributions (--contributions K); or, if they are rows like the others, say rows_are_disjoint "
         "(--rows-are-disjoint)",
-        rows=tuple(rows[:NAMED] + 1),
+        rows=tuple(named.number(row) for row in rows[:NAMED].tolist()),
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.errors import Damaged
 from discreet.io.tables import file_kind
-from discreet.record.codec import Damaged
 
 if TYPE_CHECKING:
     from discreet.record.release import ReleaseRecord

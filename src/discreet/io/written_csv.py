@@ -5,23 +5,24 @@ UTF-8, commas, a line feed after every row, quotation marks around the cells tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import BadInput
-from discreet.io.csv_text import arrow_text, header_of
-from discreet.record.codec import Damaged
+from discreet.errors import BadInput, Damaged
+from discreet.io.csv_text import arrow_text, header_of, owned_by_arrow
 
 NEEDS_QUOTES = r'[",\r\n]'
 BATCH = 1 << 16  # rows that are written at a time
 
 
-def write_csv(path: Path, frame: Any) -> None:
-    with path.open("wb") as file:
-        file.write(header_line(frame.column_names))
-        for piece in _rows(frame):
-            file.write(piece)
+def write_csv(target: Any, frame: Any) -> None:
+    """To something that can be written to."""
+    target.write(header_line(frame.column_names))
+    for piece in _rows(frame):
+        target.write(piece)
 
 
 def read_written(content: bytes, name: str, columns: Sequence[str]) -> Any:
@@ -30,7 +31,8 @@ def read_written(content: bytes, name: str, columns: Sequence[str]) -> Any:
     if not content.startswith(head):
         raise Damaged(name, "its columns are not those of the schema")
     try:
-        frame = arrow_text(content, list(columns), Path(name), skipped=header_of(head.decode())[1])
+        held = owned_by_arrow(content)
+        frame = arrow_text(held, list(columns), Path(name), skipped=header_of(head.decode())[1])
     except BadInput as error:
         raise Damaged(name, str(error)) from error
     if not _is_written(frame, content, len(head)):
@@ -97,3 +99,39 @@ def _cells(column: Any) -> Any:
     needed = pc.match_substring_regex(text, NEEDS_QUOTES)
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
     return pc.if_else(needed, quoted, text)
+
+
+class Hashed(RawIOBase):
+    """A file, and the sha256 of what was written to it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._hash, self._size = file, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        view = memoryview(content).cast("B")
+        self._hash.update(view)
+        self._file.write(view)
+        self._size += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self._size
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def written(path: Path, write: Callable[..., object], *what: Any) -> str:
+    """The digest of a file that something is written to."""
+    with path.open("wb") as file:
+        hashed = Hashed(file)
+        write(hashed, *what)
+    return hashed.digest
+
+
+def write_text(target: Any, text: str) -> None:
+    target.write(text.encode())

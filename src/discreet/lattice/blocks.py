@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from discreet.arrays import Integers, Words
+
+TOGETHER = 1 << 16  # values: so many stay in the cache of a processor
+STEPS = 20  # of Newton's method: tables of counts need fewer than ten
 
 
 def nearest_in_blocks(values: Integers, sizes: Integers, sums: Integers, words: Words) -> Integers:
@@ -14,9 +19,7 @@ def nearest_in_blocks(values: Integers, sizes: Integers, sums: Integers, words: 
     t + 1 too little; so some of the cells that stay above zero give one more, those with the smallest words.
     """
     starts, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
-    ends = _running(values[np.lexsort((-values, block))], starts, sizes)
-    ranks = np.arange(1, len(values) + 1) - np.repeat(starts, sizes)
-    levels = np.maximum.reduceat((ends - np.repeat(sums, sizes)) // ranks, starts)
+    levels = taken_off(values, sizes, sums)
     counts: Integers = np.maximum(values - np.repeat(levels, sizes), 0)
     too_many = np.add.reduceat(counts, starts) - sums
     if too_many.any():
@@ -26,11 +29,37 @@ def nearest_in_blocks(values: Integers, sizes: Integers, sums: Integers, words: 
     return counts
 
 
-def _running(values: Integers, starts: Integers, sizes: Integers) -> Integers:
-    """Running sums within each block."""
-    running: Integers = np.cumsum(values)
-    running -= np.repeat(np.concatenate([[0], running])[starts], sizes)
-    return running
+def taken_off(values: Integers, sizes: Integers, sums: Integers) -> Integers:
+    """Of every block the largest t for which what is above t adds up to its sum or more; of many columns at once.
+
+    `values` and `sums` may have columns along a second axis. The sum is convex in t, so Newton's steps from below never
+    pass the end; where many steps would be needed, the rest is found by halving.
+    """
+    ends, width = np.cumsum(sizes), values[0].size if len(values) else 1
+    parts = np.flatnonzero(np.diff(ends * width // TOGETHER, prepend=-1))
+    found = [_taken_off(values[ends[a] - sizes[a] : ends[b - 1]], sizes[a:b], sums[a:b])
+             for a, b in pairwise([*parts, len(ends)])]  # fmt: skip
+    return np.concatenate(found) if found else sums
+
+
+def _taken_off(values: Integers, sizes: Integers, sums: Integers) -> Integers:
+    starts = np.cumsum(sizes) - sizes
+    many = sizes if values.ndim == 1 else sizes[:, None]
+    level: Integers = (np.add.reduceat(values, starts, axis=0) - sums) // many
+    for _ in range(STEPS):
+        left = np.maximum(values - np.repeat(level, sizes, axis=0), 0)
+        over = np.add.reduceat(left, starts, axis=0) - sums
+        step = over // np.maximum(np.add.reduceat(left > 0, starts, axis=0, dtype=np.int64), 1)
+        if not step.any():
+            return level
+        level = level + step
+    beyond = np.maximum(np.maximum.reduceat(values, starts, axis=0), level) + 1
+    while (beyond - level > 1).any():
+        middle = (level + beyond) // 2
+        left = np.maximum(values - np.repeat(middle, sizes, axis=0), 0)
+        enough = np.add.reduceat(left, starts, axis=0) >= sums
+        level, beyond = np.where(enough, middle, level), np.where(enough, beyond, middle)
+    return level
 
 
 def _rank_in_block(block: Integers) -> Integers:

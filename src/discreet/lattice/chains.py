@@ -1,4 +1,5 @@
-"""Chains for laws on a lattice that no exact sampler covers. Each step is drawn from its law on a line, never rejected.
+"""Chains for laws on a lattice that no exact sampler covers. Each step is drawn from its law on a line, or on a block
+of a table (`block_chain`), never rejected.
 
 The number of steps is fixed in advance and never depends on the data. What a chain makes is graded `diagnosed`.
 """
@@ -15,8 +16,9 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, MissingExtra, choose
+from discreet.lattice.block_chain import BlockSampler, Meeting, block_sampler, blocks_serve
 from discreet.lattice.laws import LAWS
-from discreet.lattice.markov import Moves, moves_for
+from discreet.lattice.markov import Moves, moves_for, table_of
 from discreet.sample.bits import Bits, source
 
 UNBOUNDED = -(1 << 40)  # below any count; compiled code takes it for no bound at all
@@ -91,6 +93,12 @@ class ChainSampler:
     limits: tuple[Any, Integers] | None
     iterations: int
     grade: str = "diagnosed"
+    moved: str = "line"
+    lag: int | None = None  # for couplings: one that makes the bound sharp is looked for
+
+    @property
+    def dimension(self) -> int:
+        return self.moves.dimension
 
     @property
     def updates(self) -> int:
@@ -121,6 +129,12 @@ class ChainSampler:
             state = np.zeros(self.moves.cells, dtype=np.int64)
             kernels.trace(self.plan(), state, lower, np.uint64(word), thin * self.updates, path)
         return paths
+
+    def meeting(self, counts: Any = None) -> Meeting:
+        """How coupled copies meet."""
+        kernels, plan, lower = compiled(), self.plan(), self.lower(counts)
+        start = np.zeros(self.moves.cells, dtype=np.int64)
+        return lambda word, lag, most: int(kernels.meet(plan, start, lower, self.updates, lag, most, np.uint64(word)))
 
     def lower(self, counts: Any = None) -> Integers:
         """The least value of each cell of the noise, and of each slack."""
@@ -170,6 +184,9 @@ class ChainSampler:
         )
 
 
+Chain = ChainSampler | BlockSampler
+
+
 def chain_sampler(
     matrix: Any,
     *,
@@ -179,8 +196,9 @@ def chain_sampler(
     nonnegative: bool = False,
     inequalities: tuple[Any, Any] | None = None,
     iterations: int | None = None,
-) -> ChainSampler:
-    """A chain on the integer vectors that `matrix` sends to zero.
+    blocks: bool = True,
+) -> Chain:
+    """A chain on the integer vectors that `matrix` sends to zero; it moves by `blocks` of a table where these serve.
 
     `epsilon` is the rate per unit of the l1 or l2 norm, `sigma` the width of the Gaussian.
     `inequalities` is (B, b): the released table obeys B y >= b.
@@ -195,11 +213,15 @@ def chain_sampler(
     limits = (
         None if inequalities is None else (np.asarray(inequalities[0]), np.asarray(inequalities[1], dtype=np.int64))
     )
+    rate = 1 / (2 * float(scale) ** 2) if law == "gaussian" else float(scale)
+    table = table_of(matrix) if blocks else None
+    if table is not None and blocks_serve(table, law, rate, nonnegative or limits is not None):
+        return block_sampler(table, rate, iterations)
     moves = moves_for(matrix, None if limits is None else limits[0], bounded=nonnegative or limits is not None)
     return ChainSampler(
         cells=matrix.shape[1],
         law=law,
-        rate=1 / (2 * float(scale) ** 2) if law == "gaussian" else float(scale),
+        rate=rate,
         moves=moves,
         nonnegative=nonnegative,
         limits=limits,

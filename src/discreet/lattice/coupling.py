@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import BadInput, NotProven
-from discreet.lattice.chains import ChainSampler, compiled
+from discreet.lattice.chains import Chain
 from discreet.numbers import whole
 from discreet.sample.bits import source
 
@@ -64,7 +64,7 @@ class Diagnosis:
 
 
 def diagnose(
-    sampler: ChainSampler,
+    sampler: Chain,
     *,
     counts: Any = None,
     runs: int = 1000,
@@ -84,20 +84,19 @@ def diagnose(
     return Diagnosis(lag, meetings, sampler.private_side)
 
 
-def _sharp_lag(sampler: ChainSampler, counts: Any, patience: int, seed: int | None, pilots: int = 20) -> int:
+def _sharp_lag(sampler: Chain, counts: Any, patience: int, seed: int | None, pilots: int = 20) -> int:
     """Twice the longest of a few pilot meetings: then the bound is hardly ever more than one run's share."""
     words = source(seed).words(pilots) ^ np.uint64(0xD1B54A32D192ED03)  # apart from the words of the runs
     return max(1, int(2 * (_meetings(sampler, counts, words, 1, patience).max() - 1)))
 
 
-def _meetings(sampler: ChainSampler, counts: Any, words: Any, lag: int, most: int) -> NDArray[np.int64]:
-    if not sampler.moves.dimension:
+def _meetings(sampler: Chain, counts: Any, words: Any, lag: int, most: int) -> NDArray[np.int64]:
+    if not sampler.dimension:
         raise BadInput("a chain was to be diagnosed", "what is kept leaves nothing free, so there is no chain")
-    kernels, plan, lower = compiled(), sampler.plan(), sampler.lower(counts)
-    start = np.zeros(sampler.moves.cells, dtype=np.int64)
+    meeting = sampler.meeting(counts)
     meetings = np.empty(len(words), dtype=np.int64)
     for run, word in enumerate(words):
-        meetings[run] = kernels.meet(plan, start, lower, sampler.updates, lag, most, np.uint64(word))
+        meetings[run] = meeting(int(word), lag, most)
         if meetings[run] > most:
             raise NotProven(
                 f"{len(words)} pairs of coupled chains were asked for",

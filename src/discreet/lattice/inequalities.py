@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 LARGEST = 1 << 40  # of coefficients and bounds: times a count, they stay inside 64 bits in any table one could publish
+NUMBER = {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}
+TERM = {"type": "array", "prefixItems": [{**NUMBER, "minimum": 0}, NUMBER], "items": False, "minItems": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +25,13 @@ class Inequalities:
 
     json_schema: ClassVar[Mapping[str, object]] = {
         "type": "object",
-        "properties": {"rows": {"type": "integer"}, "terms": {"type": "array"}, "least": {"type": "array"}},
+        "properties": {
+            "rows": {**NUMBER, "minimum": 1},
+            "terms": {"type": "array", "items": {"type": "array", "items": TERM}, "minItems": 1},
+            "least": {"type": "array", "items": NUMBER, "minItems": 1},
+        },
         "required": ["rows", "terms", "least"],
+        "additionalProperties": False,
     }
     matrix: csr_array
     least: Integers

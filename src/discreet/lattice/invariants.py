@@ -13,12 +13,14 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
+from discreet.io.coded import Coded, coded_texts, labels_of
+from discreet.options import spelt
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Keys = Mapping[str, Sequence[Any]]
-Coded = tuple[list[str], Integers]  # the values of a key column, sorted, and the number of each row's value
+MOST_EMPTY = 8  # combinations of values for every cell that may be looked through, to number those that occur
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def sum_where(**where: object) -> SumWhere:
     return SumWhere(tuple((column, str(value)) for column, value in where.items()))
 
 
+@spelt
 def sums(matrix: Any, name: str = "matrix") -> Sums:
     """Keep any sums, given as a 0/1 matrix with a row per sum and a column per cell."""
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
@@ -195,6 +198,12 @@ class Invariants:
     def cells(self) -> int:
         return int(self.matrix.shape[1])
 
+    @property
+    def needed_matrix(self) -> csr_array:
+        """The rows of the matrix that are needed."""
+        everything = len(self.needed) == self.matrix.shape[0]
+        return self.matrix if everything else self.matrix[self.needed]
+
     def sums(self, counts: Integers) -> Integers:
         """What the table publishes exactly."""
         return np.asarray(self.matrix @ counts, dtype=np.int64)
@@ -216,7 +225,8 @@ def invariant_matrix(
     if not kept:
         return Invariants(csr_array((0, cells), dtype=np.int64), (), (), np.zeros(0, dtype=np.int64))
     keys = _named(kept, key_columns)
-    blocks, labels, needed, start = [], [], [], 0
+    labels: list[str] = []
+    blocks, needed, start = [], [], 0
     for item in kept:
         block, names = _block(item, keys, cells)
         blocks.append(csr_array(block))
@@ -224,7 +234,8 @@ def invariant_matrix(
         if not _implied(item, kept):
             needed.append(np.arange(start, start + len(names)))
         start += len(names)
-    return Invariants(csr_array(vstack(blocks)), tuple(labels), kept, np.concatenate(needed))
+    matrix = blocks[0] if len(blocks) == 1 else csr_array(vstack(blocks))
+    return Invariants(matrix, tuple(labels), kept, np.concatenate(needed))
 
 
 def _named(kept: tuple[Kept, ...], key_columns: Keys) -> dict[str, Coded]:
@@ -238,7 +249,7 @@ def _named(kept: tuple[Kept, ...], key_columns: Keys) -> dict[str, Coded]:
                 "the table has no such key column",
                 did_you_mean(name, key_columns),
             )
-    return {name: _coded(key_columns[name]) for name in dict.fromkeys(names)}
+    return {name: coded_texts(key_columns[name]) for name in dict.fromkeys(names)}
 
 
 def _cells(keys: Keys, rows: int | None) -> int:
@@ -253,24 +264,26 @@ def _cells(keys: Keys, rows: int | None) -> int:
     return cells
 
 
-def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[str]]:
+def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, Sequence[str]]:
     """The rows of one thing kept, and the name of each."""
     from scipy.sparse import csr_array
 
     if isinstance(item, Total):
         return csr_array(np.ones((1, cells), dtype=np.int64)), ["total"]
     if isinstance(item, Margin):
-        codes, groups = _groups([keys[name] for name in item.columns])
-        block = csr_array((np.ones(cells, dtype=np.int64), (codes, np.arange(cells))), shape=(len(groups), cells))
-        pairs = [",".join(f"{column}={value}" for column, value in zip(item.columns, group)) for group in groups]
-        return block, pairs
+        columns = [keys[name] for name in item.columns]
+        groups, places = _groups(columns)
+        named = {name: (column.texts, own) for name, column, own in zip(item.columns, columns, places)}
+        return _disjoint(groups, len(places[0])), labels_of(named)
     if isinstance(item, SumWhere):
         chosen = np.ones(cells, dtype=bool)
         for name, value in item.where:
-            known, codes = keys[name]
-            if value not in known:
-                raise BadInput(f"{item} was to be kept", f"no row has {name} = {value!r}", did_you_mean(value, known))
-            chosen &= codes == known.index(value)
+            known = keys[name]
+            place = known.place(value)
+            if place is None:
+                near = did_you_mean(value, known.texts.to_pylist())
+                raise BadInput(f"{item} was to be kept", f"no row has {name} = {value!r}", near)
+            chosen &= known.codes == place
         if not chosen.any():
             raise BadInput(
                 f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell"
@@ -283,22 +296,32 @@ def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, list[st
     return block, [f"{item.name} row {i + 1}" for i in range(len(item.rows))]
 
 
-def _coded(column: Sequence[Any]) -> Coded:
-    seen: dict[Any, int] = {}
-    codes = np.fromiter((seen.setdefault(value, len(seen)) for value in column), dtype=np.int64, count=len(column))
-    names = [str(value) for value in seen]
-    values = sorted(set(names))
-    place = {value: i for i, value in enumerate(values)}
-    return values, np.array([place[name] for name in names], dtype=np.int64)[codes]
+def _disjoint(groups: Integers, number: int) -> csr_array:
+    """A row per group, a column per cell."""
+    from scipy.sparse import csc_array
+
+    cells = len(groups)
+    places = groups.astype(np.int32), np.arange(cells + 1, dtype=np.int32)
+    return csc_array((np.ones(cells, dtype=np.int64), *places), shape=(number, cells)).tocsr()
 
 
-def _groups(columns: list[Coded]) -> tuple[Integers, list[tuple[str, ...]]]:
-    """A group number for every cell, and the values that name each group."""
-    groups = np.zeros(len(columns[0][1]), dtype=np.int64)
-    for values, codes in columns:
-        groups = np.unique(groups * len(values) + codes, return_inverse=True)[1]
-    first = np.unique(groups, return_index=True)[1]
-    return groups, [tuple(values[codes[i]] for values, codes in columns) for i in first]
+def _groups(columns: list[Coded]) -> tuple[Integers, list[Integers]]:
+    """A group number for every cell; and for every column the number of each group's text."""
+    groups, places = columns[0].codes, [np.arange(len(columns[0].texts))]
+    for column in columns[1:]:
+        size = len(column.texts)
+        groups, there = _occurring(groups * size + column.codes, len(places[0]) * size)
+        places = [*(own[there // size] for own in places), there % size]
+    return groups, places
+
+
+def _occurring(codes: Integers, number: int) -> tuple[Integers, Integers]:
+    """Numbers below `number` as places among those that occur, and those, ascending."""
+    if number > MOST_EMPTY * len(codes):
+        there, groups = np.unique(codes, return_inverse=True)
+        return groups, there
+    occurs = np.bincount(codes, minlength=number) > 0
+    return (np.cumsum(occurs) - 1)[codes], np.flatnonzero(occurs)
 
 
 def _implied(item: Kept, kept: tuple[Kept, ...]) -> bool:

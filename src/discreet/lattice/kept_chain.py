@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 
 from discreet.errors import BadInput
-from discreet.lattice.chains import ChainSampler, chain_sampler
+from discreet.lattice.chains import Chain, chain_sampler
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix
 from discreet.lattice.laws import calibrated
 from discreet.lattice.neighbours import terms_of
 from discreet.lattice.structure import structure_of
-from discreet.numbers import Number, whole
-from discreet.privacy import loss_of
+from discreet.numbers import Epsilon, Number, whole
+from discreet.privacy.values import Loss, loss_of, noise_meant
 
 DIMENSIONS = ("row", "column", "layer")
 
@@ -32,28 +32,30 @@ def keys_of_shape(shape: Iterable[int]) -> dict[str, list[str]]:
 def kept_chain(
     key_columns: Keys,
     keep: Iterable[Kept | str],
-    epsilon: Number | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
     *,
     rows: int | None = None,
     alpha: Number | None = None,
     rho: Number | None = None,
     delta: Number = 0,
-    law: str = "l1",
+    law: str | None = None,
     nonnegative: bool = False,
     per_unit: bool = False,
     contributions: int = 1,
     iterations: int | None = None,
-) -> ChainSampler:
+) -> Chain:
     """A chain for the law that a release with these options has, even where an exact sampler would be used."""
     invariants = invariant_matrix(keep, key_columns, rows)
     people = whole(contributions, "contributions", 1)
-    terms = terms_of(structure_of(invariants), law, people, per_unit, nonnegative)
-    noise = calibrated(law, loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), terms)
+    loss = loss_of(epsilon, alpha=alpha, rho=rho, delta=delta)
+    name = noise_meant(loss, law, "l1", "gaussian")
+    terms = terms_of(structure_of(invariants), name, people, per_unit, nonnegative)
+    noise = calibrated(name, loss, terms)
     epsilon_per_unit = noise.rate if noise.odds is None else math.log(noise.odds)
     sigma = None if noise.variance is None else math.sqrt(noise.variance)
     return chain_sampler(
         invariants.matrix,
-        law=law,
+        law=name,
         epsilon=epsilon_per_unit if sigma is None else None,
         sigma=sigma,
         nonnegative=nonnegative,

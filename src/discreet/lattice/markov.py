@@ -166,6 +166,21 @@ def grid_of(distinct: Any) -> tuple[Integers, Integers] | None:
     return number[ends[~crossing]], number[ends[crossing]]
 
 
+def table_of(matrix: Any) -> Integers | None:
+    """The cell at each place, if the cells form a complete two-way table with both margins kept, or a three-way one
+    with all its two-way margins."""
+    kept = extended(matrix)
+    labels, distinct = merge_columns(kept)
+    if distinct.shape[1] != len(labels):
+        return None
+    places = grid_of(distinct)
+    if places is None:
+        return box_of(distinct.tocsr())
+    table = np.empty((int(places[0].max()) + 1, int(places[1].max()) + 1), dtype=np.int64)
+    table[places] = np.arange(len(labels))
+    return table
+
+
 @dataclass(frozen=True)
 class Between:
     """Moves between classes, and the dimension of the lattice they generate."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
+from discreet.io.coded import Coded, coded_texts, numbers_of
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Keys
 
@@ -57,12 +58,11 @@ class Rising:
         if self.column not in keys:
             found = "the table has no such key column"
             raise BadInput(f"{self} was asked for", found, did_you_mean(self.column, keys))
-        there = [str(value) for value in keys[self.column]]
-        known = set(there)
+        there = coded_texts(keys[self.column])
         for value in self.values:
-            if value not in known:
+            if there.place(value) is None:
                 found = f"no row has {self.column} = {value!r}"
-                raise BadInput(f"{self} was asked for", found, did_you_mean(value, sorted(known)))
+                raise BadInput(f"{self} was asked for", found, did_you_mean(value, there.texts.to_pylist()))
         smaller, larger = _pairs(_elsewhere(keys, self.column, rows), _ranks(there, self.values))
         if not len(smaller):
             found = "no two of these rows have the same other keys"
@@ -77,10 +77,12 @@ class Rising:
 Limit = Rising | Inequalities
 
 
-def _ranks(there: Sequence[str], values: tuple[str, ...]) -> Integers:
+def _ranks(there: Coded, values: tuple[str, ...]) -> Integers:
     """Of each row the place of its value in the order; -1: it has none."""
-    place = {value: i for i, value in enumerate(values)}
-    return np.array([place.get(value, -1) for value in there], dtype=np.int64)
+    ranks = np.full(len(there.texts), -1, dtype=np.int64)
+    for rank, value in enumerate(values):
+        ranks[there.place(value)] = rank
+    return ranks[there.codes]
 
 
 def _elsewhere(keys: Keys, column: str, rows: int) -> Integers:
@@ -88,9 +90,8 @@ def _elsewhere(keys: Keys, column: str, rows: int) -> Integers:
     groups = np.zeros(rows, dtype=np.int64)
     for name, values in keys.items():
         if name != column:
-            seen: dict[Any, int] = {}
-            codes = np.fromiter((seen.setdefault(str(value), len(seen)) for value in values), np.int64, rows)
-            groups = np.unique(groups * len(seen) + codes, return_inverse=True)[1]
+            own = coded_texts(values)
+            groups = numbers_of(groups * len(own.texts) + own.codes)[0]
     return groups
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, NotProven
+from discreet.lattice.block_chain import have_met
 from discreet.lattice.conditioning import Bound
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Invariants, Kept, Keys, invariant_matrix
@@ -20,17 +22,18 @@ from discreet.lattice.neighbours import SHOWN, grade_of, neighbours, remarks, te
 from discreet.lattice.orders import limits_list, together
 from discreet.lattice.redrawing import Redrawing
 from discreet.lattice.sampler import LARGEST_BASIS, WIDEST_DRAWN, Piece, in_order, pieces_for, sampler_names
-from discreet.lattice.structure import Structure, structure_of
+from discreet.lattice.structure import Part, Structure, structure_of
 from discreet.laws.law import WIDEST, require_width
 from discreet.numbers import Epsilon, Number, decimal_above, exact, positive, text, whole
 from discreet.privacy import Approximate, Change, Concentrated, Guarantee, Loss, Remark, loss_of, whole_price
+from discreet.privacy.values import noise_meant
 from discreet.sample.bits import Bits, seeded
 
 if TYPE_CHECKING:
     from discreet.lattice.room import Conflict
 
 MOST_L2 = 8  # rows that one draw of l2 noise must leave without a negative count
-MOST_MET = 8  # dimensions up to which coupled chains met in seconds, wherever no exact sampler is known
+MOST_MET = 8  # dimensions up to which coupled chains met in seconds, whatever is kept
 RUNS = 1000  # couplings that a diagnosed grade rests on: they cannot show a distance below 1/1000
 
 
@@ -171,7 +174,7 @@ def lattice_sampler(
     rho: Number | None = None,
     delta: Number = 0,
     sigma: Number | None = None,
-    law: str = "l1",
+    law: str | None = None,
     nonnegative: bool = False,
     inequalities: Inequalities | tuple[Any, Any] | None = None,
     per_unit: bool = False,
@@ -189,8 +192,9 @@ def lattice_sampler(
     limits = None if inequalities is None else inequalities_of(inequalities).check(invariants.cells)
     structure = structure_of(invariants)
     people = whole(contributions, "contributions", 1)
-    terms = terms_of(structure, law, people, per_unit, nonnegative, limits)
-    chosen, loss = _law(law, sigma, terms, epsilon, alpha=alpha, rho=rho, delta=delta)
+    name, asked = _asked(law, sigma, epsilon, alpha=alpha, rho=rho, delta=delta)
+    terms = terms_of(structure, name, people, per_unit, nonnegative, limits)
+    chosen, loss = _law(name, asked, terms)
     if limits is not None:
         _require_room(limits, nonnegative, named)
     if nonnegative and chosen.rate is not None and invariants.cells > MOST_L2:
@@ -237,16 +241,21 @@ def told(limits: Inequalities, found: Conflict, named: Callable[[int], str]) -> 
 
 
 def _require_often(plan: LatticePlan) -> None:
-    """Refuse inequalities that kept sums tie together so that a draw meets them all too rarely."""
-    if plan.inequalities is None:
+    """Refuse what a draw meets too rarely: inequalities that kept sums tie together, or, in l2 noise, no count below
+    zero."""
+    walked = plan.nonnegative and plan.law.rate is not None
+    if plan.inequalities is None and not walked:
         return
     found = plan._redrawing.rarely_met(seeded(0))
     if found is not None:
         tied, rarest = found
         raise BadInput(
-            "inequalities were asked for",
+            f"{'l2 noise under ' if walked else ''}inequalities {'was' if walked else 'were'} asked for",
             f"{tied} of them are tied together, and fewer than one draw in {rarest:,} may meet them all",
-            "Ask for fewer inequalities about the same rows, or keep no sums over them, or only sums within each area",
+            'Use law l1, or nonnegative_by="project"'
+            if walked
+            else "Ask for fewer inequalities about the same rows, or keep no sums over them, or only sums within each "
+            "area",
         )
 
 
@@ -260,18 +269,24 @@ def _require_width(law: LatticeLaw, pieces: tuple[Piece, ...], structure: Struct
         require_width(width, widest, f"{law.name} noise on a lattice (sampler {name})", do)
 
 
-def _law(
-    name: str, sigma: Number | None, terms: Terms, epsilon: Number | Epsilon | Loss | None, **privacy: Any
-) -> tuple[LatticeLaw, Loss]:
-    """The noise, and what it promises. `sigma` gives the width itself, as papers do."""
+def _asked(
+    name: str | None, sigma: Number | None, epsilon: Number | Epsilon | Loss | None, **privacy: Any
+) -> tuple[str, Loss | LatticeGaussian]:
+    """The name of the law, and what may be lost; or the law itself: `sigma` gives its width, as papers do."""
     if sigma is None:
         loss = loss_of(epsilon, **privacy)
-        return calibrated(name, loss, terms), loss
+        return noise_meant(loss, name, "l1", "gaussian"), loss
     if name != "gaussian" or epsilon is not None or any(privacy.values()):
         found = "it is the width of Gaussian noise and stands in the place of epsilon and rho"
         raise BadInput("sigma was asked for", found, "Give law gaussian and sigma alone")
-    law = LatticeGaussian(positive(sigma, "sigma") ** 2)
-    return law, Concentrated(law.rho(terms))
+    return name, LatticeGaussian(positive(sigma, "sigma") ** 2)
+
+
+def _law(name: str, asked: Loss | LatticeGaussian, terms: Terms) -> tuple[LatticeLaw, Loss]:
+    """The noise, and what it promises."""
+    if isinstance(asked, LatticeGaussian):
+        return asked, Concentrated(asked.rho(terms))
+    return calibrated(name, asked, terms), asked
 
 
 def plan_lattice(
@@ -303,13 +318,19 @@ def walks(structure: Structure) -> bool:
     return bool(overlapping) and all(one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping))
 
 
-def _advice(structure: Structure, restricted: bool = False) -> str:
+def _advice(structure: Structure, law: LatticeLaw, restricted: bool = False) -> str:
     """What does work; small chains have met."""
     if restricted:
-        return f"{_advice(structure)}, with nonnegative_by project or negative counts"
-    met = max(part.dimensions for part in structure.parts if part.free) <= MOST_MET
+        return f"{_advice(structure, law)}, with nonnegative_by project or negative counts"
+    met = all(_meets(part, law) for part in structure.parts if part.free)
     use = "law gaussian (with rho)" if walks(structure) else EXACT
     return f"Use {use}{', or allow diagnosed samples' if met else ''}"
+
+
+def _meets(part: Part, law: LatticeLaw) -> bool:
+    """Whether coupled chains on such a part have met."""
+    rate = 0.0 if law.odds is None else math.log(law.odds)
+    return part.dimensions <= MOST_MET or (part.single and have_met(part.whole, law.name, rate))
 
 
 def _projects(structure: Structure, law: LatticeLaw) -> bool:
@@ -335,7 +356,7 @@ def _graded(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for it, and a Markov chain's distance can be charged only to l1 noise without "
             "inequalities",
-            _advice(structure, restricted)
+            _advice(structure, law, restricted)
             if not restricted or not _projects(structure, law)
             else 'Project instead (nonnegative_by="project"), or allow negative counts',
         )
@@ -343,7 +364,7 @@ def _graded(
         raise NotProven(
             "noise that keeps these sums was asked for",
             "no exact sampler is known for this law on them, only a Markov chain whose distance from it is diagnosed",
-            _advice(structure),
+            _advice(structure, law),
         )
     charge = _distance(chains, price)
     if promise.delta + charge >= 1:
@@ -365,5 +386,5 @@ def _distance(chains: list[Piece], price: Epsilon) -> Fraction:
     charge = Fraction(0)
     for piece in chains:
         chain = piece.chain  # type: ignore[attr-defined]
-        charge += exact(diagnose(chain, runs=RUNS, seed=0).delta(float(price), chain.iterations))
+        charge += exact(diagnose(chain, runs=RUNS, lag=chain.lag, seed=0).delta(float(price), chain.iterations))
     return exact(decimal_above(charge, 6))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from discreet.lattice.rounding import Rounded, bound_below, nearest_by_program
 from discreet.lattice.structure import Part, Structure
 from discreet.lattice.transport import nearest_two_way
 from discreet.public_map import public_words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_PROGRAMMED = 5000  # cells of one group of sums that overlap in no shape we know: a program of seconds
 
@@ -72,7 +76,7 @@ def project(structure: Structure, signed: Integers) -> Projection:
     counts, words = exactly(structure, signed), _words(signed)
     rounded = []
     for part in programmed(structure):
-        cells = np.concatenate(part.classes)
+        cells = part.cells
         rounded.append(nearest_by_program(cell_matrix(part), signed[cells], words[cells]))
         counts[cells] = rounded[-1].counts
     if not rounded:
@@ -85,14 +89,13 @@ def exactly(structure: Structure, signed: Integers) -> Integers:
     words = _words(signed)
     counts = signed.copy()
     counts[structure.untouched] = np.maximum(signed[structure.untouched], 0)
-    blocks = [cells for part in structure.parts if not part.free for cells in part.classes]
-    if blocks:
-        cells, sizes = np.concatenate(blocks), np.array([len(block) for block in blocks], dtype=np.int64)
-        sums = np.add.reduceat(signed[cells], np.cumsum(sizes) - sizes)
-        counts[cells] = nearest_in_blocks(signed[cells], sizes, sums, words[cells])
+    blocks = structure.apart
+    if len(blocks):
+        cells = blocks.cells
+        counts[cells] = nearest_in_blocks(signed[cells], blocks.sizes, blocks.sums(signed), words[cells])
     for part in structure.parts:
         if part.free and part.grid is not None:
-            cells = np.concatenate([part.classes[c] for c in part.grid.place.ravel()])
+            cells = part.classes.some(part.grid.place.ravel()).cells
             counts[cells] = nearest_two_way(signed[cells], part.sizes[part.grid.place], words[cells])
     return counts
 
@@ -101,7 +104,7 @@ def projected_by_program(structure: Structure) -> Flags:
     """Which cells no replay in whole numbers decides."""
     found = np.zeros(structure.cells, dtype=bool)
     for part in programmed(structure):
-        found[np.concatenate(part.classes)] = True
+        found[part.cells] = True
     return found
 
 
@@ -112,17 +115,19 @@ def gap_of(structure: Structure, signed: Integers, counts: Integers, multipliers
         return None
     gap, start = Fraction(0), 0
     for part in parts:
-        cells, sums = np.concatenate(part.classes), part.matrix.shape[0]
+        cells, sums = part.cells, part.matrix.shape[0]
         least = bound_below(cell_matrix(part), signed[cells], multipliers[start : start + sums])
         gap += sum(int(z - y) ** 2 for z, y in zip(counts[cells].tolist(), signed[cells].tolist())) - least
         start += sums
     return gap
 
 
-def cell_matrix(part: Part) -> Integers:
+def cell_matrix(part: Part) -> csr_array:
     """A row per sum, a column per cell, the cells class after class."""
-    dense: Integers = part.matrix.toarray().astype(np.int64)[:, np.repeat(np.arange(len(part.classes)), part.sizes)]
-    return dense
+    from scipy.sparse import csr_array
+
+    columns = np.repeat(np.arange(len(part.classes)), part.sizes)
+    return csr_array(part.matrix.tocsc()[:, columns].astype(np.int64))
 
 
 def _multipliers(rounded: list[Rounded]) -> Integers:

@@ -16,12 +16,15 @@ from discreet.arrays import Flags, Integers
 from discreet.errors import SolverFailed
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.laws import LatticeLaw
-from discreet.lattice.sampler import BlockPiece, FreePiece, Piece, pieces_for
+from discreet.lattice.sampler import BlockPiece, FreePiece, MergedPiece, Piece, WalkPiece, pieces_for
 from discreet.lattice.structure import Structure, tied
+from discreet.lattice.two_way_pieces import LayeredPiece, MirroredPiece, NarrowPiece, WidePiece
 from discreet.sample.bits import Bits
 
-RAREST_MET = 1_000_000  # trials for one that meets everything: a second or so for each component
-RAREST_MET_SLOWLY = 1_000  # the same where a trial takes a millisecond or more: samplers of overlapping sums, and l2
+RAREST_MET = 1_000_000  # trials for one that meets everything, of few counts that are drawn fast
+MOST_WORK = 4_000_000  # of work, in counts that are drawn fast, for one that meets everything: a second or so
+# what a draw of one count takes, in microseconds or so, by sampler: those of most are drawn many at once
+WORK: dict[type, int] = {WalkPiece: 3000, LayeredPiece: 3000, WidePiece: 30, MirroredPiece: 30, NarrowPiece: 10}
 ENOUGH = 3  # times as many trials a plan makes: of so small a chance 95 of 100 see one in these
 MOST_TRIALS = 100 * RAREST_MET  # not one in e^100 draws ends here, if the chance is what the plan saw
 MOST_AT_ONCE = 1 << 19  # counts of a batch of trials: 4 MB
@@ -105,17 +108,15 @@ class Redrawing:
         A table that meets them does so all the more with noise that changes none of their sums for the worse, so that
         is tried: whatever the counts, the chance is not smaller.
         """
-        if self.limits is None:
-            return None
-        still = Inequalities(self.limits.matrix, np.zeros_like(self.limits.least))
+        still = None if self.limits is None else Inequalities(self.limits.matrix, np.zeros_like(self.limits.least))
         signed = pieces_for(self.structure, self.law, False)
-        trying = Redrawing(self.structure, signed, self.law, still, False)
+        trying = Redrawing(self.structure, signed, self.law, still, self._leaves_counts)
         nothing = np.zeros(self.structure.cells, dtype=np.int64)
         for cells, number in self._kinds():
             wanted = np.zeros(self.structure.cells, dtype=bool)
             wanted[cells] = True
-            slow = any(wanted[piece.cells].any() and not isinstance(piece, (FreePiece, BlockPiece)) for piece in signed)
-            rarest = RAREST_MET_SLOWLY if slow else RAREST_MET
+            work = sum(_work(piece, int(wanted[piece.cells].sum())) for piece in signed)
+            rarest = max(1, min(RAREST_MET, int(MOST_WORK // work)))
             tried, size = 0, 1
             while not (trying._first(cells, trying._trials(wanted, size, bits, None), nothing)[1] >= 0).all():
                 tried, size = tried + size, max(1, min(2 * size, MOST_AT_ONCE // len(cells)))
@@ -123,9 +124,16 @@ class Redrawing:
                     return number, rarest
         return None
 
+    @property
+    def _leaves_counts(self) -> bool:
+        """Whether it is left to draws that no count is negative: no sampler of l2 noise sees to it."""
+        return self.nonnegative and self.law.rate is not None
+
     def _kinds(self) -> list[tuple[Integers, int]]:
         """The cells of components that differ in what they must meet, and how many inequalities that is."""
-        assert self.limits is not None
+        if self._leaves_counts or self.limits is None:
+            every = np.arange(self.structure.cells)
+            return [(every, len(every) + (0 if self.limits is None else len(self.limits.least)))]
         matrix = self.limits.matrix
         used = np.flatnonzero(np.diff(matrix.indptr))
         owner = self.ties[matrix.indices[matrix.indptr[used]]]
@@ -139,6 +147,13 @@ class Redrawing:
         return [(np.flatnonzero(self.ties == self.ties[first]), len(rows)) for first, rows in zip(firsts, hardest)]
 
 
+def _work(piece: Piece, counts: int) -> float:
+    """What a draw of so many of its counts takes, in counts that are drawn fast."""
+    if isinstance(piece, MergedPiece):
+        return counts / piece.merged.acceptance
+    return counts * WORK.get(type(piece), 1)
+
+
 def _part(piece: Piece, wanted: Flags) -> Piece | None:
     """The sampler of those of its cells that are wanted: a cell in no sum alone, a block as a whole, or everything."""
     if wanted[piece.cells].all():
@@ -147,6 +162,6 @@ def _part(piece: Piece, wanted: Flags) -> Piece | None:
         cells = piece.cells[wanted[piece.cells]]
         return FreePiece(cells, piece.noise, piece.restricted) if len(cells) else None
     if isinstance(piece, BlockPiece):
-        blocks = tuple(block for block in piece.blocks if wanted[block[0]])
-        return BlockPiece(blocks, piece.noise, piece.restricted) if blocks else None
+        blocks = piece.blocks.some(np.flatnonzero(wanted[piece.cells[piece.blocks.starts]]))
+        return BlockPiece(blocks, piece.noise, piece.restricted) if len(blocks) else None
     return piece if wanted[piece.cells].any() else None

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
 from discreet.errors import SolverFailed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
 
 SCALE = 1 << 10  # multipliers are whole multiples of 1/SCALE: finer ones would hardly narrow the gap
 STEPS = 200  # of Newton's method: usually ten
@@ -32,7 +36,7 @@ class Rounded:
     multipliers: Integers
 
 
-def nearest_by_program(matrix: Integers, signed: Integers, words: Words) -> Rounded:
+def nearest_by_program(matrix: csr_array, signed: Integers, words: Words) -> Rounded:
     """The nearest counts with the sums matrix @ signed; `words` decide among equals."""
     sums = matrix @ signed
     multipliers, near = _least_squares(matrix, signed, sums)
@@ -42,12 +46,15 @@ def nearest_by_program(matrix: Integers, signed: Integers, words: Words) -> Roun
     return Rounded(counts, sum(one * one for one in off) - bound_below(matrix, signed, scaled), scaled)
 
 
-def bound_below(matrix: Integers, signed: Integers, multipliers: Integers) -> Fraction:
+def bound_below(matrix: csr_array, signed: Integers, multipliers: Integers) -> Fraction:
     """No counts z with matrix @ z = matrix @ signed have a smaller sum of (z - signed)^2.
 
     The sum is that of (z - y)^2 - g z + g y, g the multipliers of the sums that a cell is in: these add up to zero.
     """
-    held = (matrix.astype(object).T @ multipliers.astype(object)).tolist()
+    held = [0] * len(signed)
+    sums, cells = matrix.nonzero()
+    for one, cell in zip(multipliers[sums].tolist(), cells.tolist()):
+        held[cell] += one
     least = 0
     for y, g in zip(signed.tolist(), held):
         z = max(0, y + (g + SCALE) // (2 * SCALE))  # the whole number nearest to y + g/2, not below zero
@@ -55,9 +62,9 @@ def bound_below(matrix: Integers, signed: Integers, multipliers: Integers) -> Fr
     return Fraction(least, SCALE)
 
 
-def _least_squares(matrix: Integers, signed: Integers, sums: Integers) -> tuple[Floats, Floats]:
+def _least_squares(matrix: csr_array, signed: Integers, sums: Integers) -> tuple[Floats, Floats]:
     """Multipliers m for which max(0, signed + m @ matrix) has the sums, nearly; Newton's method on the dual."""
-    rows = matrix.astype(float)
+    rows = matrix.astype(float).tocsc()
     multipliers, step = np.zeros(len(sums)), np.zeros(len(sums))
     value = np.inf
     for _ in range(STEPS):
@@ -69,17 +76,17 @@ def _least_squares(matrix: Integers, signed: Integers, sums: Integers) -> tuple[
         excess = rows @ near - sums
         if np.abs(excess).max() < CLOSE * max(1, np.abs(sums).max()):
             break
-        active = rows * (near > 0)
-        step = -np.linalg.solve(active @ rows.T + RIDGE * np.eye(len(sums)), excess)
+        active = rows[:, np.flatnonzero(near > 0)]
+        step = -np.linalg.solve((active @ active.T).toarray() + RIDGE * np.eye(len(sums)), excess)
     return multipliers, near
 
 
-def _dual(rows: Floats, signed: Integers, sums: Integers, multipliers: Floats) -> tuple[Floats, float]:
+def _dual(rows: csc_array, signed: Integers, sums: Integers, multipliers: Floats) -> tuple[Floats, float]:
     near = np.maximum(signed + multipliers @ rows, 0)
     return near, float(near @ near / 2 - multipliers @ sums)
 
 
-def _around(matrix: Integers, signed: Integers, sums: Integers, near: Floats, words: Words) -> Integers:
+def _around(matrix: csr_array, signed: Integers, sums: Integers, near: Floats, words: Words) -> Integers:
     """The nearest counts within so many units of the least squares; more units where there are none."""
     wider = 0
     while wider <= WIDEST:
@@ -93,7 +100,7 @@ def _around(matrix: Integers, signed: Integers, sums: Integers, near: Floats, wo
 
 
 def _program(
-    matrix: Integers, signed: Integers, sums: Integers, low: Integers, high: Integers, words: Words
+    matrix: csr_array, signed: Integers, sums: Integers, low: Integers, high: Integers, words: Words
 ) -> Integers | None:
     """A variable for every unit of every cell, with what it adds to the squared distance; units that cost less come
     first by themselves, since the cost of a cell is convex."""
@@ -110,7 +117,7 @@ def _program(
     if len(cell) == 0:
         return low if not left.any() else None
     program = LinearProgram(
-        costs, csr_array(matrix[:, cell].astype(float)), left, left, np.zeros(len(cell)), np.ones(len(cell))
+        costs, csr_array(matrix.tocsc()[:, cell].astype(float)), left, left, np.zeros(len(cell)), np.ones(len(cell))
     )
     found = solve_whole(program, LONGEST)
     if found is None:

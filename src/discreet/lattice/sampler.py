@@ -28,13 +28,13 @@ from discreet.lattice.laminar import GeometricGroup, given_sums
 from discreet.lattice.laws import LatticeLaw
 from discreet.lattice.merging import Group, Merged
 from discreet.lattice.restricted import restricted_free, restricted_noise
-from discreet.lattice.structure import Part, Structure
+from discreet.lattice.structure import Classes, Part, Structure
 from discreet.lattice.two_way import WIDEST
 from discreet.lattice.two_way_pieces import WIDEST_HALVED, LayeredPiece, MirroredPiece, NarrowPiece, WidePiece
 from discreet.laws import Gaussian, Geometric, draw_noise
 from discreet.sample.bits import Bits
 
-RAREST = 1e-7  # class merging that accepts fewer trials than this would take many seconds a draw
+MOST_MERGED = 10_000_000  # counts drawn by class merging for one draw, most of them thrown away: a second or so
 RAREST_CONDITIONED = 1e-4  # the same without negative counts: how many are accepted then depends on the counts
 RARE = 0.02  # from here on Klein's walk is faster
 LARGEST_BASIS = 150  # basis vectors whose exact Gram-Schmidt form is worked out
@@ -54,7 +54,7 @@ LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
     2: MirroredPiece,
     3: LayeredPiece,
 }  # by the shortest side of a three-way table
-LONGEST_WALK = 20_000  # dimensions, walked one by one for every draw
+LONGEST_WALK = 2_000  # dimensions, walked one by one for every draw: half a second, and seconds for the first
 
 
 class Piece(Protocol):
@@ -98,7 +98,7 @@ class FreePiece:
 class BlockPiece:
     """Disjoint blocks of cells, each with a kept sum."""
 
-    blocks: tuple[Integers, ...]
+    blocks: Classes
     noise: LatticeLaw
     restricted: bool
     grade: str = "exact"
@@ -107,13 +107,13 @@ class BlockPiece:
     def name(self) -> str:
         return "compositions" if self.noise.odds is not None else "halving"
 
-    @cached_property
+    @property
     def cells(self) -> Integers:
-        return np.concatenate(self.blocks)
+        return self.blocks.cells
 
-    @cached_property
+    @property
     def sizes(self) -> Integers:
-        return np.array([len(block) for block in self.blocks], dtype=np.int64)
+        return self.blocks.sizes
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         if self.restricted:
@@ -153,9 +153,9 @@ class MergedPiece:
     name: str = "merging"
     grade: str = "exact"
 
-    @cached_property
+    @property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)
+        return self.part.cells
 
     @cached_property
     def merged(self) -> Merged:
@@ -207,9 +207,9 @@ class ChainPiece:
     name: str = "chain"
     grade: str = "diagnosed"
 
-    @cached_property
+    @property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)
+        return self.part.cells
 
     @cached_property
     def chain(self) -> Any:
@@ -248,9 +248,8 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
     pieces: list[Piece] = []
     if len(structure.untouched):
         pieces.append(FreePiece(structure.untouched, noise, nonnegative))
-    blocks = [cells for part in structure.parts if not part.free for cells in part.classes]
-    if blocks:
-        pieces.append(BlockPiece(tuple(blocks), noise, nonnegative))
+    if len(structure.apart):
+        pieces.append(BlockPiece(structure.apart, noise, nonnegative))
     return (*pieces, *(_overlapping(part, noise, nonnegative) for part in structure.parts if part.free))
 
 
@@ -270,13 +269,15 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     merged = MergedPiece(part, noise, nonnegative)
     small = len(part.classes) <= 400
     acceptance = merged.merged.acceptance if small else 0.0
-    if acceptance >= (RARE if noise.variance is not None else RAREST_CONDITIONED if nonnegative else RAREST):
+    soon = len(merged.cells) <= MOST_MERGED * acceptance
+    often = acceptance >= (RARE if noise.variance is not None else RAREST_CONDITIONED)
+    if often if noise.variance is not None or nonnegative else soon:
         return merged
     if noise.variance is not None:
         steps = _ladder(part)
         if steps is not None:
-            return WalkPiece(np.concatenate(part.classes), steps, noise)
-    if acceptance >= RAREST and not nonnegative:
+            return WalkPiece(part.cells, steps, noise)
+    if soon and not nonnegative:
         return merged
     return ChainPiece(part, noise, nonnegative)
 
@@ -310,7 +311,7 @@ def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
             )
         moved = tuple((places + start, entries) for places, entries in steps.vectors)
         ladders.append(Ladder(structure.cells, moved, steps.norms, steps.below))
-        cells.append(np.concatenate(part.classes))
+        cells.append(part.cells)
         start += steps.cells
     whole = joined(ladders, structure.cells)
     if len(whole.norms) > LONGEST_WALK:

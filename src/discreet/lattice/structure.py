@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.io.coded import numbers_of
 from discreet.lattice.invariants import Invariants
 
 if TYPE_CHECKING:
@@ -23,6 +24,44 @@ if TYPE_CHECKING:
 
 NESTED = -1  # the group of all sums that are nested or disjoint
 MOST_COLUMNS = 1500  # distinct columns of one group of touching sums, when it has no shape we know
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Sequence[Integers]):
+    """Sets of cells that do not meet: the cells of one after the other, and how many each has."""
+
+    cells: Integers
+    sizes: Integers
+
+    @cached_property
+    def starts(self) -> Integers:
+        return np.cumsum(self.sizes) - self.sizes
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, which: Any) -> Any:
+        """The cells of one class."""
+        return self.cells[self.starts[which] : self.starts[which] + self.sizes[which]]
+
+    def some(self, which: Integers) -> Classes:
+        """These classes alone, in this order."""
+        sizes = self.sizes[which]
+        shift = self.starts[which] - (np.cumsum(sizes) - sizes)
+        return Classes(self.cells[np.repeat(shift, sizes) + np.arange(sizes.sum())], sizes)
+
+    def sums(self, counts: Integers) -> Integers:
+        """Of the counts of each class."""
+        return np.add.reduceat(counts[self.cells], self.starts) if len(self) else np.zeros(0, dtype=np.int64)
+
+
+def together(several: Sequence[Classes]) -> Classes:
+    """The classes of one after those of another."""
+    if len(several) == 1:
+        return several[0]
+    none = np.zeros(0, dtype=np.int64)
+    cells, sizes = ([getattr(one, name) for one in several] or [none] for name in ("cells", "sizes"))
+    return Classes(np.concatenate(cells), np.concatenate(sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +75,18 @@ class Grid:
 class Part:
     """Sums that touch one another. `classes[c]` are the cells of class c, `matrix` has a column per class."""
 
-    classes: tuple[Integers, ...]
+    classes: Classes
     matrix: csr_array
     laminar: bool
 
-    @cached_property
+    @property
+    def cells(self) -> Integers:
+        """Of all classes, one after the other."""
+        return self.classes.cells
+
+    @property
     def sizes(self) -> Integers:
-        return np.array([len(cells) for cells in self.classes], dtype=np.int64)
+        return self.classes.sizes
 
     @cached_property
     def single(self) -> bool:
@@ -133,8 +177,7 @@ class Part:
     @cached_property
     def determined(self) -> Integers:
         """Cells that the kept sums pin down."""
-        alone = [self.classes[c] for c in np.flatnonzero((self.steps == 0) & (self.sizes == 1))]
-        return np.sort(np.concatenate(alone)) if alone else np.zeros(0, dtype=np.int64)
+        return np.sort(self.classes.some(np.flatnonzero((self.steps == 0) & (self.sizes == 1))).cells)
 
     @cached_property
     def residues(self) -> tuple[tuple[int, int], ...]:
@@ -165,6 +208,11 @@ class Structure:
     def dimensions(self) -> int:
         return len(self.untouched) + sum(part.dimensions for part in self.parts)
 
+    @cached_property
+    def apart(self) -> Classes:
+        """The classes whose own sums are kept: of nested and disjoint sums, and where no other sum can change."""
+        return together([part.classes for part in self.parts if not part.free])
+
     @property
     def nothing_free(self) -> bool:
         return len(self.determined) == self.cells
@@ -177,7 +225,7 @@ def tied(structure: Structure, others: Sequence[Integers]) -> Integers:
 
     sets = list(others)
     for part in structure.parts:
-        sets += [np.concatenate(part.classes)] if part.free else list(part.classes)
+        sets += [part.cells] if part.free else list(part.classes)
     ends = [(one[:-1], one[1:]) for one in sets if len(one) > 1]
     if not ends:
         return np.arange(structure.cells)
@@ -191,10 +239,9 @@ def structure_of(invariants: Invariants) -> Structure:
     each of their classes keeps its own sum."""
     from scipy.sparse import csr_array
 
-    classes, distinct = _classes(csr_array(invariants.matrix[invariants.needed]))
+    classes, distinct = _classes(invariants.needed_matrix)
     heights = np.asarray(distinct.sum(axis=0)).ravel()
-    untouched = [classes[c] for c in np.flatnonzero(heights == 0)]
-    group = _groups(distinct)
+    group = _groups(distinct, heights)
     held = np.flatnonzero(heights > 0)
     order = held[np.argsort(group[held], kind="stable")]
     columns, parts = distinct.tocsc()[:, order], []
@@ -202,17 +249,18 @@ def structure_of(invariants: Invariants) -> Structure:
     for first, last in zip([0, *ends], [*ends, len(order)]) if len(order) else []:
         inside = columns[:, first:last].tocsr()
         inside = csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
-        parts.append(Part(tuple(classes[c] for c in order[first:last]), inside, bool(group[order[first]] == NESTED)))
-    return Structure(
-        invariants.cells, np.sort(np.concatenate(untouched)) if untouched else np.zeros(0, np.int64), tuple(parts)
-    )
+        parts.append(Part(classes.some(order[first:last]), inside, bool(group[order[first]] == NESTED)))
+    untouched = np.sort(classes.some(np.flatnonzero(heights == 0)).cells)
+    return Structure(invariants.cells, untouched, tuple(parts))
 
 
-def _groups(distinct: csr_array) -> Integers:
+def _groups(distinct: csr_array, heights: Integers) -> Integers:
     """Of each class, the group of sums it is in: those that overlap without being nested, each with all it touches."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
+    if heights.max(initial=0) <= 1:  # no sum meets another
+        return np.full(len(heights), NESTED)
     (rows, columns), pairs = distinct.shape, distinct.tocoo()
     ends = pairs.row, rows + pairs.col
     graph = csr_array((np.ones(len(pairs.row), dtype=np.int8), ends), shape=(rows + columns, rows + columns))
@@ -225,20 +273,33 @@ def _groups(distinct: csr_array) -> Integers:
     return np.where(tangled[of_class], of_class, NESTED)
 
 
-def _classes(matrix: csr_array) -> tuple[list[Integers], csr_array]:
+def _classes(matrix: csr_array) -> tuple[Classes, csr_array]:
     """Cells by equal columns, and the matrix of distinct columns."""
     from scipy.sparse import csr_array
 
     columns = matrix.tocsc()
     columns.sort_indices()
-    marks = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[0], dtype=np.int64).astype(np.uint64)
-    running = np.concatenate([[np.uint64(0)], np.cumsum(marks[columns.indices], dtype=np.uint64)])
-    hashes = running[columns.indptr[1:]] - running[columns.indptr[:-1]]
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    _check_equal(columns, first[which])
-    order = np.argsort(which, kind="stable")
-    classes = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
-    return classes, csr_array(columns[:, first])
+    lengths = np.diff(columns.indptr)
+    if lengths.min(initial=1) == lengths.max(initial=1) == 1:  # every cell is in one sum: that is its class
+        which, first = numbers_of(columns.indices)
+    else:
+        marks = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[0], dtype=np.int64).astype(np.uint64)
+        running = np.concatenate([[np.uint64(0)], np.cumsum(marks[columns.indices], dtype=np.uint64)])
+        which, first = numbers_of(running[columns.indptr[1:]] - running[columns.indptr[:-1]])
+        _check_equal(columns, first[which])
+    return Classes(_sorting(which, len(first)), np.bincount(which)), csr_array(columns[:, first])
+
+
+def _sorting(numbers: Integers, most: int) -> Integers:
+    """The places of numbers below `most` in ascending order, equal ones as they stand: by counting."""
+    from scipy.sparse import csc_array
+
+    size = len(numbers)
+    if (numbers[1:] >= numbers[:-1]).all():
+        return np.arange(size)
+    places = numbers.astype(np.int32), np.arange(size + 1, dtype=np.int32)
+    counted = csc_array((np.ones(size, dtype=np.int8), *places), shape=(most, size)).tocsr()
+    return np.asarray(counted.indices, dtype=np.int64)
 
 
 def _check_equal(columns: Any, alike: Integers) -> None:

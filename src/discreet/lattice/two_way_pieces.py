@@ -37,7 +37,7 @@ class NarrowPiece:
     @cached_property
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
-        cells = np.concatenate(self.part.classes)
+        cells = self.part.cells
         return cells[self._order] if self.part.single else cells
 
     @cached_property
@@ -80,7 +80,7 @@ class WidePiece:
     @cached_property
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
-        cells = np.concatenate(self.part.classes)
+        cells = self.part.cells
         return cells[self._order] if self.part.single else cells
 
     @property
@@ -143,7 +143,7 @@ class MirroredPiece:
 
     @cached_property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)[self._layers.ravel()]
+        return self.part.cells[self._layers.ravel()]
 
     @cached_property
     def table(self) -> HalvedColumns:
@@ -174,7 +174,7 @@ class LayeredPiece:
 
     @cached_property
     def cells(self) -> Integers:
-        return np.concatenate(self.part.classes)[self._layers.ravel()]
+        return self.part.cells[self._layers.ravel()]
 
     @cached_property
     def table(self) -> ThreeLayers | None:

@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.options import spelt
+
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Entry, Statement
     from discreet.ledger.book import Ledger
@@ -20,6 +22,7 @@ LATER = {
 __all__ = ["Amount", "Entry", "Ledger", "PublicTable", "Spending", "Statement", "ledger"]
 
 
+@spelt
 def ledger(url: str | Path, *, wait: float = 30.0) -> Ledger:
     """The ledger in an SQLite file (a path) or on a PostgreSQL server (a URL).
 

@@ -74,6 +74,7 @@ class Ledger:
                 prepare(connection)
                 accounts = self._read(connection, asked)
                 names.refuse_another(dataset, accounts.by_name, asked)
+                names.refuse_mixed(dataset, asked)
                 line = _add(connection, accounts, opened(dataset, relation, budget, _now()), asked)
         except BaseException:
             if made and self.address.file is not None and self.address.file.stat().st_size == 0:

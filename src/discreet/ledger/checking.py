@@ -35,8 +35,8 @@ class PaidRelease:
 
 
 def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
+    from discreet.errors import Damaged
     from discreet.io.folder import folder_of, read_contents
-    from discreet.record.codec import Damaged
     from discreet.record.release import drawn_of, read_record
     from discreet.verify import verify_contents
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.io.coded import texts_of
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix, kept_json, kept_of
 from discreet.ledger.chain import compact
 
@@ -50,7 +51,7 @@ class KeptTable:
 
 def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> KeptTable:
     """A table without keys is known by the places of its rows."""
-    columns = {name: [str(value) for value in keys[name]] for name in keys}
+    columns = {name: texts_of(keys[name]) for name in keys}
     return KeptTable(count, columns or {"row": [str(place + 1) for place in range(rows)]}, kept, rows)
 
 

@@ -99,7 +99,8 @@ def _by_price(charged: Amount, share: Fraction) -> Profile:
 
 
 def _laws(entry: Entry, asked: str) -> Iterator[Form]:
-    from discreet.record.codec import Damaged, decode
+    from discreet.errors import Damaged
+    from discreet.record.codec import decode
 
     written = entry.spending.spec.get(LAWS, [])
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.lookalikes import LIKE_EACH_OTHER, LIKE_LATIN
+from discreet.lookalikes import LIKE_CAPITALS, LIKE_EACH_OTHER, LIKE_L, LIKE_LATIN
 
 LONGEST = 200  # letters: a longer name is a mistake, and no page could show it
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of what nobody sees
@@ -16,10 +17,11 @@ INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of w
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
     map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)))
 )
-LIKE_L = str.maketrans("IІΙ", "lll")  # capitals that are drawn like a small l
 LIKE_MARKS = str.maketrans(
-    "\u2212\u2043\u02d7’‘ʼ`´", "---" + "'" * 5
-)  # minus, bullet, and what is taken for an apostrophe
+    "\u2212\u2043\u02d7’‘ʼ`´\u2044\u2215\u2236\ua789\u201a\u2223\u05c0", "---" + "'" * 5 + "//::,||"
+)  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar
+TOGETHER = (("rn", "m"), ("vv", "w"))  # two letters that are taken for one
+WRITTEN_TOGETHER = {"HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}  # with each other, and with letters of any alphabet
 
 
 def checked_name(name: object, asked: str) -> str:
@@ -34,10 +36,21 @@ def checked_name(name: object, asked: str) -> str:
     return name
 
 
+def refuse_mixed(name: str, asked: str) -> None:
+    """Refuse a word in letters of two alphabets: whoever sees it takes it for another word."""
+    for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
+        named = [unicodedata.name(letter, "").split(" ") for letter in word]
+        found = sorted({one[0] for one in named if "LETTER" in one} - WRITTEN_TOGETHER)
+        if len(found) > 1:
+            alphabets = " and ".join(one.capitalize() for one in found)
+            raise BadInput(asked, f"{word!a} has letters of several alphabets ({alphabets})", "Use those of one")
+
+
 @lru_cache(maxsize=10_000)
 def looks(name: str) -> frozenset[str]:
     """What a name looks like: two names that look the same share one. A capital I is an i, and looks like an l."""
-    return frozenset(_skeleton(one) for one in (name, unicodedata.normalize("NFKC", name).translate(LIKE_L)))
+    usual = unicodedata.normalize("NFKC", name).translate(LIKE_CAPITALS)
+    return frozenset(_skeleton(one) for one in (usual, usual.translate(LIKE_L)))
 
 
 def plain(name: str) -> str:
@@ -48,7 +61,10 @@ def plain(name: str) -> str:
 
 def _skeleton(name: str) -> str:
     dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain(name.translate(LIKE_MARKS)))
-    return "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
+    seen = "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
+    for two, one in TOGETHER:
+        seen = seen.replace(two, one)
+    return seen
 
 
 def _unseen(letter: str) -> bool:

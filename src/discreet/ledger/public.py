@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from discreet.io.coded import texts_of
 from discreet.ledger.chain import compact
 from discreet.ledger.documents import digest_of
 from discreet.ledger.spending import PublicTable
@@ -15,7 +16,7 @@ LONGEST_OPTION = 2000  # letters: a matrix of one's own is named by its digest, 
 
 
 def public_table(schema: Schema) -> PublicTable:
-    rows = {name: [str(value) for value in schema.column(name)] for name in schema.keys}
+    rows = {name: texts_of(column) for name, column in schema.key_columns.items()}
     return PublicTable(schema.keys, schema.count, schema.rows, digest_of({"columns": rows, "rows": schema.rows}))
 
 

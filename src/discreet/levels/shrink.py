@@ -56,29 +56,45 @@ def prior_spread(cells: Floats, noise: Floats, prior: Floats) -> Floats:
 def posterior(cells: Floats, noise: Floats, prior: Floats) -> tuple[Floats, Floats]:
     """Cells drawn towards the prior, and the variance that is left."""
     spread = prior_spread(cells, noise, prior)
-    weight = np.divide(spread, spread + noise, out=np.ones_like(spread), where=noise > 0)
-    return prior + weight * (cells - prior), weight * noise
+    weight = spread + noise
+    np.divide(spread, weight, out=weight, where=noise > 0)
+    weight[np.broadcast_to(noise <= 0, weight.shape)] = 1.0
+    near = cells - prior
+    near *= weight
+    near += prior
+    weight *= noise
+    return near, weight
 
 
-def better_rows(noisy: CellEstimates, share: Floats) -> Floats:
+def better_rows(noisy: CellEstimates, share: Floats, near: Floats) -> Floats:
     """Rows from their cells, and from what else is known of them.
 
     Of most cells little is left open once the level above is known. So a row is known from its few large cells, better
     than from the row itself. `share` is the split that is expected: [node, row, column].
+
+    That no cell is negative says more of a row than that it is not negative itself: `near` are cells that are not, and
+    have the sums of the level above. But where cells are many and nearly all of them zero, those are all together far
+    from the truth. So rows go as far towards them as has the least squared error: by Stein's lemma the error of a row
+    and the way it would go have a covariance of minus the noise of the cells that became zero, as far as these are
+    heard in the row.
     """
     noise = noisy.noise
     spread = prior_spread(noisy.cells, noise, np.maximum(noisy.rows, 0.0)[:, :, None] * share)
     precision = 1 / np.maximum(spread + noise, TINY)
-    sharp = precision * share
+    sharp, heard = precision * share, spread * precision
     slope = np.maximum(_over_columns(sharp * share), TINY)
     prior = (_over_columns(sharp * noisy.cells) / slope)[:, :, None] * share
-    by_cells = _over_columns(prior + spread * precision * (noisy.cells - prior))
     missed = _over_columns(noise * sharp)
-    left = _over_columns(spread * noise * precision) + missed * missed / slope
-    from_cells = 1 / np.maximum(left, TINY)
+    from_cells = 1 / np.maximum(_over_columns(heard * noise) + missed * missed / slope, TINY)
     alone = 1 / np.maximum(noisy.row_variance[:, None], TINY)
     from_row = np.maximum(alone - 1 / np.maximum(noise[:, :, 0] * np.float64(noisy.cells.shape[2]), TINY), 0.0)
-    return (by_cells * from_cells + noisy.rows * from_row) / (from_cells + from_row)
+    part = from_cells / (from_cells + from_row)
+    rows = part * _over_columns(prior + heard * (noisy.cells - prior)) + (1 - part) * noisy.rows
+    heard += (missed / slope)[:, :, None] * sharp
+    heard *= noise
+    heard[near > 0] = 0.0
+    off = _over_columns(near - noisy.cells)
+    return rows + off * np.minimum(folded(part * _over_columns(heard)) / np.maximum(folded(off * off), TINY), 1.0)
 
 
 def _over_columns(values: Floats) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
-from discreet.lattice.blocks import nearest_in_blocks
+from discreet.lattice.blocks import nearest_in_blocks, taken_off
 from discreet.levels.design import LevelDesign, Question
 from discreet.levels.fit import TwoSums, fitted
 from discreet.levels.fixed import FINE, UNIT, in_fine
@@ -93,8 +93,7 @@ def _cells_below(told: Told, level: int, above: Integers, rows_by: Axes | None) 
     share = (columns / np.maximum(columns.sum(axis=2), 1)[:, :, None])[parent]
     noisy = _noisy(told, Question(level, rows_by or ()), order)
     if rows_by is None:
-        totals = _expected(told, level, above) if noisy is None else better_rows(noisy, share)
-        rows = _split(told, level, above, in_fine(totals))
+        rows = _split(told, level, above, in_fine(_rows(told, level, above, noisy, share)))
     else:
         rows = told.kept_sums(Question(level, rows_by))
     prior = prior_with_margins(told, level, order, rows[:, :, None] * share)
@@ -105,6 +104,16 @@ def _cells_below(told: Told, level: int, above: Integers, rows_by: Axes | None) 
     sums = TwoSums(parent, design.starts[level], rows * FINE, columns * FINE)
     whole: Integers = order.back(_whole(target, spread, sums, told.bits(f"cells {level}", target.size)))
     return whole
+
+
+def _rows(told: Told, level: int, above: Integers, noisy: CellEstimates | None, share: Floats) -> Floats:
+    """Totals of the nodes, before they are made to add up."""
+    if noisy is None:
+        return _expected(told, level, above)
+    cells, sizes = in_fine(noisy.cells[:, 0]), _families(told, level)
+    cells -= np.repeat(taken_off(cells, sizes, above * FINE), sizes, axis=0)
+    near = np.maximum(cells, 0, out=cells)[:, None] / np.float64(FINE)
+    return better_rows(noisy, share, near)
 
 
 def _whole(target: Floats, spread: Floats, sums: TwoSums, ties: Flags) -> Integers:

@@ -152,14 +152,22 @@ def _not_too_small(loss: Loss) -> Loss:
     return loss
 
 
+def noise_meant(loss: Loss, named: str | None, pure: str, gaussian: str) -> str:
+    """The noise that is named; where none is, noise that is pure, which refuses a delta, but Gaussian noise for rho,
+    which no other is calibrated by."""
+    return named or (gaussian if isinstance(loss, Concentrated) else pure)
+
+
 def pure_only(loss: Loss, what: str) -> Pure:
     """For noise that needs no delta: to take one would be to pay for nothing."""
     if isinstance(loss, Approximate):
         found = "its noise is pure: a delta would be spent for nothing"
-        raise BadInput(f"delta = {text(loss.delta)} was asked for with {what}", found, "Leave delta out")
+        raise BadInput(
+            f"delta = {text(loss.delta)} was asked for with {what}", found, "Leave delta out, or name Gaussian noise"
+        )
     if isinstance(loss, Concentrated):
         found = "only Gaussian noise is calibrated by rho"
-        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon")
+        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon, or name Gaussian noise")
     return loss
 
 
@@ -308,10 +316,11 @@ def top_coded(max_count: int | None) -> tuple[Remark, ...]:
     return () if max_count is None else (Remark.of("top-coded", max_count=max_count),)
 
 
-def about_rows(declared_disjoint: bool, dropped_totals: int) -> tuple[Remark, ...]:
+def about_rows(declared_disjoint: bool, dropped_totals: int, suppressed_as: int | None) -> tuple[Remark, ...]:
     """What the rows are said to be, or were made to be; the last remarks of a promise, whatever its way."""
     declared = (Remark("rows-declared-disjoint"),) if declared_disjoint else ()
-    return (*declared, *((Remark.of("totals-dropped", rows=dropped_totals),) if dropped_totals else ()))
+    dropped = (Remark.of("totals-dropped", rows=dropped_totals),) if dropped_totals else ()
+    return (*declared, *dropped, *(() if suppressed_as is None else (Remark.of("suppressed-as", count=suppressed_as),)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, Damaged, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.levels.asked import Asked, Cells, What, asked_json, asked_of, what_json, what_of
@@ -44,14 +44,6 @@ LONGEST_NUMBER = 100_000  # characters of an exact number: no honest one is long
 WHOLE = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 UNIONS = (Union, types.UnionType)
 ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float64}
-
-
-class Damaged(ValueError):
-    """A value that does not fit its type: where, and why."""
-
-    def __init__(self, where: str, why: str) -> None:
-        self.where, self.why = where, why
-        super().__init__(f"{where}: {why}" if where else why)
 
 
 @cache
@@ -92,7 +84,7 @@ def encode(value: Any) -> Json:
     if isinstance(value, Mapping):
         return {name: encode(item) for name, item in value.items()}
     if isinstance(value, (tuple, list)):
-        return [encode(item) for item in value]
+        return list(value) if set(map(type, value)) == {str} else [encode(item) for item in value]
     out: dict[str, Json] = {}
     for name, (hint, item) in hints_of(value.__class__).items():
         part, write = getattr(value, name), _writer(hint)
@@ -241,6 +233,8 @@ def _array(value: Json, kind: Any, where: str) -> Any:
 def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Damaged(where, f"{shown(value)} is not a list")
+    if kinds == (str, Ellipsis) and set(map(type, value)) <= {str}:
+        return tuple(value)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         return tuple(decode(kinds[0], item, f"{where}[{i}]") for i, item in enumerate(value))
     if len(value) != len(kinds):
@@ -317,15 +311,10 @@ def form_json(form: Form) -> dict[str, Json]:
 
 
 def form_of_json(value: Mapping[str, Json]) -> Form:
-    table = ("weights", "denominator")
-    fields = {
-        "weights": table,
-        "continued": table,
-        "exponents": ("odds", "powers"),
-        "edge-then-noise": ("first", *table, "noise", "top"),
-    }
     kind = value.get("form")
-    if set(value) != {"form", *fields.get(str(kind), ("noise", "clamp", "map"))}:
+    if kind not in FORM_FIELDS:
+        raise Damaged(".form", f"there is no form {kind!r}")
+    if set(value) != {"form", *FORM_FIELDS[kind]}:
         raise Damaged(".form", "its fields do not fit it")
     if kind == "edge-then-noise":
         edge = form_of_json({"form": "weights", "weights": value["weights"], "denominator": value["denominator"]})
@@ -342,8 +331,6 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
         return weights if kind == "weights" else Continued(weights)
     if kind == "exponents":
         return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))
-    if kind != "noise-then-map":
-        raise Damaged(".form", f"there is no form {kind!r}")
     clamp = decode(tuple[int, int | None] | None, value["clamp"], ".clamp")
     return NoiseThenMap(law_of_json(value["noise"]), clamp, decode(PublicMap | None, value["map"], ".map"))
 
@@ -357,6 +344,8 @@ def _whole(written: Json) -> int:
 def _powers(rows: Json) -> Any:
     if not isinstance(rows, list) or not rows or {type(entry) for row in rows for entry in row} != {int}:
         raise Damaged(".powers", "they are not lists of whole numbers")
+    if len({len(row) for row in rows}) > 1:
+        raise Damaged(".powers", "their rows are not of one length")
     return np.array(rows, dtype=np.int64)
 
 
@@ -382,7 +371,14 @@ class Special:
 
 
 LOSS_NAMES = ("epsilon", "alpha", "delta", "rho")
-FORM_NAMES = ("form", "weights", "denominator", "odds", "powers", "noise", "clamp", "map", "first", "top")
+FORM_FIELDS: dict[Json, tuple[str, ...]] = {
+    "weights": ("weights", "denominator"),
+    "continued": ("weights", "denominator"),
+    "exponents": ("odds", "powers"),
+    "noise-then-map": ("noise", "clamp", "map"),
+    "edge-then-noise": ("first", "weights", "denominator", "noise", "top"),
+}
+FORM_NAMES = ("form", *dict.fromkeys(name for names in FORM_FIELDS.values() for name in names))
 SPECIALS: dict[Any, Special] = {
     Loss: Special(loss_json, loss_of_json, (Pure, Approximate, Concentrated), LOSS_NAMES),
     Form: Special(form_json, form_of_json, (Weights, Continued, Exponents, NoiseThenMap, EdgeThenNoise), FORM_NAMES),

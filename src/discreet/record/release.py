@@ -10,17 +10,19 @@ from typing import Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
-from discreet.errors import BadInput
-from discreet.options import option
+from discreet.errors import BadInput, Damaged
+from discreet.options import option, spelt_fields
 from discreet.privacy.values import Guarantee, Remark, about_rows
-from discreet.record.codec import Damaged, Json, decode_fields, encode
+from discreet.record.codec import Json, decode_fields, encode
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
+PLAIN = {str, int, float, bool, type(None)}  # values that are written the same at any depth
 
 Facts = TypeVar("Facts", covariant=True)
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class About:
     """Who publishes what; it goes into the report and the record as it is."""
@@ -56,11 +58,12 @@ class SchemaFacts:
     order: Literal["sorted", "as-given"]
     rows_are_disjoint: bool = False  # declared: keys may read like totals, and are none
     dropped_totals: int = 0  # rows that were left out because their keys mean a total
+    suppressed_as: int | None = None  # counts up to this were suppressed before, by a public rule, and taken as this
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What a promise about such a table says last."""
-        return about_rows(self.rows_are_disjoint, self.dropped_totals)
+        return about_rows(self.rows_are_disjoint, self.dropped_totals, self.suppressed_as)
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,20 @@ def drawn_of(publication: Publication[Any]) -> str:
 def write_record(record: ReleaseRecord[Any]) -> str:
     """release.json, sealed."""
     value = encode(record)
-    return json.dumps({**value, "seal": seal_of(value)}, indent=1) + "\n"
+    return indented({**value, "seal": seal_of(value)}) + "\n"
+
+
+def indented(value: object, depth: int = 0) -> str:
+    """As json.dumps writes it with an indent of one; long lists of plain values at once."""
+    inner, outer = "\n" + " " * (depth + 1), "\n" + " " * depth
+    if isinstance(value, dict) and value:
+        fields = (f"{json.dumps(name)}: {indented(item, depth + 1)}" for name, item in value.items())
+        return "{" + inner + ("," + inner).join(fields) + outer + "}"
+    if isinstance(value, list) and value:
+        if set(map(type, value)) <= PLAIN:
+            return "[" + inner + json.dumps(value, separators=("," + inner, ": "))[1:-1] + outer + "]"
+        return "[" + inner + ("," + inner).join(indented(item, depth + 1) for item in value) + outer + "]"
+    return json.dumps(value)
 
 
 def seal_of(value: Mapping[str, object]) -> str:

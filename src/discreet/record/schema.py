@@ -1,85 +1,122 @@
-"""The JSON Schema of release.json, made from the types of the record."""
+"""The JSON Schema of release.json, made from the types of the record.
+
+It is as strict as the codec in what it can say: which fields there are, their kinds and ranges, and how an exact number
+is written. That a fraction is reduced, that 1.0 is no whole number and what depends on other fields, it cannot say.
+"""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
-from dataclasses import MISSING, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Literal, Union, get_args, get_origin
 
 from discreet.arrays import Floats, Integers, Words
 from discreet.lattice.invariants import Kept
-from discreet.laws import NoiseLaw
+from discreet.laws import NoiseLaw, laws
 from discreet.levels.asked import What
 from discreet.mechanism import Form
 from discreet.privacy.values import Loss, Remark
-from discreet.record.codec import Json, flat, hints_of
+from discreet.public_map import PublicMap
+from discreet.record.codec import FORM_FIELDS, FORM_NAMES, LOSS_NAMES, Json, flat, hints_of
 
-EXACT = {"type": "string", "pattern": "^-?[0-9]+(\\.[0-9]+|/[0-9]+)?$"}
-MAYBE = {"type": ["string", "null"]}
-LOSS_SCHEMA = {
-    "type": "object",
-    "properties": {"epsilon": MAYBE, "alpha": MAYBE, "delta": EXACT, "rho": MAYBE},
-    "required": ["epsilon", "alpha", "delta", "rho"],
-}
-LAW_SCHEMA = {"type": "object", "properties": {"law": {"type": "string"}}, "required": ["law"]}
-FORM_SCHEMA = {
+ABOVE_ZERO = r"([1-9][0-9]*(\.[0-9]*[1-9])?|0\.[0-9]*[1-9]|[1-9][0-9]*/[1-9][0-9]*)"  # as text() writes numbers
+INSIDE = r"(0\.[0-9]*[1-9]|[1-9][0-9]*/[1-9][0-9]*)"  # above zero and, if it is no fraction, below one
+TEXT: Json = {"type": "string"}
+NULL: Json = {"type": "null"}
+WHOLE: Json = {"type": "integer"}
+
+
+def _written(pattern: str) -> Json:
+    return {"type": "string", "pattern": f"^{pattern}$"}
+
+
+def _list_of(items: Json, **more: Json) -> Json:
+    return {"type": "array", "items": items, **more}
+
+
+def _object(**properties: Json) -> Json:
+    """With these fields, all of them and no other."""
+    return {
+        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _variants(names: Iterable[str], variants: Iterable[Mapping[str, Json]]) -> Json:
+    """An object with the fields of one of several variants, and none of the others'."""
+    either = [{"properties": {name: one.get(name, False) for name in names}, "required": [*one]} for one in variants]
+    return {
+        "type": "object", "properties": dict.fromkeys(names, True), "additionalProperties": False, "anyOf": either,
+    }  # fmt: skip
+
+
+EXACT, POSITIVE, PROBABILITY = _written(f"(0|-?{ABOVE_ZERO})"), _written(ABOVE_ZERO), _written(f"(0|{INSIDE})")
+INT64 = {**WHOLE, "minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+WEIGHT = _written("(0|[1-9][0-9]*)")
+LOSS_SCHEMA = _variants(
+    LOSS_NAMES,
+    (
+        {"epsilon": POSITIVE, "alpha": NULL, "delta": PROBABILITY, "rho": NULL},
+        {"epsilon": POSITIVE, "alpha": _written(INSIDE), "delta": PROBABILITY, "rho": NULL},
+        {"epsilon": NULL, "alpha": NULL, "delta": {"const": "0"}, "rho": POSITIVE},
+    ),
+)
+MARGIN = _object(margin=_list_of(TEXT, minItems=1))
+WORD = _written("(total|margin:.+|sum:.+)")
+KEPT_SCHEMA = {
     "anyOf": [
-        {
-            "type": "object",
-            "properties": {
-                "form": {"enum": ["weights", "continued", "exponents", "noise-then-map", "edge-then-noise"]},
-                "weights": {"type": "array", "items": {"type": "array", "items": EXACT}},
-                "denominator": EXACT,
-            },
-            "required": ["form", "weights", "denominator"],
-        },
-        {
-            "type": "object",
-            "properties": {
-                "odds": EXACT,
-                "powers": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
-            },
-            "required": ["form", "odds", "powers"],
-        },
-        {
-            "type": "object",
-            "properties": {
-                "noise": LAW_SCHEMA,
-                "clamp": {"type": ["array", "null"], "items": {"type": ["integer", "null"]}},
-                "map": {"type": ["object", "null"]},
-            },
-            "required": ["form", "noise", "clamp", "map"],
-        },
-        {
-            "type": "object",
-            "properties": {"first": {"type": "integer"}, "top": {"type": ["integer", "null"]}},
-            "required": ["form", "first", "weights", "denominator", "noise", "top"],
-        },
+        WORD,
+        MARGIN,
+        _object(sum={"type": "object", "additionalProperties": TEXT, "minProperties": 1}),
+        _object(name=TEXT, matrix=_list_of(_list_of({"enum": [0, 1]}, minItems=1), minItems=1)),
     ]
 }
 REMARK_SCHEMA = {
     "type": "object",
-    "properties": {"code": {"type": "string"}},
+    "properties": {"code": TEXT},
     "required": ["code"],
     "additionalProperties": {"type": ["integer", "string"]},
 }
+
+
+def _law_schema() -> Json:
+    """Every law that is registered, with its parameters."""
+    found = laws().items()
+    return {"anyOf": [_object(law={"const": name}, **{one.name: EXACT for one in fields(law)}) for name, law in found]}  # type: ignore[arg-type]
+
+
+def _form_schema() -> Json:
+    rules = {
+        "weights": _list_of(_list_of(WEIGHT, minItems=1), minItems=1),
+        "denominator": WEIGHT,
+        "odds": POSITIVE,
+        "powers": _list_of(_list_of({**INT64, "minimum": 0}, minItems=1), minItems=1),
+        "noise": schema_of(NoiseLaw),
+        "clamp": {"anyOf": [NULL, schema_of(tuple[int, int | None])]},
+        "map": {"anyOf": [NULL, schema_of(PublicMap)]},
+        "first": {**WHOLE, "minimum": 0},
+        "top": {"type": ["integer", "null"]},
+    }
+    return _variants(
+        FORM_NAMES,
+        [{"form": {"const": form}, **{name: rules[name] for name in names}} for form, names in FORM_FIELDS.items()],
+    )
+
+
 PLAIN: dict[Any, Json] = {
     bool: {"type": "boolean"},
-    int: {"type": "integer"},
+    int: WHOLE,
     float: {"type": "number"},
-    str: {"type": "string"},
-    type(None): {"type": "null"},
+    str: TEXT,
+    type(None): NULL,
     Fraction: EXACT,
-    Integers: {"type": "array", "items": {"type": "integer"}},
-    Words: {"type": "array", "items": {"type": "integer", "minimum": 0}},
-    Floats: {"type": "array", "items": {"type": "number"}},
+    Integers: _list_of(INT64),
+    Words: _list_of({**WHOLE, "minimum": 0, "maximum": (1 << 64) - 1}),
+    Floats: _list_of({"type": "number"}),
     Loss: LOSS_SCHEMA,
-    Form: FORM_SCHEMA,
-    Kept: {"type": ["string", "object"]},
-    What: {"type": ["string", "object"]},
-    NoiseLaw: LAW_SCHEMA,
+    Kept: KEPT_SCHEMA,
+    What: {"anyOf": [_written("(cells|total|margin:.+)"), MARGIN]},
     Remark: REMARK_SCHEMA,
 }
 
@@ -88,6 +125,10 @@ def schema_of(kind: Any) -> Json:
     """The schema of whatever a type is written as."""
     if kind in PLAIN:
         return PLAIN[kind]
+    if kind == NoiseLaw:
+        return _law_schema()
+    if kind == Form:
+        return _form_schema()
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return {"anyOf": [schema_of(one) for one in get_args(kind)]}
@@ -105,31 +146,24 @@ def schema_of(kind: Any) -> Json:
 
 def _tuple_schema(kinds: tuple[Any, ...]) -> Json:
     if len(kinds) == 2 and kinds[1] is Ellipsis:
-        return {"type": "array", "items": schema_of(kinds[0])}
-    return {"type": "array", "prefixItems": [schema_of(kind) for kind in kinds], "items": False}
+        return _list_of(schema_of(kinds[0]))
+    each = [schema_of(kind) for kind in kinds]
+    return {"type": "array", "prefixItems": each, "items": False, "minItems": len(each)}
 
 
 def _object_schema(kind: Any) -> Json:
-    """An object with these fields and no other; the fields of a flat one stand among them."""
+    """An object with these fields and no other; the fields of a flat one stand among them. All of them are written,
+    those with a default too."""
     properties: dict[str, Json] = {}
     required: list[str] = []
-    variants = []
+    either: list[Json] = []
     for name, (hint, item) in hints_of(kind).items():
-        if not flat(item):
-            properties[name] = schema_of(hint)
-            if item.default is MISSING and item.default_factory is MISSING:
-                required.append(name)
-            continue
-        inner = schema_of(hint)
-        for one in inner.get("anyOf", [inner]):
-            for field, rule in one["properties"].items():
-                properties.setdefault(field, {} if field in properties else rule)
-        if "anyOf" in inner:
-            variants.append({"anyOf": [{"required": one["required"]} for one in inner["anyOf"]]})
-        else:
-            required += inner["required"]
+        inner = schema_of(hint) if flat(item) else _object(**{name: schema_of(hint)})
+        properties |= inner["properties"]
+        required += inner.get("required", ())
+        either += [{"anyOf": inner["anyOf"]}] if "anyOf" in inner else inner.get("allOf", ())
     out = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return {**out, "allOf": variants} if variants else out
+    return {**out, "allOf": either} if either else out
 
 
 def release_schema() -> Json:
@@ -148,6 +182,6 @@ def release_schema() -> Json:
 
 
 def _variant(way: str, record: Json) -> Json:
-    """A record of one way: all fields are written, those with a default too."""
-    properties = {**record["properties"], "way": {"const": way}, "seal": {"type": "string"}}
-    return {"type": "object", "properties": properties, "required": sorted(properties), "additionalProperties": False}
+    """A record of one way, sealed."""
+    properties = {**record["properties"], "way": {"const": way}, "seal": TEXT}
+    return {**record, "properties": properties, "required": [*record["required"], "seal"]}

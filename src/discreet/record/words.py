@@ -52,6 +52,8 @@ REMARKS = {
     "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of "
     "others, and the promise rests on this word.",
     "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
+    "suppressed-as": "Counts up to {count} had been suppressed, and were taken as {count}; the promise rests on the "
+    "publisher's word that no other count was.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
     "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
@@ -194,7 +196,8 @@ STEPS = {
     "the total down; this costs no privacy either.",
     "one-table-made-and-mapped": "One table of whole numbers, none negative, was fitted to these estimates level by "
     "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
-    "distribution of counts is kept as well as the sums allow. This costs no privacy either.",
+    "distribution of counts is kept as well as the sums allow: in order of size, the table's counts differ by {apart} "
+    "on average from the distribution that was estimated. This costs no privacy either.",
     "cells-made-alike": "What was measured does not tell single cells: within the sums that it tells, the table has "
     "them as alike as can be. Use it for these sums alone.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
@@ -239,8 +242,8 @@ PAGE = {
     "done": "What was done",
     "kept": "What was kept exactly",
     "determined": "Rows that are determined by what is kept, and so published exactly: {determined}.",
-    "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say), and so are no "
-    "secret either: {fixed}.",
+    "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say) or because of "
+    "the inequalities that the table meets, and so are no secret either: {fixed}.",
     "distribution": "The distribution of counts",
     "distribution-caption": "How many rows have each count; the far tail is left out. This picture was itself made "
     "private and costs nothing more.",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 TEMPLATE = "report.html.jinja"
+SOURCES = ("record/words.py", *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")))
 DRAWING = ("jinja2", "matplotlib", "numpy")  # what a report is drawn with
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 DRAWINGS = re.compile(r"<svg.*?</svg>", re.DOTALL)
@@ -49,15 +50,14 @@ def rendered_by() -> dict[str, str]:
 
 
 def _words_digest() -> str:
-    """Of the words as they are in memory and the sources that lay them out."""
+    """Of the words as they are in memory, and the sources that fill them in and lay them out."""
     import hashlib
     from importlib.resources import files
 
     from discreet.record import words
 
     tables = sorted((name, value) for name, value in vars(words).items() if name.isupper() and name != "MORE")
-    here = files("discreet.report")
-    sources = [here.joinpath(name).read_bytes() for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")]
+    sources = [files("discreet").joinpath(name).read_bytes() for name in SOURCES]
     return hashlib.sha256(repr(tables).encode() + b"".join(sources)).hexdigest()
 
 

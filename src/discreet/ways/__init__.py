@@ -6,7 +6,7 @@ Each is a package: spec (its options), plan, draw, publish, facts (what its reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.numbers import exact
-from discreet.options import Option, known_only, options_of
+from discreet.options import known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
 
@@ -74,11 +74,13 @@ def keywords() -> dict[str, dict[str, object]]:
     return found
 
 
-def spec_of(options: Mapping[str, Any]) -> WaySpec:
-    """The way that keywords mean, in one value. A default said aloud is no contradiction."""
+def spec_of(options: Mapping[str, Any], beside: Collection[str] = PRIVACY) -> WaySpec:
+    """The way that keywords mean, in one value. A default said aloud is no contradiction.
+
+    `beside` are the names of what else could have been asked for, by whoever misspelt it."""
     known = keywords()
     if not options.keys() <= known.keys():
-        known_only(options, (*known, *PRIVACY), "the option")
+        known_only(options, (*known, *beside), "the option")
     meant = way_meant(options)
     for name, value in options.items():
         if meant.name not in known[name] and not _said_aloud(value, next(iter(known[name].values())), meant):
@@ -150,11 +152,8 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
 
 def mechanism_names() -> tuple[str, ...]:
     """Every mechanism that `release` knows by name."""
-    return tuple(name for kind in ways_by_keyword() for name in _values(options_of(kind).get("mechanism")))
-
-
-def _values(known: tuple[Option, Any] | None) -> tuple[str, ...]:
-    return () if known is None or known[0].values is None else known[0].values()
+    found = [options_of(kind).get("mechanism") for kind in ways_by_keyword()]
+    return tuple(dict.fromkeys(name for one in found if one is not None for name in one[0].known))
 
 
 Spec = TypeVar("Spec", bound=WaySpec)

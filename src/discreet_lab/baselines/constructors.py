@@ -1,4 +1,4 @@
-"""Two constructors of paper 000 as published, for timing and comparison: in plain floats, unchecked, never released."""
+"""Two constructors of paper 000 as published, for timing and comparison: in floats, unchecked, never released."""
 
 from __future__ import annotations
 
@@ -6,50 +6,47 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 
 
 def published_greedy(z: Floats, epsilon: float) -> Floats:
-    """Algorithm 1 with the sandwich selector, keeping the remainder itself: right until the remainder cancels."""
-    size, grow = len(z), math.exp(epsilon)
-    left, matrix = np.ones(size), np.zeros((size, size))
-    order = np.stack([np.arange(size), size - 1 - np.arange(size)], axis=1).ravel()[:size]
+    """Algorithm 1 as the authors' code runs it: long doubles, the remainder kept itself, columns 0, 1, n-1, 2, n-2, ...
+
+    It is right until the remainder cancels. Where long doubles are doubles (not on x86), that is sooner.
+    """
+    size, step = len(z), np.longdouble(epsilon)
+    grow, shares = np.exp(step), z.astype(np.longdouble)
+    left, matrix = np.ones(size, dtype=np.longdouble), np.zeros((size, size), dtype=np.longdouble)
+    tight = np.zeros(size - 1, dtype=np.int64)  # +1: the remainder rises as steeply as it may, -1: it falls so
     with np.errstate(all="ignore"):
-        for column in order:
-            wanted = float(z[column])
-            for _ in range(2 * size):
-                if wanted <= 1e-15:
-                    break
-                tight = _tight(left, grow)
-                scale, pattern = _scale(tight, int(column), grow)
+        for column in authors_order(size):
+            wanted = shares[column]
+            while wanted > LEAST:
+                pattern = np.where(tight != 0, tight, np.where(np.arange(size - 1) < column, 1, -1))
+                heights = np.concatenate([[0], np.cumsum(pattern)])
+                scale = np.exp(step * (heights - heights.max()))
                 rises = (grow * left[1:] - left[:-1]) / (grow * scale[1:] - scale[:-1])
-                falls = (left[:-1] - left[1:] / grow) / (scale[:-1] - scale[1:] / grow)
+                falls = (grow * left[:-1] - left[1:]) / (grow * scale[:-1] - scale[1:])
                 rooms = np.where(tight != 0, np.inf, np.where(pattern > 0, rises, falls))
-                amount = min(wanted / float(z @ scale), float(np.nanmin(rooms, initial=np.inf)))
-                if not amount > 0:
-                    break
+                edge, whole = int(np.argmin(rooms)), wanted / (shares @ scale)
+                amount = min(whole, max(rooms[edge], np.longdouble(0)))
                 matrix[:, column] += amount * scale
                 left = left - amount * scale
-                wanted -= amount * float(z @ scale)
-    return matrix
+                if amount == whole or tight.all():
+                    break
+                wanted -= amount * (shares @ scale)
+                tight[edge] = -pattern[edge]
+    return matrix.astype(float)
 
 
-def _tight(left: Floats, grow: float) -> NDArray[np.int64]:
-    """+1 where the remainder rises as steeply as it may, -1 where it falls so."""
-    rising = np.isclose(left[1:], grow * left[:-1], rtol=1e-9)
-    falling = np.isclose(left[:-1], grow * left[1:], rtol=1e-9)
-    steps: NDArray[np.int64] = rising.astype(np.int64) - falling.astype(np.int64)
-    return steps
+LEAST = 1e-18  # a share that is left to place: less than the last digit of a long double
 
 
-def _scale(tight: NDArray[np.int64], column: int, grow: float) -> tuple[Floats, NDArray[np.int64]]:
-    peaked = np.where(np.arange(len(tight)) < column, 1, -1)
-    pattern = np.where(tight != 0, tight, peaked)
-    heights = np.concatenate([[0], np.cumsum(pattern)])
-    scale = np.exp(math.log(grow) * (heights - heights.max()))
-    return scale / scale.sum(), pattern
+def authors_order(size: int) -> list[int]:
+    """Not the printed one, which goes to and fro from the start: 0, then 1, n-1, 2, n-2, ..."""
+    pairs = [column for step in range(1, size) for column in (step, size - step)]
+    return list(dict.fromkeys([0, *pairs]))
 
 
 def linear_program(z: Floats, epsilon: float, method: str) -> Any:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,12 @@ from discreet.costs import cost_matrix
 from discreet.distribution.privatizer import privatizer
 from discreet.distribution.projections import PROJECTIONS
 from discreet.distribution.split import kl_split
-from discreet.evaluate.metrics import w1
+from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.laws import Geometric
-from discreet_lab.baselines.pipelines import two_stage
+from discreet.sample.bits import seeded
+from discreet.ways.keep_distribution.draw import draw
+from discreet.ways.keep_distribution.publish import publish
+from discreet_lab.frontier.methods import StudySetting
 
 Constructor = Callable[[Floats, float], Floats]
 EPSILONS = (0.1, 0.15, 0.22, 0.32, 0.48, 0.71, 1.05, 1.55, 2.29, 3.38, 5.0)
@@ -81,38 +85,46 @@ def released(histogram: Integers, matrix: Floats, rng: np.random.Generator) -> I
     return drawn
 
 
-def count_error(histogram: Integers, matrix: Floats) -> float:
-    """Expected absolute error of a count."""
+def count_error(histogram: Integers, matrix: Floats, power: int = 1) -> float:
+    """Expected absolute (or squared) error of a count."""
     size = len(histogram)
-    distance = np.abs(np.arange(size)[:, None] - np.arange(size))
+    distance = np.abs(np.arange(size)[:, None] - np.arange(size)) ** power
     return float(histogram @ (matrix * distance).sum(axis=1) / histogram.sum())
 
 
-def expected_distribution_error(
-    histogram: Integers, epsilon: float, construct: Constructor, rng: np.random.Generator
-) -> float:
-    """The Wasserstein-1 error of what the published framework releases on average over the draws of rows."""
-    share = float(kl_split(odds_epsilon(epsilon)))
-    z = measured("cyclic-laplace", histogram, share * epsilon, rng)
-    return w1(histogram @ construct(z, (1 - share) * epsilon), histogram)
+class RunErrors(NamedTuple):
+    """Of one release: expected absolute and squared error of a count, three distances of the distribution."""
+
+    absolute: float
+    squared: float
+    w1: float
+    ks: float
+    tv: float
 
 
 def two_stage_errors(
-    histogram: Integers, epsilon: float, construct: Constructor, rng: np.random.Generator, split: float | None = None
-) -> tuple[float, float]:
-    """One run of the published framework: (count error, Wasserstein-1 error of the released distribution)."""
+    histogram: Integers, epsilon: float, construct: Constructor, rng: np.random.Generator, split: float | None = None,
+    privatized_by: str = "cyclic-laplace",
+) -> RunErrors:  # fmt: skip
+    """One run of the published framework."""
     share = float(kl_split(odds_epsilon(epsilon))) if split is None else split
-    z = measured("cyclic-laplace", histogram, share * epsilon, rng)
-    matrix = construct(z, (1 - share) * epsilon)
-    return count_error(histogram, matrix), w1(released(histogram, matrix, rng), histogram)
+    z = measured(privatized_by, histogram, share * epsilon, rng)
+    return single_stage_errors(histogram, construct(z, (1 - share) * epsilon), rng)
 
 
-def single_stage_errors(histogram: Integers, matrix: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    return count_error(histogram, matrix), w1(released(histogram, matrix, rng), histogram)
+def single_stage_errors(histogram: Integers, matrix: Floats, rng: np.random.Generator) -> RunErrors:
+    """Every row is drawn, as in the authors' code."""
+    out = released(histogram, matrix, rng)
+    counts = count_error(histogram, matrix), count_error(histogram, matrix, 2)
+    return RunErrors(*counts, w1(out, histogram), ks(out, histogram), total_variation(out, histogram))
 
 
-def default_errors(counts: Integers, bins: int, epsilon: float, rng: np.random.Generator) -> tuple[float, float]:
-    """One run of discreet's default release."""
-    histogram = np.bincount(counts, minlength=bins)
-    out = two_stage(epsilon, bins - 1)(counts, rng)
-    return float(np.abs(out - counts).mean()), w1(np.bincount(out, minlength=bins), histogram)
+def default_errors(counts: Integers, bins: int, epsilon: float, repeat: int, favor: str = "balance") -> RunErrors:
+    """One run of discreet's release, the default unless another aim is favoured, by its own code."""
+    setting = StudySetting("the published experiments", counts, bins - 1, odds_epsilon(epsilon))
+    made = setting.plan(favor=favor)
+    out = publish(made, draw(made, counts, seeded(setting.seed(repeat)))).counts
+    histogram, found = np.bincount(counts, minlength=bins), np.bincount(out, minlength=bins)
+    errors = np.abs(out - counts)
+    distances = w1(found, histogram), ks(found, histogram), total_variation(found, histogram)
+    return RunErrors(float(errors.mean()), float((errors**2).mean()), *distances)

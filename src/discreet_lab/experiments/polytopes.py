@@ -44,14 +44,30 @@ def _claims(made: list[Rows], amounts: list[Rows], counts: tuple[str, str]) -> t
     )
 
 
+def _single(made: list[Rows], amounts: list[Rows], counts: tuple[str, str]) -> Control:
+    """What would be found if every vertex had one representation and nothing else were one."""
+    images = [image(point) for point in amounts]
+    first = [amounts[images.index(one)] for one in made]
+    return Control("one representation for every vertex", _claims(made, first, counts))
+
+
+def _missing(made: list[Rows], amounts: list[Rows], counts: tuple[str, str]) -> Control:
+    """What would be found if the scales could not dip between two columns."""
+    dips = [k for k, pattern in enumerate(patterns(SIZE)) if tuple(pattern) == (-1, 1)]
+    without = [point for point in amounts if not any(point[k][j] for k in dips for j in range(SIZE))]
+    return Control("scales that never dip", _claims(made, without, counts))
+
+
 def example_1(setting: RunSetting) -> Result:
-    made, amounts = mechanisms(EVEN), representations(EVEN)
+    made, amounts, counts = mechanisms(EVEN), representations(EVEN), ("36", "78")
     best = min(_absolute(matrix, EVEN) for matrix in made)
+    skewed = _claims(mechanisms(SKEWED), representations(SKEWED), counts)
     return Result(
-        _claims(made, amounts, ("36", "78")),
-        Control(
-            "a fixed point of 1/2, 1/4, 1/4",
-            _claims(mechanisms(SKEWED), representations(SKEWED), ("36", "78")),
+        _claims(made, amounts, counts),
+        (
+            Control("a fixed point of 1/2, 1/4, 1/4", skewed),
+            _single(made, amounts, counts),
+            _missing(made, amounts, counts),
         ),
         f"The least absolute error over all {len(made)} vertices is {best}; the transport mechanism has "
         f"{_transport(EVEN):.12f}: it is optimal, without looking at any vertex.",
@@ -59,11 +75,15 @@ def example_1(setting: RunSetting) -> Result:
 
 
 def example_2(setting: RunSetting) -> Result:
-    made, amounts = mechanisms(None), representations(None)
-    other = mechanisms(EVEN)
+    made, amounts, counts = mechanisms(None), representations(None), ("27", "36")
+    fixed = _claims(mechanisms(EVEN), representations(EVEN), counts)
     return Result(
-        _claims(made, amounts, ("27", "36")),
-        Control("the polytope with a fixed point instead", _claims(other, amounts, ("27", "36"))),
+        _claims(made, amounts, counts),
+        (
+            Control("the polytope with a fixed point instead", fixed),
+            _single(made, amounts, counts),
+            _missing(made, amounts, counts),
+        ),
         "Both polytopes grow beyond listing within a few counts; the closed form needs neither.",
     )
 

@@ -97,7 +97,7 @@ def fitted(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     drawn, spec = draw(made, setting.counts, seeded(setting.seed(repeat))), made.spec
     first = drawn.stage_one
     told = (None, None) if first is None else (first.answers, first.noise)
-    noisy = Noisy(drawn.rows, made.noise, spec.cut, *told)
+    noisy = Noisy(drawn.seen, made.noise, spec.cut, *told)
     post = noisy.fitted()
 
     def errors(method: Method, lam: float | None) -> BothErrors:

@@ -24,12 +24,16 @@ from discreet_lab.levels.methods import (
 # a result belongs to the code that made it: what is measured, and what is made of it
 NOISE = ("levels/asked.py", "levels/design.py", "levels/layout.py", "levels/loss.py", "levels/division.py",
          "levels/shares.py", "laws", "sample", "ways/measure/plan.py", "ways/measure/draw.py")  # fmt: skip
-TABLES = ("levels", "laws", "sample", "distribution", "public_map.py", "ways/measure", "ways/keep_distribution")
+MADE = tuple(f"levels/{name}.py" for name in (
+    "combine", "either", "feedback", "fit", "fixed", "flat", "held", "margins", "order", "ragged", "ragged_table",
+    "regress", "rounding", "shrink", "table", "told", "top",
+))  # fmt: skip
+TABLES = (*MADE, *NOISE, "lattice/blocks.py", "distribution", "public_map.py", "ways/measure", "ways/keep_distribution")
 COMBINED = (*NOISE, "levels/combine.py", "levels/intervals.py", "ways/measure/follow.py")
 LAB = ("levels/tables.py", "levels/methods.py")
 DECIDING: dict[tuple[Method, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     OURS: (TABLES, LAB),
-    OTHERS: ((*NOISE, "levels/fit.py", "levels/rounding.py"), (*LAB, "levels/top_down.py")),
+    OTHERS: ((*NOISE, "levels/fit.py", "levels/rounding.py", "lattice/blocks.py"), (*LAB, "levels/top_down.py")),
     MODEL: (NOISE, (*LAB, "levels/graphical.py")),
     INTERVALS: (COMBINED, LAB),
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import choose
-from discreet.io.csv_text import arrow_text
+from discreet.io.csv_text import arrow_text, owned_by_arrow
 from discreet.io.tables import table
 from discreet.levels.design import Question
 from discreet.levels.layout import MOST_WAYS, Layout, layout_of
@@ -179,8 +179,8 @@ def _product(shape: Mapping[str, int], counts: Integers) -> Table:
 def _table(keys: Mapping[str, Sequence[str]], counts: Iterable[int]) -> Table:
     """Through text, as a file would be read."""
     header, rows = [*keys, "people"], (",".join(row) for row in zip(*keys.values(), map(str, counts)))
-    text = "\n".join([",".join(header), *rows])
-    return table(arrow_text(text.encode(), header, Path("table.csv"), skipped=1), count="people", keys=list(keys))
+    text = owned_by_arrow("\n".join([",".join(header), *rows]).encode())
+    return table(arrow_text(text, header, Path("table.csv"), skipped=1), count="people", keys=list(keys))
 
 
 def _rows(data: Path | None, name: str, start: str = "") -> list[dict[str, str]] | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.laws import Geometric
+from discreet.public_map import seen_of
 from discreet.sample.bits import seeded
 from discreet.ways.keep_distribution.draw import draw
 from discreet.ways.keep_distribution.follow import Noisy, least_error
@@ -67,7 +68,7 @@ def promise_of(table: StudyTable, epsilon: str, repeats: int, scale: float = 1.0
     told = made.noise if scale == 1 else Geometric(math.exp(float(epsilon) / scale))
     for repeat in range(repeats):
         rows = draw(made, table.counts, seeded(setting.seed(repeat))).rows
-        found = least_error(Noisy(rows, told, None), None, None)
+        found = least_error(Noisy(seen_of(rows), told, None), None, None)
         places = np.empty(table.rows, dtype=np.int64)
         places[np.argsort(rows, kind="stable")] = np.arange(table.rows)
         counts = np.searchsorted(found.followed.upto, places, side="right")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.io.csv_text import arrow_text
+from discreet.io.csv_text import arrow_text, owned_by_arrow
 from discreet.io.tables import table
 from discreet.sample.bits import seeded
 from discreet.ways.measure.draw import draw
@@ -24,7 +24,7 @@ from discreet_lab.levels.verdicts import cells_of, covered
 HEADER = ["state", "county", "sex", "people"]
 LINES = [",".join(HEADER)]
 LINES += [f"s{i // 4},c{i:02},{sex},{(i * i + 3 * k) % 17}" for i in range(12) for k, sex in enumerate("fm")]
-TEXT = "\n".join(LINES).encode()
+TEXT = owned_by_arrow("\n".join(LINES).encode())
 SMALL = LevelsTable(
     "small", "twelve counties", table(arrow_text(TEXT, HEADER, Path("small.csv"), skipped=1), "people", "all"),
     ("state", "county"),

@@ -11,7 +11,8 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 
-ROUNDS = 2  # where stage one was measured: the covariance of its residuals is worked out again at the top
+ROUNDS = 2  # where stage one was measured: the covariance of its residuals is worked out again at the top, unless
+UNMOVED = 0.02  # of the rows, or less, are elsewhere than where it was worked out
 LEAST_VARIANCE = 1e-6  # of what was measured nearly without noise: rounding must not make it negative
 MOST_STEPS = 80  # of Fisher scoring; a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further
@@ -19,6 +20,9 @@ SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is re
 ENOUGH_GAIN = 1e-9  # nats still to be gained, by the slope: so that fits on two machines agree
 NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
+EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
+ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
+WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than nothing
 
 
@@ -78,6 +82,10 @@ class Seen:
         shares = shares / shares.sum()
         noisy = shares @ self.blur
         return shares, noisy, shares * (self.blur @ (self.rows / noisy))
+
+    def apart(self, one: Floats, other: Floats) -> float:
+        """The share of the rows that two log-densities have in different cells."""
+        return float(np.abs(self.expectation(one)[0] - self.expectation(other)[0]).sum()) / 2
 
     def covariance(self, shares: Floats, noisy: Floats, expected: Floats) -> Floats:
         """Of the numbers of rows in the cells, given what was seen and the law."""
@@ -172,6 +180,15 @@ class Fit:
         return self.explained - self.price
 
 
+def likeliest(fits: list[Fit]) -> Fit:
+    """The first of the best."""
+    best = fits[0]
+    for one in fits[1:]:
+        if one.evidence > best.evidence + EQUAL:
+            best = one
+    return best
+
+
 def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
     """The weights of the basis that bring it near a log-density, in cells that hold so many rows."""
     weighted = (weights + LEAST_ROWS)[:, None] * basis
@@ -181,10 +198,13 @@ def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
 def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN) -> Fit:
     """Fisher scoring from some weights of the basis, until no more is to be gained; counts are in those cells."""
     inside = seen.within(cells)
-    for _ in range(1 if seen.measured is None else ROUNDS):
-        held = inside.held(basis @ weights)
-        weights = _climbed(held, basis, weights, enough)
     density = basis @ weights
+    for _ in range(ROUNDS):
+        held, before = inside.held(density), density
+        weights = _climbed(held, basis, weights, enough)
+        density = basis @ weights
+        if seen.measured is None or inside.apart(before, density) < UNMOVED:
+            break
     gradient, root = held.score(density, basis)
     precision = root @ root.T + np.eye(basis.shape[1])
     explained = held.log_likelihood(density) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])

@@ -23,6 +23,7 @@ from discreet.laws import NoiseLaw
 
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
 CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
+FEW_IN_NOISE = 4  # standard deviations of the noise: over a wider range noisy counts tell the law, however few they are
 UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
@@ -68,7 +69,9 @@ def posterior(
     each = rows_of(shares, rows, low, noise)
     found = _of_these_rows(each, shares, mean, covariance, own, edges, measured is None)
     found = replace(found, cramped=cut and largest <= CRAMPED * width_of(noise))
-    return found if measured is not None or largest > NARROW else replace(found, against=_against(seen, folded, fits))
+    if measured is not None or largest > min(NARROW, FEW_IN_NOISE * math.sqrt(noise.spread)):
+        return found
+    return replace(found, against=_against(seen, folded, fits))
 
 
 def _against(seen: Seen, noisy: Floats, fits: list[Fit]) -> float:

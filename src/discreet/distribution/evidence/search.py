@@ -11,26 +11,31 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import spread_out
-from discreet.distribution.evidence.fit import ENOUGH_GAIN, Fit, Seen, fit, regressed
+from discreet.distribution.evidence.fit import (
+    ENOUGH_GAIN,
+    EQUAL,
+    ROUGHLY,
+    WORTHLESS,
+    Fit,
+    Seen,
+    fit,
+    likeliest,
+    regressed,
+)  # fmt: skip
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
-from discreet.distribution.evidence.prior import FREE, Prior
+from discreet.distribution.evidence.prior import Prior
+from discreet.distribution.evidence.sparse import few, packs_of
 
 ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
 SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 15%, half, or four times
 LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there seems to be one
 MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
-MOST_ALONE = 4  # that hold all counts between them; where there are more, spikes on a curve say it as well
-RARE = 5.0  # nats: one table in 150 has no more different counts than that; many are merely narrow
-WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 MINOR = 5.0  # nats below the best: a weight of one in 150, so that a rough fit will do
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
 ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
-EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
-ROUNDING = 1e-9  # of a number of rows: one that is no more than that below another is as large
 ENOUGH_MEASURED = 1e-5  # nats still to be gained beside a stage one, where the last steps to the top are small ones
-ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 
 Told = Callable[[Floats], tuple[Rounding, ...]]  # from a smooth law of counts to the roundings worth trying
 Curved = tuple[int, int, Fit]  # which curve, which roughness, and the fit
@@ -43,11 +48,12 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: T
     # a curve as rough as the noise is wide would follow heaps itself: a smoother one is asked, too
     heaped = [one for base in sorted({rough // 2, rough}) for one in _heaped(chain[base], prior, told)]
     found = [*_kinds(smooth, prior, cut), *heaped]
-    rounded = _best([chain[rough], *heaped])
+    rounded = likeliest([chain[rough], *heaped])
     if rounded in heaped:
         found += _kinds([*_smooth(rounded.seen, prior, histogram, rounded.price)], prior, cut)
-    found += _few(seen, _best(found).evidence)
-    highest = _best(found).evidence
+    found += _packed(seen, prior, histogram, [chain[base] for base in sorted({rough // 2, rough})])
+    found += few(seen, likeliest(found).evidence)
+    highest = likeliest(found).evidence
     worth = [one for one in found if one.evidence > highest - WORTHLESS]
     return [_polished(one) if one.evidence > highest - MINOR else one for one in worth]
 
@@ -66,19 +72,10 @@ def _fits(smooth: list[Curved]) -> list[Fit]:
 
 def _chain(smooth: list[Curved]) -> tuple[int, list[Fit], int]:
     """The curve of the best, all fits of that curve, and the place of the best among them."""
-    best = _best(_fits(smooth))
+    best = likeliest(_fits(smooth))
     curve = next(curve for curve, _, one in smooth if one is best)
     chain = [one for of, _, one in smooth if of == curve]
     return curve, chain, next(k for k, one in enumerate(chain) if one is best)
-
-
-def _best(fits: list[Fit]) -> Fit:
-    """The first of the best."""
-    best = fits[0]
-    for one in fits[1:]:
-        if one.evidence > best.evidence + EQUAL:
-            best = one
-    return best
 
 
 def _simplest(fits: list[Fit]) -> Fit:
@@ -88,7 +85,7 @@ def _simplest(fits: list[Fit]) -> Fit:
 
 
 def _near(basis: Floats, near: Fit) -> Fit:
-    expected = near.seen.expectation(near.log_density)[2]
+    expected = near.inside.expectation(near.log_density)[2]
     found = fit(near.seen, near.cells, basis, regressed(basis, near.log_density, expected), ROUGHLY)
     return replace(found, price=near.price)
 
@@ -102,16 +99,20 @@ def _polished(one: Fit) -> Fit:
     return replace(fit(one.seen, one.cells, one.basis, one.weights, enough), price=one.price)
 
 
-def _smooth(seen: Seen, prior: Prior, histogram: Floats, price: float = 0.0) -> Iterator[Curved]:
+def _smooth(
+    seen: Seen, prior: Prior, histogram: Floats, price: float = 0.0, only: Integers | None = None
+) -> Iterator[Curved]:
+    """With a curve of each kind and roughness; counts are in all cells, or in some only."""
+    cells = np.arange(len(histogram)) if only is None else only
     raw = np.log((histogram + 0.5) / seen.widths)
     raw -= math.log((histogram.sum() + 0.5 * len(histogram)) / seen.widths.sum())
-    every = np.arange(len(histogram))
     for curve in range(len(prior.curves)):
         before, highest = None, -math.inf
         for rough, roughness in enumerate(ROUGHNESS):
-            basis = prior.smooth(curve, float(roughness))
+            basis = prior.smooth(curve, float(roughness))[cells]
             if before is None:
-                before = replace(fit(seen, every, basis, regressed(basis, raw, histogram), ROUGHLY), price=price)
+                start = regressed(basis, raw[cells], histogram[cells])
+                before = replace(fit(seen, cells, basis, start, ROUGHLY), price=price)
             else:
                 before = _near(basis, before)
             yield curve, rough, before
@@ -131,14 +132,30 @@ def _heaped(smooth: Fit, prior: Prior, told: Told) -> list[Fit]:
         return tried[rounding]
 
     law = smooth.seen.expectation(smooth.log_density)[0]
-    for guess in told(spread_out(smooth.log_density, law, smooth.cells, prior.edges)):
+    for guess in _heard(smooth, prior, told(spread_out(smooth.log_density, law, smooth.cells, prior.edges))):
         at(guess, smooth)
-    best = _best([smooth, *tried.values()])
+    best = likeliest([smooth, *tried.values()])
     for rounding in [rounding for rounding, one in tried.items() if one is best]:
         for step, move in product(STEPS, MOVES):
             while (one := at(move(rounding, step), best)).evidence > best.evidence + EQUAL:
                 rounding, best = move(rounding, step), one
     return [*tried.values()]
+
+
+def _heard(smooth: Fit, prior: Prior, guesses: tuple[Rounding, ...]) -> Iterator[Rounding]:
+    """Beside a stage one: those by which what was seen is likelier, under the same smooth law."""
+    seen = smooth.seen.held(smooth.log_density)
+    before = seen.log_likelihood(smooth.log_density)
+    for guess in guesses:
+        rounded = seen.heaped(guess.heaps(prior.edges))
+        if seen.measured is None or rounded.log_likelihood(smooth.log_density) > before:
+            yield guess
+
+
+def _packed(seen: Seen, prior: Prior, histogram: Floats, smooth: list[Fit]) -> Iterator[Fit]:
+    """If only every so many-th count occurs, where noisy values tell that."""
+    for pack in dict.fromkeys(pack for one in smooth for pack in packs_of(seen, one.log_density)):
+        yield from _fits([*_smooth(seen, prior, histogram, pack.price, pack.cells(len(seen.widths)))])
 
 
 def _spiky(prior: Prior, near: Fit, curve: int, rough: int) -> Iterator[Fit]:
@@ -147,7 +164,7 @@ def _spiky(prior: Prior, near: Fit, curve: int, rough: int) -> Iterator[Fit]:
     for strength in SPIKES:
         found.append(_with(near, strength * prior.spikes))
         yield found[-1]
-    best = _best(found)
+    best = likeliest(found)
     strength = SPIKES[next(k for k, one in enumerate(found) if one is best)]
     for lower in range(rough - 1, -1, -1):
         basis = np.column_stack([prior.smooth(curve, float(ROUGHNESS[lower])), strength * prior.spikes])
@@ -186,46 +203,6 @@ def _promise(one: Fit) -> Floats:
     return gain
 
 
-def _few(seen: Seen, goal: float) -> Iterator[Fit]:
-    """If all counts were in very few cells: one after the other where it is missed most, as long as that comes near."""
-    likely = np.log(seen.blur) @ seen.rows
-    best = _alone(seen, np.flatnonzero(likely > likely.max() - EQUAL)[:1])
-    worth = max(goal, best.evidence) - best.evidence + likely.max() - WORTHLESS
-    yield from (_alone(seen, np.array([cell])) for cell in np.flatnonzero(likely > worth))
-    for number in range(2, min(MOST_ALONE, len(seen.widths)) + 1):
-        noisy = seen.within(best.cells).expectation(best.log_density)[1]
-        missed = seen.blur @ (seen.rows / noisy)
-        missed[best.cells] = -math.inf
-        most = np.flatnonzero(missed >= (1 - ROUNDING) * missed.max())[:1]
-        one = _alone(seen, np.sort(np.append(best.cells, most)))
-        gain = one.evidence - best.evidence
-        if one.evidence + (MOST_ALONE + 1 - number) * gain < goal - WORTHLESS:
-            return
-        moved = [one, *_moved(seen, one)]
-        yield from moved
-        one = _best(moved)
-        if one.evidence <= best.evidence:
-            return
-        best = one
-
-
-def _moved(seen: Seen, one: Fit) -> Iterator[Fit]:
-    """With each of few cells, in turn, moved as long as that is better."""
-    for place in range(len(one.cells)):
-        for way in (-1, 1):
-            while 0 <= (cell := one.cells[place] + way) < len(seen.widths) and cell not in one.cells:
-                other = _alone(seen, np.sort(np.append(np.delete(one.cells, place), cell)))
-                yield other
-                if other.evidence <= one.evidence + EQUAL:
-                    break
-                one = other
-
-
-def _alone(seen: Seen, cells: Integers) -> Fit:
-    price = RARE + len(cells) * math.log(len(seen.widths))
-    return replace(fit(seen, cells, FREE * np.eye(len(cells)), np.zeros(len(cells)), ROUGHLY), price=price)
-
-
 def _ended(best: Fit, cut: bool) -> list[Fit]:
     """If the counts end before the largest that is looked for, or begin after 0."""
     size, upto = len(best.seen.widths), np.cumsum(best.seen.expectation(best.log_density)[0])
@@ -233,10 +210,10 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
     low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
     if not cut:
         found += _searched(lambda end: _limited(best, 0, end), low, size)
-    end = int(_best(found).cells[-1]) + 1
+    end = int(likeliest(found).cells[-1]) + 1
     high = min(int(np.searchsorted(upto, TAIL)), end - 1)
     found += _searched(lambda start: _limited(best, start, end), 0, high)
-    start = int(_best(found).cells[0])
+    start = int(likeliest(found).cells[0])
     if not cut and start > 0:
         found += _searched(lambda end: _limited(best, start, end), max(low, start + 1), size)
     return found[1:]

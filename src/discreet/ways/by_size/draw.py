@@ -5,9 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.errors import BadInput
 from discreet.sample.bits import Bits
 from discreet.ways.by_size.plan import SizePlan
 from discreet.ways.row_by_row.draw import draw as draw_rows
+
+FEWEST_SIZES = 3  # that all are counts as well: with fewer, groups may simply be full
+
+
+def check(plan: SizePlan, counts: Integers) -> None:
+    """Refuse sizes that are the counts themselves: they are published."""
+    if len(plan.plans) >= FEWEST_SIZES and np.array_equal(plan.limits, counts):
+        column = plan.spec.max_count
+        raise BadInput(
+            f"the sizes of groups were asked for from the column {column!r}",
+            "in every row it is the count itself, and it would be published as it is",
+            "Give sizes that are known to everybody, whatever the counts are",
+        )
 
 
 def draw(plan: SizePlan, counts: Integers, bits: Bits) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,21 +51,28 @@ def sizes_of(categories: Any, column: str) -> Integers:
         known = f"the public key columns are: {', '.join(names) or 'none'}"
         do = "The sizes of groups are published; name their column among the keys, if they are public"
         raise BadInput(f"the sizes of groups were asked for from the column {column!r}", known, do, column=column)
-    return np.array(
-        [_size(value, row, column) for row, value in enumerate(categories.column(column).to_pylist())], dtype=np.int64
-    )
+    values = categories.column(column).to_pylist()
+    sizes = [_size(value) for value in values]
+    if None in sizes:
+        row = sizes.index(None)
+        raise _no_size(values[row], categories.slice(row, 1).to_pylist()[0], column)
+    return np.array(sizes, dtype=np.int64)
 
 
-def _size(value: Any, row: int, column: str) -> int:
-    """A whole number above 0, as a number or as text."""
+def _size(value: Any) -> int | None:
+    """A whole number above 0, as a number or as text; None for anything else."""
     text = value.strip() if isinstance(value, str) else ""
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else value
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        shown = "missing" if value is None or value == "" else f"{str(value)[:MOST_SHOWN]!r}"
-        found = f"in row {row + 1} of the column {column!r} it is {shown}"
-        do = "A size is a whole number, 1 or more: leave out groups of nobody"
-        raise BadInput("the sizes of groups were to be read", found, do, row=row + 1, column=column)
-    return number
+    return None if isinstance(number, bool) or not isinstance(number, int) or number < 1 else number
+
+
+def _no_size(value: Any, keys: Mapping[str, object], column: str) -> BadInput:
+    """The row by its keys: its place among the sorted ones is not that in the file."""
+    shown = "missing" if value is None or value == "" else f"{str(value)[:MOST_SHOWN]!r}"
+    others = [f"{name} is {str(key)[:MOST_SHOWN]!r}" for name, key in keys.items() if name != column]
+    found = f"in the column {column!r} it is {shown}" + (f" where {' and '.join(others)}" if others else "")
+    do = "A size is a whole number, 1 or more: leave out groups of nobody"
+    return BadInput("the sizes of groups were to be read", found, do, column=column)
 
 
 def remarks_of(column: str) -> tuple[Remark, ...]:

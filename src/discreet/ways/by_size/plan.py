@@ -62,7 +62,7 @@ def plan(schema: Schema, loss: Loss, spec: BySize) -> SizePlan:
 
 
 def _mechanism(spec: BySize, size: int) -> Any:
-    if isinstance(spec.mechanism, str):
+    if isinstance(spec.mechanism, (str, type(None))):
         return spec.mechanism
     if size not in spec.mechanism:
         asked = "a mechanism of your own for every size was given"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from discreet.errors import BadInput, choose
 from discreet.laws import calibrated_laws
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 from discreet.ways.row_by_row.spec import BOUNDED, LAWS, MATRICES
 
@@ -18,6 +18,7 @@ def names() -> tuple[str, ...]:
     return (*calibrated_laws(), *MATRICES)
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class BySize(WaySpec):
     """Every row by itself, through a mechanism for the size of its own group: a group of 4 is never published as 5."""
@@ -28,9 +29,11 @@ class BySize(WaySpec):
         "", "the public key column with the size of every group, larger counts are treated as it", metavar="COLUMN"
     )
     mechanism: Any = option(
-        "geometric",
-        "a name; or for every size a design, a mechanism or a matrix, certified before use",
+        None,
+        "a name; or for every size a design, a mechanism or a matrix, certified before use; if not given, geometric "
+        "for epsilon, discrete-gaussian for rho",
         values=lambda: (*(law for law in LAWS if law != BOUNDED), *MATRICES),
+        usual="geometric",
     )
 
     def __post_init__(self) -> None:
@@ -39,6 +42,6 @@ class BySize(WaySpec):
             raise BadInput("groups of their own sizes were asked for", found, "Name the key column with their sizes")
         if isinstance(self.mechanism, str):
             choose(self.mechanism, names(), "mechanism for groups of their own sizes")
-        elif not isinstance(self.mechanism, Mapping):
+        elif not isinstance(self.mechanism, (Mapping, type(None))):
             found = "one mechanism fits one size"
             raise BadInput("a mechanism of your own was given", found, "Give a mapping: {size: mechanism, ...}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from discreet.distribution.privatizer import estimated, measure, noise_for
 from discreet.laws import NoiseLaw
 from discreet.mechanism import EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import pure_only
+from discreet.public_map import SeenValues, seen_of
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
 from discreet.ways.keep_distribution.facts import map_seed
@@ -36,6 +38,11 @@ class Measured:
     public_seed: str  # expands into the public words of the map
     stage_one: StageOne | None = None
     mechanism: Mechanism | None = None  # constructed for the measured distribution
+
+    @cached_property
+    def seen(self) -> SeenValues:
+        """The noisy values that occur, and how often."""
+        return seen_of(self.rows)
 
 
 def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:

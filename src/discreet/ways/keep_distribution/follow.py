@@ -13,6 +13,7 @@ from discreet.distribution.evidence.cells import expected_excess, reach_of
 from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
+from discreet.public_map import SeenValues
 from discreet.threads import one_thread
 from discreet.ways.keep_distribution.facts import DECIMALS, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
@@ -22,9 +23,9 @@ WELL_TOLD = 0.05  # of an error: a twentieth of it, as its standard deviation, l
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """All that the public needs to work out the counts: noisy rows, and what was measured of their distribution."""
+    """All that the public needs to work out the counts: noisy values, and what was measured of their distribution."""
 
-    rows: Integers
+    seen: SeenValues  # the noisy values of all rows
     noise: NoiseLaw
     cut: int | None  # the count that larger ones were treated as
     prefix: Integers | None = None  # noisy numbers of rows with a count of at most 0, 1, ...
@@ -33,22 +34,22 @@ class Noisy:
     @property
     def largest(self) -> int:
         """Noisy values above it are left as they are."""
-        return self.cut or min(LARGEST_MAPPED, max(1, int(self.rows.max())))
+        return self.cut or min(LARGEST_MAPPED, max(1, int(self.seen.values[-1])))
 
     def fitted(self) -> Posterior:
         reach = reach_of(self.noise) if self.noise.decay is None else 0  # geometric noise says no more further out
-        kept = np.clip(self.rows, -reach, self.largest + reach)
-        lowest, over = int(kept.min()), int(self.rows.max()) > self.largest
+        lowest, most = np.clip(self.seen.values[[0, -1]], -reach, self.largest + reach).tolist()
+        over = int(self.seen.values[-1]) > self.largest
         with one_thread():
             return posterior(
-                np.bincount(kept - lowest), lowest, self.noise, self.largest, cut=self.cut is not None or over,
+                self.seen.histogram(lowest, most), lowest, self.noise, self.largest, cut=self.cut is not None or over,
                 prefix=self.prefix, prefix_noise=self.prefix_noise,
             )  # fmt: skip
 
     @property
     def plain(self) -> Integers:
         """How many rows have a noisy value of at most 0, 1, ..., cut to the range."""
-        return np.cumsum(np.bincount(np.clip(self.rows, 0, self.largest), minlength=self.largest + 1))
+        return self.seen.upto(0, self.largest)
 
     def followed(self, post: Posterior, lam: float | None, top: int | None) -> Followed:
         """The rows that err least, by the posterior of every row."""
@@ -61,9 +62,10 @@ class Noisy:
         It is that of the noise, less what cutting took from it: right on average for any counts, however few. Where so
         much was cut that this tells little of these rows, their posterior tells more.
         """
-        cut = np.abs(self.rows - np.clip(self.rows, 0, self.cut))
-        own = 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - float(cut.mean())
-        return own if float(cut.std()) <= WELL_TOLD * own * math.sqrt(len(cut)) else expected
+        cut = np.abs(self.seen.values - np.clip(self.seen.values, 0, self.cut))
+        mean, deviation = self.seen.mean_and_deviation(cut.astype(float))
+        own = 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - mean
+        return own if deviation <= WELL_TOLD * own * math.sqrt(self.seen.rows) else expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ def as_they_are(noisy: Noisy) -> LeastError:
     """Noise that drowns every count says nothing: nothing but its own width is to be expected."""
     plain, width = noisy.plain, math.sqrt(noisy.noise.spread)
     mean = width * (math.sqrt(2 / math.pi) if noisy.noise.decay is None else math.sqrt(1 / 2))
-    shares = np.diff(plain, prepend=0) / len(noisy.rows)
+    shares = np.diff(plain, prepend=0) / noisy.seen.rows
     return LeastError(np.round(shares, DECIMALS), Followed(plain, None, mean, mean))
 
 
@@ -99,7 +101,7 @@ def onto(noisy: Noisy, target: Floats) -> LeastError:
     if too_wide(noisy.noise):
         return LeastError(np.round(target, DECIMALS), as_they_are(noisy).followed)
     post, plain = noisy.fitted(), noisy.plain
-    ends, last = np.cumsum(integer_bins(target, len(noisy.rows))), min(len(target) - 1, len(plain) - 1)
+    ends, last = np.cumsum(integer_bins(target, noisy.seen.rows)), min(len(target) - 1, len(plain) - 1)
     upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))
     errors = (float(error) for error in expected_errors(post, upto))
     return LeastError(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))

@@ -21,6 +21,7 @@ from discreet.privacy.values import (
     Remark,
     gaussian_only,
     grade_of,
+    noise_meant,
     pure_only,
 )
 from discreet.table import Schema
@@ -77,11 +78,12 @@ class DistributionPlan:
 
 def plan(schema: Schema, loss: Loss, spec: KeepDistribution) -> DistributionPlan:
     """A share for the distribution, and the rest for the rows."""
-    transport, gaussian = spec.mechanism == "transport", spec.base == "gaussian"
-    if transport and (gaussian or (spec.base is None and isinstance(loss, Concentrated))):
+    if spec.mechanism != "transport":
+        return _pure(schema, pure_only(loss, f"the mechanism {spec.mechanism!r}"), spec)
+    base = noise_meant(loss, spec.base, "geometric", "gaussian")
+    if base == "gaussian":
         return _concentrated(schema, gaussian_only(loss, "the base noise 'gaussian'"), spec)
-    what = f"{spec.base or 'geometric'} noise" if transport else f"the mechanism {spec.mechanism!r}"
-    return _pure(schema, pure_only(loss, what), spec)
+    return _pure(schema, pure_only(loss, f"{base} noise"), spec)
 
 
 def _pure(schema: Schema, loss: Pure, spec: KeepDistribution) -> DistributionPlan:

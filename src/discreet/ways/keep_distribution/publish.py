@@ -65,9 +65,9 @@ def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptD
         described = _mechanism(plan, measured, SIGNED, NoiseThenMap(plan.noise))
         return measured.rows, KeptDistribution(described, _distribution(measured, plan, found.distribution))
     bins, top = found.histogram, len(found.histogram) - 1
-    counts = rank_rows(measured.rows, bins, measured.public_seed, beyond=spec.cut is None)
-    seen = np.bincount(np.clip(measured.rows, 0, top), minlength=top + 1)
-    form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen.astype(float), bins.astype(float)))
+    counts = rank_rows(measured.rows, bins, measured.public_seed, beyond=spec.cut is None, seen=measured.seen)
+    seen = measured.seen.histogram(0, top).astype(float)
+    form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen, bins.astype(float)))
     shares = bins / bins.sum() if spec.consistent else found.distribution
     aim = AimFacts(spec.aim, lam_text(found.followed.lam), *shown(found.followed))
     described = _mechanism(plan, measured, "rank" if spec.consistent else "transport", form, aim)
@@ -79,9 +79,9 @@ def outcome(plan: DistributionPlan, measured: Measured) -> LeastError:
     assert plan.noise is not None
     first, spec = measured.stage_one, plan.spec
     if not spec.refined:
-        return onto(Noisy(measured.rows, plan.noise, spec.cut), _measured_distribution(plan, measured))
+        return onto(Noisy(measured.seen, plan.noise, spec.cut), _measured_distribution(plan, measured))
     told = (None, None) if first is None else (first.answers, first.noise)
-    return least_error(Noisy(measured.rows, plan.noise, spec.cut, *told), spec.weight, spec.top)
+    return least_error(Noisy(measured.seen, plan.noise, spec.cut, *told), spec.weight, spec.top)
 
 
 def _measured_distribution(plan: DistributionPlan, measured: Measured) -> Floats:

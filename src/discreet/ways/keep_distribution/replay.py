@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats
 from discreet.distribution.borders import Adaptive, fits
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
 from discreet.mechanism import NoiseThenMap, possible_outputs
-from discreet.public_map import LARGEST_RANGE, MAP_BITS, PublicMap, map_each, monotone_map, rank_rows
-from discreet.record.release import Publication
+from discreet.public_map import (
+    LARGEST_RANGE,
+    MAP_BITS,
+    PublicMap,
+    SeenValues,
+    map_each,
+    monotone_map,
+    rank_rows,
+    seen_of,
+)
+from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text, too_wide
 from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
@@ -23,27 +33,55 @@ ERRORS_APART = 0.01  # of an expected error: it is written with three digits
 WEIGHTS_APART = 0.1  # of the logarithm of a weight to base 2: it is searched for in steps of half that
 
 
+@dataclass(frozen=True, eq=False)
+class WholeRelease:
+    """What all rows of a release have together."""
+
+    record: ReleaseRecord[KeptDistribution]
+    counts: SeenValues
+    measured: SeenValues | None  # the noisy values, where they are published beside the counts
+
+    @property
+    def noisy(self) -> SeenValues | None:
+        """The noisy values, where they are published."""
+        return self.counts if self.record.facts.mechanism.name == SIGNED else self.measured
+
+    @property
+    def rows(self) -> int:
+        return self.counts.rows
+
+
 def replay(publication: Publication[KeptDistribution]) -> list[str]:
-    facts = publication.record.facts
-    problems = [*_range(publication), *_borders(publication)]
-    if facts.mechanism.name == SIGNED and publication.measured is not None:
+    measured = None if publication.measured is None else seen_of(publication.measured)
+    whole = WholeRelease(publication.record, seen_of(publication.counts), measured)
+    problems = replay_whole(whole)
+    if whole.record.facts.mechanism.constructed:
+        return [*problems, *_constructed_table(publication)]
+    return problems or _followed(publication, whole)
+
+
+def replay_whole(whole: WholeRelease) -> list[str]:
+    """All but that each row follows from its own noisy value."""
+    facts = whole.record.facts
+    problems = [*_range(whole), *_borders(whole)]
+    if facts.mechanism.name == SIGNED and whole.measured is not None:
         problems.append("The release has a file of measurements, but its counts are all there is to measure.")
     if problems:
         return problems
     if facts.mechanism.constructed:
-        return [*_measured(publication), *_constructed_map(facts), *_constructed_table(publication)]
-    return [*_estimated(publication), *_map(publication), *_table(publication)]
+        return [*_measured(whole), *_constructed_map(facts)]
+    return [*_estimated(whole), *_map(whole), *_table(whole)]
 
 
-def _range(publication: Publication[KeptDistribution]) -> list[str]:
+def _range(whole: WholeRelease) -> list[str]:
     """The range of the map, and of the distribution, is the one of the counts that rows can have."""
-    facts, top, rows = publication.record.facts, publication.record.schema.max_count, _rows(publication)
+    facts, top = whole.record.facts, whole.record.schema.max_count
     clamp, form = facts.mechanism.clamp, facts.mechanism.form
     if not isinstance(form, NoiseThenMap):
         holds = form.shape[0] - 1 == top and len(facts.distribution.distribution) == form.shape[1]
         return [] if holds else ["The range of the mechanism is not the one of the schema."]
     cut = top if facts.mechanism.top_code else None
-    largest = cut if rows is None else Noisy(rows, form.noise, cut).largest
+    largest = cut if whole.noisy is None else Noisy(whole.noisy, form.noise, cut).largest
     if facts.mechanism.name == SIGNED:
         holds, size = clamp is None, len(facts.distribution.distribution) - 1
     else:
@@ -58,30 +96,22 @@ def _range(publication: Publication[KeptDistribution]) -> list[str]:
     return [] if holds and right else ["The range of the map is not the one of the noisy counts."]
 
 
-def _rows(publication: Publication[KeptDistribution]) -> Integers | None:
-    """The noisy rows, where they are published."""
-    signed = publication.record.facts.mechanism.name == SIGNED
-    return publication.counts if signed else publication.measured
-
-
-def _borders(publication: Publication[KeptDistribution]) -> list[str]:
+def _borders(whole: WholeRelease) -> list[str]:
     """Where nobody gave the range of stage one, it follows from the first answers."""
-    published, known = publication.record.facts.distribution, publication.record.schema.max_count is not None
+    published, known = whole.record.facts.distribution, whole.record.schema.max_count is not None
     if published.measurements is None or published.noise is None:
         return [] if published.borders is None else ["There are borders of something that was not measured."]
     if known or published.borders is None:
         return [] if known and published.borders is None else ["The borders of the measurement are not the schema's."]
     asked = Adaptive(published.borders, published.measurements)
-    right = fits(asked, len(publication.counts), published.noise, LARGEST_MAPPED)
+    right = fits(asked, whole.rows, published.noise, LARGEST_MAPPED)
     return [] if right else ["The range of the measured distribution does not follow from its first answers."]
 
 
-def _measured(publication: Publication[KeptDistribution]) -> list[str]:
-    published = publication.record.facts.distribution
+def _measured(whole: WholeRelease) -> list[str]:
+    published = whole.record.facts.distribution
     assert published.method is not None and published.measurements is not None, "which has been proved"
-    found = estimated(
-        published.method, published.measurements, len(publication.counts), len(published.distribution)
-    )  # fmt: skip
+    found = estimated(published.method, published.measurements, whole.rows, len(published.distribution))
     return [] if _close(published.distribution, found) else [NOT_THE_DISTRIBUTION]
 
 
@@ -92,50 +122,49 @@ def _close(one: Floats, other: Floats) -> bool:
     return len(one) == len(other) and bool(np.abs(np.cumsum(one - other)).max() <= TOLERANCE)
 
 
-def _estimated(publication: Publication[KeptDistribution]) -> list[str]:
+def _estimated(whole: WholeRelease) -> list[str]:
     """The distribution, the numbers of rows, the weight and the errors are those that are found again."""
-    facts, rows = publication.record.facts, _rows(publication)
+    facts, noisy = whole.record.facts, whole.noisy
     published, aim, bins = facts.distribution, facts.mechanism.aim, facts.distribution.histogram
-    if bins is not None and bins.sum() != len(publication.counts):
+    if bins is not None and bins.sum() != whole.rows:
         return ["The published histogram is not one of as many rows."]
     consistent = facts.mechanism.name == "rank"
     if consistent and bins is not None and not _close(published.distribution, bins / bins.sum()):
         return ["The published distribution is not the one of the published histogram."]
-    if rows is None:
-        return _stage_one_rows(publication)
-    found = _found(publication, rows, aim)
+    if noisy is None:
+        return _stage_one_rows(whole)
+    found = _found(whole.record, noisy, aim)
     problems = [] if consistent or _close(published.distribution, found.distribution) else [NOT_THE_DISTRIBUTION]
     if bins is not None:
         exact = found.followed.lam is None  # the noisy counts as they are: nothing was fitted
         moved = np.abs(np.cumsum(bins) - found.followed.upto).sum()
-        if moved > (0 if exact else 1 + ROWS_APART * len(rows)):
+        if moved > (0 if exact else 1 + ROWS_APART * noisy.rows):
             problems.append("The published histogram does not follow from the measurements.")
     if aim is not None and not _same_aim(aim, found):
         problems.append("The weight of the distribution, or an expected error, is not the one that is found again.")
     return problems
 
 
-def _stage_one_rows(publication: Publication[KeptDistribution]) -> list[str]:
+def _stage_one_rows(whole: WholeRelease) -> list[str]:
     """Where noisy rows are not published: what was not refined has as many rows for each count as stage one says."""
-    facts, rows = publication.record.facts, len(publication.counts)
+    facts, rows = whole.record.facts, whole.rows
     mechanism, bins = facts.mechanism, facts.distribution.histogram
     if mechanism.refined or bins is None or mechanism.noise is None or too_wide(mechanism.noise):
         return []
-    said = integer_bins(_stage_one(facts.distribution, rows, publication.record.schema.max_count), rows)
+    said = integer_bins(_stage_one(facts.distribution, rows, whole.record.schema.max_count), rows)
     last = min(len(said), len(bins)) - 1  # beyond, rows are where their noise left them
     apart = np.abs(np.cumsum(bins)[:last] - np.cumsum(said)[:last]).sum()
     right = apart <= 1 + ROWS_APART * rows
     return [] if right else ["The published histogram does not follow from the measured distribution."]
 
 
-def _found(publication: Publication[KeptDistribution], rows: Integers, aim: AimFacts | None) -> LeastError:
-    record = publication.record
+def _found(record: ReleaseRecord[KeptDistribution], seen: SeenValues, aim: AimFacts | None) -> LeastError:
     mechanism, published = record.facts.mechanism, record.facts.distribution
     assert mechanism.noise is not None
     cut = record.schema.max_count if mechanism.top_code else None
     if not mechanism.refined:
-        return onto(Noisy(rows, mechanism.noise, cut), _stage_one(published, len(rows), record.schema.max_count))
-    noisy = Noisy(rows, mechanism.noise, cut, published.measurements, published.noise)
+        return onto(Noisy(seen, mechanism.noise, cut), _stage_one(published, seen.rows, record.schema.max_count))
+    noisy = Noisy(seen, mechanism.noise, cut, published.measurements, published.noise)
     asked = None if aim is None or aim.favor == "balance" else float(aim.lam or 0)
     return least_error(noisy, asked, record.schema.max_count)
 
@@ -156,37 +185,43 @@ def _same_aim(aim: AimFacts, found: LeastError) -> bool:
     return same and all(abs(one - other) <= ERRORS_APART * max(one, other) for one, other in pairs)
 
 
-def _map(publication: Publication[KeptDistribution]) -> list[str]:
+def _map(whole: WholeRelease) -> list[str]:
     """The published map is the one from the noisy values as seen onto the numbers of rows."""
-    facts, rows = publication.record.facts, publication.measured
+    facts, measured = whole.record.facts, whole.measured
     form, bins = facts.mechanism.form, facts.distribution.histogram
     if bins is None or not isinstance(form, NoiseThenMap) or form.map is None or form.range is None:
         return []
     if not np.array_equal(form.map.outputs, np.flatnonzero(bins)):
         return ["The map does not lead to the published histogram."]
-    if rows is None:
+    if measured is None:
         return _map_of_range(form)
-    seen = np.bincount(np.clip(rows, *form.range), minlength=len(bins))
-    again = monotone_map(seen.astype(float), bins.astype(float))
+    again = monotone_map(measured.histogram(*form.range).astype(float), bins.astype(float))
     return [] if same_map(form.map, again) else ["The map is not the one between the published histograms."]
 
 
-def _table(publication: Publication[KeptDistribution]) -> list[str]:
-    facts, counts = publication.record.facts, publication.counts
+def _table(whole: WholeRelease) -> list[str]:
+    facts, counts = whole.record.facts, whole.counts
     bins = facts.distribution.histogram
     if bins is None:
         return []
-    if counts.min() < 0:
+    if counts.values[0] < 0:
         return ["The table holds a negative count."]
     last = len(bins) - 1
-    if facts.mechanism.top_code and counts.max() > last:
+    if facts.mechanism.top_code and counts.values[-1] > last:
         return [f"The table holds counts above {last}."]
-    if not np.array_equal(np.bincount(np.minimum(counts, last), minlength=last + 1), bins):
+    if not np.array_equal(counts.histogram(0, last), bins):
         return ["The histogram of the table is not the published one."]
-    if publication.measured is None:
+    return []
+
+
+def _followed(publication: Publication[KeptDistribution], whole: WholeRelease) -> list[str]:
+    """Every row is what its noisy value becomes."""
+    mechanism, bins = whole.record.facts.mechanism, whole.record.facts.distribution.histogram
+    if bins is None or publication.measured is None or bins.sum() != whole.rows:
         return []
-    made = rank_rows(publication.measured, bins, facts.mechanism.map_seed, beyond=not facts.mechanism.top_code)
-    wrong = np.flatnonzero(made != counts)
+    beyond, seed = not mechanism.top_code, mechanism.map_seed
+    made = rank_rows(publication.measured, bins, seed, beyond=beyond, seen=whole.measured)
+    wrong = np.flatnonzero(made != publication.counts)
     return [f"Row {int(wrong[0]) + 1} of the table does not follow from the measurements."] if len(wrong) else []
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, exact, whole
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec, mechanism_names
 
 MAPPED = ("transport", "rank")  # noise, then a map onto the distribution
@@ -72,6 +72,7 @@ def weight_of(word: object) -> float | Literal["inf"]:
     return number
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class KeepDistribution(WaySpec):
     """Noise on every row, then the counts that err least: themselves, and the distribution of all of them."""
@@ -113,7 +114,7 @@ class KeepDistribution(WaySpec):
     )
     base: str | None = option(
         None,
-        "noise under the map; if not given, geometric for epsilon and gaussian for rho",
+        "noise under the map; if not given, geometric for epsilon, gaussian for rho",
         values=lambda: BASES,
         usual="geometric",
     )

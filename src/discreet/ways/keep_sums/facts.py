@@ -62,7 +62,8 @@ class InvariantFacts:
     """What was kept, the sums themselves, the rows (counted from 1) that they determine, and in how many directions
     the table can still change.
 
-    `fixed` are further rows that can have one count only, since no count is negative: those in a sum of zero, say.
+    `fixed` are further rows that can have one count only, since no count is negative: those in a sum of zero, say. Or
+    since the table meets inequalities: two rows, each at most 3, whose sum is 6.
     """
 
     kept: tuple[Kept, ...]

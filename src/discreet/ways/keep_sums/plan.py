@@ -33,7 +33,7 @@ class SumsPlan:
 
     @property
     def steps(self) -> tuple[Remark, ...]:
-        price, law = str(self.guarantee.loss), self.spec.law
+        price, law = str(self.guarantee.loss), self.lattice.law.name
         if not self.discloses:
             return Remark.of("free-noise", price=price, law=law), *self._most, *self._bounded
         noise = Remark.of("lattice-noise", price=price, law=law)
@@ -58,9 +58,8 @@ class SumsPlan:
 
 
 def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:
-    keys = {name: schema.column(name) for name in schema.keys}
     lattice = plan_lattice(
-        keys, spec.keep, loss, rows=schema.rows, law=spec.law, nonnegative=spec.conditioned,
+        schema.key_columns, spec.keep, loss, rows=schema.rows, law=spec.law, nonnegative=spec.conditioned,
         inequalities=spec.inequalities, per_unit=spec.per_unit, contributions=schema.contributions,
         allow_diagnosed=spec.allow_diagnosed, projected=spec.projected,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from fractions import Fraction
 from weakref import WeakKeyDictionary
 
 from discreet.errors import choose
+from discreet.io.coded import key_columns
 from discreet.lattice.invariants import Invariants, invariant_matrix
 from discreet.lattice.laws import LAWS, LatticeLaw
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
@@ -59,7 +60,7 @@ def kept_of(publication: Publication[KeptSums]) -> tuple[Invariants, Structure]:
 
 
 def _invariants(publication: Publication[KeptSums]) -> Invariants:
-    keys = {name: publication.categories.column(name).to_pylist() for name in publication.record.schema.keys}
+    keys = key_columns(publication.categories, publication.record.schema.keys)
     facts = publication.record.facts
     some = facts.mechanism.inequalities is None
     return invariant_matrix(facts.invariants.kept, keys, len(publication.counts), some=some)
@@ -72,6 +73,9 @@ def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:
         problems.append("The release tells of a certificate, but such a release has none.")
     if record.schema.max_count is not None:
         problems.append("The release tells of a largest count, which would change the kept sums.")
+    limits = record.facts.mechanism.inequalities
+    if limits is not None and (limits.matrix.shape[1] != record.schema.rows or len(limits.pinned())):
+        problems.append("The inequalities are about other rows, or leave one of them a single value.")
     if not _is_itself(record.facts.mechanism, noise) or not _one_way(record.facts.mechanism):
         problems.append("The mechanism is not what its name says.")
     return problems

@@ -13,7 +13,8 @@ from discreet.ways.keep_sums.plan import SumsPlan
 def publish(plan: SumsPlan, measured: Integers) -> Published[KeptSums]:
     lattice = plan.lattice
     kept = lattice.invariants
-    fixed, free = fixed_rows(lattice.structure, measured), lattice.structure.dimensions
+    fixed = fixed_rows(lattice.structure, measured, kept.matrix, lattice.inequalities)
+    free = lattice.structure.dimensions
     invariants = InvariantFacts(kept.kept, kept.labels, kept.sums(measured), lattice.determined + 1, fixed, free)
     if not plan.spec.projected:
         noise = described(lattice.law, lattice.sampler, plan.spec.nonnegative_by, lattice.inequalities, lattice.bound)

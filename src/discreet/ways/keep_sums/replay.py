@@ -6,6 +6,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.lattice.disclosure import fixed_rows
+from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.projection import exactly, gap_of, projected_by_program
 from discreet.lattice.structure import Structure
@@ -18,7 +19,7 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     published, mechanism = publication.record.facts.invariants, publication.record.facts.mechanism
     counts, signed = publication.counts, publication.measured
     invariants, structure = kept_of(publication)
-    problems = sums_fit(published, invariants, structure, counts)
+    problems = sums_fit(published, invariants, structure, counts, mechanism.inequalities)
     if problems:
         return problems
     if mechanism.nonnegative and counts.min() < 0:
@@ -33,7 +34,13 @@ def replay(publication: Publication[KeptSums]) -> list[str]:
     return problems
 
 
-def sums_fit(published: InvariantFacts, invariants: Invariants, structure: Structure, counts: Integers) -> list[str]:
+def sums_fit(
+    published: InvariantFacts,
+    invariants: Invariants,
+    structure: Structure,
+    counts: Integers,
+    limits: Inequalities | None = None,
+) -> list[str]:
     """That the table has every kept sum, and that what is said of them is so."""
     problems = _sums(published, invariants, counts)
     if problems:
@@ -42,8 +49,8 @@ def sums_fit(published: InvariantFacts, invariants: Invariants, structure: Struc
         problems.append("The rows that are determined by what is kept are not those listed.")
     if structure.dimensions != published.dimensions:
         problems.append("What is kept leaves another number of directions free than is said.")
-    if not np.array_equal(fixed_rows(structure, counts), published.fixed):
-        problems.append("The rows that kept sums fix, since no count is negative, are not those listed.")
+    if not np.array_equal(fixed_rows(structure, counts, invariants.matrix, limits), published.fixed):
+        problems.append("The rows that kept sums fix, with no negative count or by inequalities, are not those listed.")
     return problems
 
 

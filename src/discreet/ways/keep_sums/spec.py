@@ -12,12 +12,13 @@ from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Sums, kept_list
 from discreet.lattice.laws import LAWS
 from discreet.lattice.orders import Limit, limits_list
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 
 CONDITION = "Use nonnegative_by condition"
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class KeepSums(WaySpec):
     """Keep sums exactly, or inequalities: noise on the lattice they leave."""
@@ -28,7 +29,10 @@ class KeepSums(WaySpec):
         (), "what stays exact: total, margin:A,B, sum:COL=VALUE or a 0/1 matrix in a file; in Python also total() ...",
         kind=list, metavar="WHAT",
     )  # fmt: skip
-    law: str = option("l1", "how the noise falls off on the lattice", values=lambda: LAWS)
+    law: str | None = option(
+        None, "how the noise falls off on the lattice; if not given, l1 for epsilon, gaussian for rho",
+        values=lambda: LAWS, usual="l1",
+    )  # fmt: skip
     nonnegative: bool = option(False, "no negative counts", kind=bool)
     nonnegative_by: By | None = option(
         None, "how: project the signed table onto counts with the same kept sums, in public and free of charge, or "
@@ -46,7 +50,8 @@ class KeepSums(WaySpec):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
-        choose(self.law, LAWS, "law")
+        if self.law is not None:
+            choose(self.law, LAWS, "law")
         object.__setattr__(self, "inequalities", limits_list(self.inequalities))
         self._settle_how()
         self.check_types()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from discreet.arrays import Integers
 from discreet.estimate.measured import MeasuredEstimate
 from discreet.levels.asked import Cells
 from discreet.levels.fixed import UNIT
@@ -60,6 +61,18 @@ def _steps(publication: Publication[MeasureFacts]) -> Iterator[Remark]:
         percent = f"{float(100 * asked.share):.3g}"
         yield Remark.of("measured-question", question=str(asked.question), percent=percent, deviation=deviation)
     yield Remark("combined")
-    yield Remark("one-table-made" if facts.mechanism.histogram is None else "one-table-made-and-mapped")
+    if facts.mechanism.histogram is None:
+        yield Remark("one-table-made")
+    else:
+        apart_by = _apart(publication.counts, facts.mechanism.histogram)
+        yield Remark.of("one-table-made-and-mapped", apart=f"{apart_by:.2g}")
     if Cells() not in facts.mechanism.answers:
         yield Remark("cells-made-alike")
+
+
+def _apart(counts: Integers, histogram: Integers) -> float:
+    """The Wasserstein distance of the published counts from the distribution that they were mapped to; nan if the
+    record tells of no such distribution."""
+    if histogram.min(initial=0) < 0 or histogram.sum() != len(counts):
+        return float("nan")
+    return float(np.abs(np.sort(counts) - np.repeat(np.arange(len(histogram)), histogram)).mean())

@@ -21,7 +21,7 @@ from discreet.levels.either import Design, combined_of, table_of
 from discreet.levels.fixed import UNIT
 from discreet.levels.intervals import half_widths
 from discreet.levels.layout import Layout
-from discreet.public_map import rank_rows
+from discreet.public_map import rank_rows, seen_of
 from discreet.record.release import AnswerTable
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def mapped(told: Heard) -> Integers | None:
     design = told.layout.design
     if design.shape or design.cells not in told.noise:
         return None
-    return least_error(Noisy(told.noisy[design.cells], told.noise[design.cells], None), None, None).histogram
+    leaves = seen_of(told.noisy[design.cells].ravel())
+    return least_error(Noisy(leaves, told.noise[design.cells], None), None, None).histogram
 
 
 def targets_of(

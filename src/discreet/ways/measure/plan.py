@@ -120,7 +120,9 @@ def plan(schema: Schema, loss: Loss, spec: Measure) -> MeasurePlan:
     _require_measured(layout, asked, kept, fixed)
     chosen = _chosen(layout, asked, kept, fixed, _unit(whole, stretch), isinstance(whole, Pure))
     noise = {
-        q: standard_noise(whole.times(share), stretch.distance, stretch.square) for q, share in chosen.shares.items()
+        q: standard_noise(whole.times(chosen.shares[q]), stretch.distance, stretch.square)
+        for q in layout.design.questions()
+        if q in chosen.shares
     }
     _require_use(layout, asked, noise)
     promise = Guarantee(loss, neighbours(list(noise.values()), stretch), grade_of(loss), remarks(said))
@@ -191,8 +193,7 @@ def _kept(
     """What is kept, who the neighbours are then, and what must be said about it."""
     if not spec.keep:
         return None, None, ONE_PERSON, ()
-    keys = {name: schema.column(name) for name in schema.keys}
-    structure = structure_of(invariants := invariant_matrix(spec.keep, keys, schema.rows))
+    structure = structure_of(invariants := invariant_matrix(spec.keep, schema.key_columns, schema.rows))
     terms = Terms(protected_change(structure, schema.contributions), schema.contributions)
     law = "l1" if isinstance(loss, Pure) else "gaussian"
     return invariants, structure, terms.change, kept_remarks(law, terms, structure, invariants)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.io.coded import key_columns
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.laws import Terms
 from discreet.lattice.neighbours import kept_remarks, protected_change
@@ -81,7 +82,7 @@ def _kept(publication: Publication[MeasureFacts]) -> tuple[Change, tuple[Remark,
     kept, people = record.facts.invariants, record.schema.contributions
     if kept is None:
         return ONE_PERSON, ()
-    keys = {name: publication.categories.column(name).to_pylist() for name in record.schema.keys}
+    keys = key_columns(publication.categories, record.schema.keys)
     invariants = invariant_matrix(kept.kept, keys, len(publication.counts))
     structure = structure_of(invariants)
     terms = Terms(protected_change(structure, people), people)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.io.coded import key_columns
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.structure import structure_of
 from discreet.laws import NoiseLaw
@@ -62,8 +63,11 @@ def _names(mechanism: MeasuredMargins, layout: Layout, spread: Spread | RaggedSp
     for what, question in zip((*mechanism.answers, *asked), (*answered, *measured)):
         if layout.name(question) != what:
             return [f"A question is called {what}, and its name is {layout.name(question)}."]
-    if answered != [question for question in design.questions() if question in set(answered)]:
-        return ["Questions are answered twice, or in another order than they have."]
+    if mechanism.levels != layout.levels:
+        return ["The levels of the key columns are not all named."]
+    for those in (answered, measured):
+        if those != [question for question in design.questions() if question in set(those)]:
+            return ["Questions are asked or answered twice, or in another order than they have."]
     if not set(measured) <= set(answered) or (spread.known(design.cells) and design.cells not in answered):
         return ["A question that was measured, or is known, is not answered."]
     unknown = next((question for question in answered if not spread.known(question)), None)
@@ -84,7 +88,7 @@ def _kept(publication: Publication[MeasureFacts]) -> list[str]:
     published = publication.record.facts.invariants
     if published is None:
         return []
-    keys = {name: publication.categories.column(name).to_pylist() for name in publication.record.schema.keys}
+    keys = key_columns(publication.categories, publication.record.schema.keys)
     invariants = invariant_matrix(published.kept, keys, len(publication.counts))
     return sums_fit(published, invariants, structure_of(invariants), publication.counts)
 

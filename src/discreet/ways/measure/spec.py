@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from discreet.errors import BadInput
 from discreet.lattice.invariants import Kept, kept_list
 from discreet.levels.asked import AUTO, Asked, Auto, asked_list, with_shares
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 
 
@@ -21,6 +21,7 @@ def names_of(given: Any) -> tuple[str, ...]:
     return tuple(word.strip() for word in words if word.strip())
 
 
+@spelt_fields
 @dataclass(frozen=True)
 class Measure(WaySpec):
     """Measure margins at several levels, and combine them into one table that is best at all of them."""

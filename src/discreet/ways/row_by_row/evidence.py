@@ -34,9 +34,11 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
+    from discreet.public_map import seen_of
     from discreet.ways.keep_distribution.follow import Noisy
 
-    noisy = Noisy(publication.counts if publication.measured is None else publication.measured, form.noise, top)
+    rows = publication.counts if publication.measured is None else publication.measured
+    noisy = Noisy(seen_of(rows), form.noise, top)
     return replace(found, typical=unchanged(noisy.fitted(), noisy.plain).count_error)
 
 

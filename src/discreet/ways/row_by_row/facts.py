@@ -136,7 +136,9 @@ def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approx
     unit = Approximate(each, Fraction(digits_above(max(delta, LEAST_STATED), DELTA_DIGITS)))
     whole = group_delta(unit.delta, each, contributions)
     if whole >= 1:
-        found = f"for a person counted up to {contributions} times its delta comes to 1 or more, which promises nothing"
+        found = (
+            f"for a person counted up to {contributions} times what can be promised is a delta of 1 or more: nothing"
+        )
         raise BadInput("bounded noise was asked for", found, "Give more support, less truth or more epsilon")
     return unit, unit if contributions == 1 else Approximate(epsilon, whole)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from discreet.certify.prove import Proof, proof_of
 from discreet.errors import BadInput
 from discreet.laws import law_named
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
-from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, odds_only, one_person, pure_only
+from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, noise_meant, odds_only, one_person, pure_only
 from discreet.table import Schema
 from discreet.ways.row_by_row.facts import (
     by_ratio,
@@ -74,6 +74,8 @@ def refuse_needless(forms: list[Form], loss: Loss, contributions: int) -> None:
 def plan_one(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     """One mechanism of possibly several."""
     people = schema.contributions
+    if spec.mechanism is None:
+        spec = replace(spec, mechanism=noise_meant(loss, None, "geometric", "discrete-gaussian"))
     if spec.bounded:
         return _bounded(loss, spec, people)
     mechanism = _own(loss, spec) if spec.own else _named(loss, spec, people)

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, probability, whole
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 from discreet.ways.keep_distribution.spec import AUTO, count_or_word
 
@@ -31,6 +31,7 @@ def names() -> tuple[str, ...]:
     return (*laws(), SIGNED, *MATRICES)
 
 
+@spelt_fields
 @dataclass(frozen=True, eq=False)
 class RowByRow(WaySpec):
     """Every row by itself, through one mechanism: by name, or of your own."""
@@ -38,9 +39,10 @@ class RowByRow(WaySpec):
     name: ClassVar[str] = "row-by-row"
 
     mechanism: Any = option(
-        "geometric",
-        "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use",
-        values=lambda: (*LAWS, SIGNED, *MATRICES), metavar="NAME|FILE",
+        None,
+        "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use; if not "
+        "given, geometric for epsilon, discrete-gaussian for rho",
+        values=lambda: (*LAWS, SIGNED, *MATRICES), metavar="NAME|FILE", usual="geometric",
     )  # fmt: skip
     max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 
@@ -76,7 +78,7 @@ class RowByRow(WaySpec):
             object.__setattr__(self, name, value)
         if isinstance(self.mechanism, str) and not self.file:
             choose(self.mechanism, names(), "mechanism")
-        if str(self.max_count) == AUTO and self.mechanism in ("geometric", SIGNED):
+        if str(self.max_count) == AUTO and self.mechanism in (None, "geometric", SIGNED):
             object.__setattr__(self, "max_count", None)
         if str(self.max_count) == AUTO:
             raise BadInput(
@@ -123,11 +125,11 @@ class RowByRow(WaySpec):
     @property
     def own(self) -> bool:
         """Whether it is a mechanism of the user's."""
-        return self.file or not isinstance(self.mechanism, str)
+        return self.file or not isinstance(self.mechanism, (str, type(None)))
 
     @property
     def shown(self) -> str:
-        return self.mechanism if isinstance(self.mechanism, str) else "of your own"
+        return "of your own" if self.own and not self.file else self.mechanism or "geometric"
 
 
 def same(one: Any, other: Any) -> bool:

@@ -1,0 +1,109 @@
+"""How time and memory grow with the rows: release, save and verify, in units u = os.urandom(8 * rows).
+
+Times are of processors, of all threads together, so that what else runs on a machine matters less. Each case runs in a
+process of its own, which measures its u, its times and its memory: `python benchmarks/scale.py
+parquet 1000000` runs one. `DISCREET_SCALE=1000000,10000000,50000000` chooses the sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+SIZES = os.environ.get("DISCREET_SCALE", "1000000,10000000")
+BLOCK = 100  # rows that share their first key: one in ten of the blocks for kept sums has as many
+CASES = {
+    "parquet": "Parquet in and out (release 6 u, verify 6 u, 60 bytes a row allowed)",
+    "csv": "CSV in and out (15 u allowed)",
+    "margin": "a margin kept over blocks of ten rows, Parquet out",
+    "nested": "a total, and margins over two nested keys, Parquet out",
+}
+
+
+def table_of(rows: int, kind: str) -> object:
+    """Keys and counts as an Arrow table."""
+    import pyarrow as pa
+
+    places = np.arange(rows)
+    block = BLOCK if kind in ("parquet", "csv") else BLOCK // 10
+    keys = {"state": places // (100 * block), "county": places // block, "age": (places % block).astype(np.int32)}
+    names = list(keys) if kind == "nested" else ["county", "age"]
+    counts = np.random.default_rng(0).negative_binomial(1, 0.2, rows)
+    return pa.table({**{name: keys[name] for name in names}, "n": counts})
+
+
+def write(frame: object, path: Path) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(frame, path)
+    else:
+        pyarrow.parquet.write_table(frame, path)
+
+
+def measured(kind: str, rows: int) -> dict[str, float]:
+    """Of one case: u in seconds, release with save and verify in u, and the peak of memory in bytes a row."""
+    import discreet as dc
+
+    keep = {"margin": ["margin:county"], "nested": ["total", "margin:state", "margin:state,county"]}.get(kind)
+    options = {} if keep is None else {"keep": keep}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name, size in (("small", 200), ("large", rows)):  # the first loads what is needed
+            frame = table_of(size, kind)
+            path = place / f"{name}.{'csv' if kind == 'csv' else 'parquet'}"
+            keys = [column for column in frame.column_names if column != "n"]  # type: ignore[attr-defined]
+            write(frame, path)
+            del frame
+
+            def released(path: Path = path, keys: list[str] = keys, name: str = name) -> object:
+                table = dc.read_table(path, count="n", keys=keys)
+                return dc.release(table, epsilon=1, **options).save(place / name)
+
+            def verified(name: str = name) -> object:
+                assert dc.verify(place / name).valid
+                return None
+
+            unit = min(seconds(lambda: os.urandom(8 * rows))[0] for _ in range(3))
+            (release, first), (verify, second) = seconds(released), seconds(verified)
+    return {"u": unit, "release": release / unit, "verify": verify / unit, "bytes": max(first, second) / rows}
+
+
+def seconds(run: Callable[[], object]) -> tuple[float, float]:
+    """How much time of processors it takes, and how much memory at most (Linux)."""
+    before = _memory("VmRSS")
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    except OSError:
+        before = float("nan")
+    start = time.process_time()
+    run()
+    return time.process_time() - start, _memory("VmHWM") - before
+
+
+def _memory(what: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines() if Path("/proc/self/status").exists() else []
+    return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith(what)), float("nan"))
+
+
+def run() -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    for kind, words in CASES.items():
+        for rows in map(int, SIZES.split(",")):
+            command = [sys.executable, __file__, kind, str(rows)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found.append({"name": f"{rows:,} rows, {words}", **json.loads(done.stdout)})
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(sys.argv[1], int(sys.argv[2]))))

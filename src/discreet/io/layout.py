@@ -1,0 +1,217 @@
+"""From a file as people lay it out to one row for each count: blank rows and notes left out, columns put below each
+other where several hold counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.io.counts import Writing, whole_counts
+from discreet.io.key_columns import Keys, key_names, must_have
+from discreet.io.rows import AS_THEY_COME, RowNames, together
+
+COUNTED, COUNT = "counted", "count"  # columns of a table of several counts: which one, and how many
+NOTE = (  # how people begin what they write below a table
+    r"(?i)^\W*(sources?|notes?|n\.?b|footnotes?|remarks?|legend|copyright|last updated?|quellen?|anmerkung(en)?|"
+    r"hinweise?|stand|source|remarque|fuentes?|notas?|bron)\b|^[*†‡§©¹²³⁴-⁹(\[]"
+)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How a table stands in its file."""
+
+    sheet: str | None = None
+    header_row: int | None = None
+    wide: str | None = None  # the name of the key that the names of columns are values of
+    writing: Writing = Writing()
+
+
+AS_A_TABLE = Arrangement()
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A file or a frame as it came: its columns, and what its rows are called."""
+
+    frame: Any
+    rows: RowNames = AS_THEY_COME
+    source: str = "the table"
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """A row for each count: key columns, and the counts, unread."""
+
+    frame: Any
+    keys: tuple[str, ...]
+    count: str
+    rows: RowNames
+    times: int = 1  # in so many columns one person may be counted, and so in so many times as many rows
+    notes: tuple[int, ...] = ()  # rows that were taken for notes and left out
+    writing: Writing = Writing()
+
+    def filtered(self, flags: Any) -> Laid:
+        return replace(self, frame=self.frame.filter(flags), rows=self.rows.kept(flags, self.frame.num_rows))
+
+    def counts(self) -> Any:
+        """Read now; all that is wrong with them at once, column by column."""
+        if self.rows.column_of is None:
+            return whole_counts(self.frame.column(self.count), self.count, self.rows, self.writing)
+        found, problems = np.zeros(self.frame.num_rows, dtype=np.int64), []
+        for place, name in enumerate(self.rows.columns):
+            own = self.rows.column_of == place
+            part = self.filtered(own)
+            try:
+                found[own] = whole_counts(part.frame.column(self.count), name, part.rows, self.writing)
+            except BadInput as error:
+                problems.append(error)
+        if problems:
+            raise together(problems, "counts were to be read")
+        return found
+
+
+def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrangement = AS_A_TABLE) -> Laid:
+    """The table as one row for each count; which columns are meant is looked up, and no count is read."""
+    frame, rows = _without_blank_rows(given.frame, given.rows)
+    names = [str(name) for name in frame.column_names]
+    columns = _count_columns(count, names)
+    if layout.wide is None and len(columns) == 1:
+        chosen = key_names(frame, columns[0], keys)
+        laid = Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing)
+        return _without_notes(laid, columns)
+    if keys is None or keys == "all":
+        found = "which columns are keys is not said, and every other one would be taken for counts"
+        raise BadInput(
+            "counts in several columns were to be read", found, "Name the key columns with keys (--keys A,B)"
+        )
+    wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+    columns, called = _wide_columns(columns, wanted, names, layout.wide)
+    chosen = key_names(frame.drop_columns(columns[1:]), columns[0], wanted)
+    laid = _without_notes(Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing), columns)
+    return _below_each_other(laid, columns, layout.wide, called)
+
+
+def _count_columns(count: str | Sequence[str], names: Sequence[str]) -> list[str]:
+    if not isinstance(count, str):
+        return [str(name) for name in count]
+    if count in names or "," not in count:
+        return [count]
+    return [name.strip() for name in count.split(",") if name.strip()]
+
+
+def _wide_columns(columns: list[str], keys: list[str], names: list[str], wide: str | None) -> tuple[list[str], str]:
+    """The columns that hold counts, and what the counts are called."""
+    called = COUNT
+    if wide is not None and len(columns) == 1 and columns[0] not in names:
+        called = columns[0]
+        columns = [name for name in names if name not in keys]
+    for name in columns:
+        must_have(name, names, "count column")
+    if len(set(columns)) != len(columns) or not columns:
+        raise BadInput("counts in several columns were to be read", "a column is named twice, or none is left")
+    apart = COUNTED if wide is None else wide
+    twice = [name for name in (apart, called) if name in keys] or ([called] if apart == called else [])
+    if twice:
+        found = f"{twice[0]!r} is the name of another column, too"
+        raise BadInput(f"a column {twice[0]!r} was to be made", found, "Choose other names with wide and count")
+    return columns, called
+
+
+def _below_each_other(laid: Laid, columns: list[str], wide: str | None, called: str) -> Laid:
+    """Keys again for every column, the name of the column beside them."""
+    import pyarrow as pa
+
+    apart, rows = COUNTED if wide is None else wide, laid.frame.num_rows
+    parts = []
+    for name in columns:
+        part = laid.frame.select(list(laid.keys)).append_column(apart, pa.array([name] * rows, pa.string()))
+        parts.append(part.append_column(called, laid.frame.column(name)))
+    try:
+        frame = pa.concat_tables(parts)
+    except pa.ArrowException:  # one column holds text, another numbers
+        cast = [part.set_column(part.num_columns - 1, called, part.column(called).cast(pa.string())) for part in parts]
+        frame = pa.concat_tables(cast)
+    numbered = laid.rows.repeated(columns, rows)
+    times = len(columns) if wide is None else 1
+    return replace(laid, frame=frame, keys=(*laid.keys, apart), count=called, rows=numbered, times=times)
+
+
+def _is_text(frame: Any) -> bool:
+    import pyarrow as pa
+
+    return all(pa.types.is_string(kind) for kind in frame.schema.types)
+
+
+def _blank(frame: Any, names: Sequence[str]) -> Any:
+    """Of each row, whether all of these columns are empty; most often one look at the first of them is enough."""
+    import pyarrow.compute as pc
+
+    empty = np.ones(frame.num_rows, dtype=bool)
+    for name in names:
+        column = frame.column(name)
+        empty &= pc.match_substring_regex(pc.fill_null(column, ""), r"^\s*$").to_numpy()
+        if not empty.any():
+            break
+    return empty
+
+
+def _without_blank_rows(frame: Any, rows: RowNames) -> tuple[Any, RowNames]:
+    """Files of text only: elsewhere a row is a row."""
+    if not frame.num_columns or not frame.num_rows or not _is_text(frame):
+        return frame, rows
+    empty = _blank(frame, frame.column_names)
+    return (frame.filter(~empty), rows.kept(~empty, frame.num_rows)) if empty.any() else (frame, rows)
+
+
+def _without_notes(laid: Laid, columns: Sequence[str]) -> Laid:
+    """Rows below the table, without any count, that are set apart by a blank row or read like notes."""
+    frame, rows = laid.frame, laid.rows
+    if frame.num_rows < 2 or not _is_text(frame):
+        return laid
+    empty = _blank(frame.slice(frame.num_rows - 1), columns)
+    if not empty[0]:
+        return laid
+    empty = _blank(frame, columns)
+    start = frame.num_rows - int((~empty[::-1]).argmax()) if not empty.all() else 0
+    if start == 0:
+        return laid
+    texts = [str(cell or "").strip() for cell in frame.slice(start, 1).to_pylist()[0].values()]
+    apart = rows.number(start) - rows.number(start - 1) > 1
+    if not (apart or re.search(NOTE, next(filter(None, texts)))):
+        return laid
+    stays = np.arange(frame.num_rows) < start
+    notes = tuple(rows.number(row) for row in range(start, frame.num_rows))
+    return replace(laid.filtered(stays), notes=notes)
+
+
+def read_given(path: str | Path, layout: Arrangement = AS_A_TABLE) -> Read:
+    """A file as it stands there."""
+    from discreet.io.csv_text import read_csv
+    from discreet.io.tables import file_kind, read_parquet
+
+    path = Path(path)
+    if path.is_dir():
+        raise BadInput(f"{path} was to be read", "it is a folder")
+    kind = file_kind(path)
+    if kind == "xlsx":
+        from discreet.io.workbooks import read_sheet
+
+        frame, rows, _ = read_sheet(path, layout.sheet, layout.header_row)
+        return Read(frame, rows, str(path))
+    if layout.sheet is not None or (kind == "parquet" and layout.header_row is not None):
+        asked = "sheet" if layout.sheet is not None else "header_row"
+        raise BadInput(f"{asked} was given", f"{path} is no workbook", "Leave it out")
+    if path.suffix.lower() in OTHER_BOOKS:
+        do = "Open it in a spreadsheet program and save it as .xlsx, or as CSV"
+        raise BadInput(f"{path} was to be read", f"{path.suffix} is no format that is read here", do)
+    return Read(read_csv(path, layout.header_row) if kind == "csv" else read_parquet(path), source=str(path))
+
+
+OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in

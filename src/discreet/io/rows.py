@@ -1,0 +1,55 @@
+"""What rows and cells are called, so that a person finds them in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput
+
+NAMED = 5  # cells or rows that an error names: enough to see what is meant
+
+
+@dataclass(frozen=True, eq=False)
+class RowNames:
+    """Of each row of a frame its number in the file, and the column that its count stood in."""
+
+    numbers: Integers | None = None  # None: from one on
+    columns: tuple[str, ...] = ()  # where counts of several columns were put below each other: these
+    column_of: Integers | None = None  # and of each row, the place of its own among them
+
+    def number(self, row: int) -> int:
+        return row + 1 if self.numbers is None else int(self.numbers[row])
+
+    def column(self, row: int, usual: str) -> str:
+        return usual if self.column_of is None else self.columns[int(self.column_of[row])]
+
+    def kept(self, flags: Any, rows: int) -> RowNames:
+        """Of the rows that stay; they keep their numbers."""
+        numbers = np.arange(1, rows + 1) if self.numbers is None else self.numbers
+        return RowNames(numbers[flags], self.columns, None if self.column_of is None else self.column_of[flags])
+
+    def repeated(self, columns: Sequence[str], rows: int) -> RowNames:
+        """Of the rows for every column anew."""
+        numbers = np.arange(1, rows + 1) if self.numbers is None else self.numbers
+        return RowNames(np.tile(numbers, len(columns)), tuple(columns), np.repeat(np.arange(len(columns)), rows))
+
+
+AS_THEY_COME = RowNames()
+
+
+def together(problems: Sequence[BadInput], asked: str = "") -> BadInput:
+    """All problems of a file in one error, so that it is mended once."""
+    first = problems[0]
+    if len(problems) == 1:
+        return first
+    found = "; and ".join(problem.found for problem in problems)
+    advice = dict.fromkeys(problem.do.rstrip(".") for problem in problems if problem.do)
+    values: dict[str, object] = {}
+    for problem in reversed(problems):
+        values |= problem.values
+    return BadInput(asked or first.asked, found, ". ".join(advice), **values)

@@ -1,0 +1,197 @@
+"""A sheet of a workbook as text columns. What is shown counts, not how: cells that are computed are taken as saved."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput, MissingExtra, choose
+from discreet.io.rows import NAMED, RowNames
+
+LARGEST = 2 << 30  # bytes that a workbook may unpack to: the largest sheet, filled, takes half of it
+MOST_PARTS = 10_000  # of a workbook: sheets, pictures, styles
+LOOKED_AT = 50  # rows in which the header is looked for
+Cells = list[str | None]  # of a row; None: empty
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """A row of a sheet that is not empty."""
+
+    number: int
+    cells: Cells
+
+
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """The sheets that can be seen and hold cells, in their order."""
+    with _Opened(path) as book:
+        return tuple(sheet.title for sheet in _shown(book))
+
+
+def read_sheet(path: Path, sheet: str | None = None, header_row: int | None = None) -> tuple[Any, RowNames, int]:
+    """An Arrow table of text columns, the numbers of its rows, and that of the header."""
+    with _Opened(path) as book:
+        rows = list(_filled(_chosen(book, sheet, path)))
+    if not rows:
+        raise BadInput(f"{path} was to be read", "the sheet is empty")
+    header = _header(rows, header_row, path)
+    below = [row for row in rows if row.number > header.number]
+    names = _names(header, below, path)
+    frame = _frame(names, below)
+    return frame, RowNames(np.array([row.number for row in below], dtype=np.int64)), header.number
+
+
+class _Opened:
+    """A workbook that is closed again; what is wrong with one comes out as almost any error there is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> Any:
+        _require_small(self.path)
+        try:
+            import openpyxl
+        except ImportError as error:
+            raise MissingExtra(
+                f"{self.path} was to be read", "openpyxl is not installed", "Run: pip install 'discreet[excel]'"
+            ) from error
+        try:
+            self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
+        except Exception:  # its message may quote the file, which is secret
+            raise _unreadable(self.path) from None
+        return self.book
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.book.close()
+        if error is not None and not isinstance(error, BadInput) and isinstance(error, Exception):
+            raise _unreadable(self.path) from None
+
+
+def _unreadable(path: Path) -> BadInput:
+    do = "Open it in a spreadsheet program and save it as .xlsx, without a password; or save it as CSV"
+    return BadInput(f"{path} was to be read", "it is not a workbook that can be read", do)
+
+
+def _require_small(path: Path) -> None:
+    """What it would unpack to is looked at before it is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+    except OSError as error:
+        raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
+    except Exception:
+        raise _unreadable(path) from None
+    if len(entries) > MOST_PARTS or sum(entry.file_size for entry in entries) > LARGEST:
+        found = f"it would unpack to more than {LARGEST >> 30} GiB, or has more than {MOST_PARTS:,} parts"
+        raise BadInput(f"{path} was to be read", found, "Save the sheet alone, or as CSV")
+
+
+def _shown(book: Any) -> list[Any]:
+    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    return [sheet for sheet in visible if next(_filled(sheet), None) is not None] if len(visible) > 1 else visible
+
+
+def _chosen(book: Any, sheet: str | None, path: Path) -> Any:
+    """The sheet that is named, hidden or not; else the only one that there is to see."""
+    if sheet is not None:
+        names = [one.title for one in book.worksheets]
+        return book.worksheets[names.index(choose(sheet, names, "sheet"))]
+    shown = _shown(book)
+    if len(shown) != 1:
+        names = [one.title for one in shown]
+        found = f"it has {len(shown)} sheets: {', '.join(map(repr, names))}" if shown else "it has no sheet to be seen"
+        raise BadInput(f"{path} was to be read", found, "Say which with sheet (--sheet NAME)", sheets=tuple(names))
+    return shown[0]
+
+
+def _filled(sheet: Any) -> Iterator[SheetRow]:
+    """The rows that hold anything."""
+    sheet.reset_dimensions()  # what a file says of its size may be wrong
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        cells = [_text(cell) for cell in row]
+        if any(cell is not None for cell in cells):
+            yield SheetRow(number, cells)
+
+
+def _text(cell: Any) -> str | None:
+    """A cell as a person sees it: whole numbers without a point, codes with the zeros before them, dates as ISO."""
+    value = cell.value
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # beyond it a sheet is not exact
+        value = int(value)
+    if isinstance(value, int) and re.fullmatch("0+", str(cell.number_format)):
+        return f"{value:0{len(cell.number_format)}d}"
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    return str(value).strip() or None
+
+
+def _header(rows: Sequence[SheetRow], asked: int | None, path: Path) -> SheetRow:
+    if asked is None:
+        return likely_header(rows[:LOOKED_AT])
+    found = next((row for row in rows if row.number == asked), None)
+    if found is None:
+        raise BadInput(f"row {asked} was to be the header of {path}", "it is empty", "Name the row of column names")
+    return found
+
+
+def likely_header(rows: Sequence[SheetRow]) -> SheetRow:
+    """The first row that is about as wide as the table: a title stands in one cell."""
+    widest = max(_width(row) for row in rows)
+    return next(row for row in rows if _width(row) >= max(widest / 2, min(2, widest)))
+
+
+def _width(row: SheetRow) -> int:
+    return sum(cell is not None for cell in row.cells)
+
+
+def _names(header: SheetRow, below: Sequence[SheetRow], path: Path) -> list[tuple[int, str]]:
+    """Place and name of every column; all that is wrong with them at once."""
+    width = max(len(row.cells) for row in (header, *below))
+    titles = [" ".join(cell.split()) if cell else "" for cell in header.cells] + [""] * (width - len(header.cells))
+    used = [any(place < len(row.cells) and row.cells[place] is not None for row in below) for place in range(width)]
+    unnamed = [_letters(place) for place in range(width) if used[place] and not titles[place]]
+    names = [(place, title) for place, title in enumerate(titles) if title]
+    seen = [title for _, title in names]
+    twice = sorted({title for title in seen if seen.count(title) > 1})
+    problems = [f"the column {letters} has no name in row {header.number}" for letters in unnamed[:NAMED]]
+    problems += [f"the column name {title!r} stands twice in row {header.number}" for title in twice[:NAMED]]
+    if problems:
+        do = (
+            "Give every column a name of its own; where the names stand in another row, say which with header_row "
+            "(--header-row N)"
+        )
+        raise BadInput(f"{path} was to be read", "; ".join(problems), do, header_row=header.number)
+    if not below:
+        raise BadInput(f"{path} was to be read", f"there is no row below row {header.number}, which has the names")
+    return names
+
+
+def _letters(place: int) -> str:
+    """What a spreadsheet calls its column."""
+    text = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+def _frame(names: Sequence[tuple[int, str]], below: Sequence[SheetRow]) -> Any:
+    import pyarrow as pa
+
+    columns = {
+        name: pa.array([row.cells[place] if place < len(row.cells) else None for row in below], pa.string())
+        for place, name in names
+    }
+    return pa.table(columns)

@@ -1,0 +1,135 @@
+"""What a person said on the pages, as the values of a release. No count is in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from discreet.errors import BadInput
+from discreet.privacy.values import loss_of
+from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec
+from discreet.ways import WaySpec, spec_of
+
+Form = Mapping[str, Sequence[str]]  # every field with all its values
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Everything that was said, in the order of the pages."""
+
+    file: Path
+    sheet: str | None = None
+    header_row: int | None = None
+    count: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    wide: str | None = None
+    universe: Path | None = None
+    contributions: int | None = None
+    totals: str = "refuse"  # refuse, drop, disjoint
+    thousands: str | None = None
+    suppressed_as: int | None = None
+    keep_order: bool = False
+    way: str = "distribution"  # distribution, sums, levels, rows
+    favor: str = "balance"
+    max_count: int | None = None
+    signed: bool = False
+    keep: tuple[str, ...] = ()
+    nonnegative: bool = False
+    measure: tuple[str, ...] = ()
+    mechanism: str = "geometric"
+    epsilon: str = "1"
+    dataset: str | None = None
+    format: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """By which a form knows what it was drawn from."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+
+    def table(self) -> TableSpec:
+        return TableSpec(
+            str(self.file), ",".join(self.count), self.keys or None,
+            None if self.universe is None else str(self.universe), self.keep_order, self.contributions,
+            self.totals == "drop", self.totals == "disjoint", self.sheet, self.header_row, self.thousands, self.wide,
+            self.suppressed_as,
+        )  # fmt: skip
+
+    def spec(self) -> WaySpec:
+        """The way that was chosen, with its options and no others."""
+        largest = {} if self.max_count is None else {"max_count": self.max_count}
+        if self.way == "sums":
+            if not self.keep:
+                raise BadInput("sums were to be kept", "none is chosen", "Choose at least one, or another way")
+            return spec_of({"keep": list(self.keep), "nonnegative": self.nonnegative})
+        if self.way == "levels":
+            kept = {"keep": list(self.keep)} if self.keep else {}
+            return spec_of({"measure": list(self.measure) or "auto", **kept})
+        if self.way == "rows":
+            return spec_of({"mechanism": self.mechanism, **largest})
+        return spec_of({"favor": self.favor, **largest} if not self.signed else {"signed": True, **largest})
+
+    def release(self, folder: Path, ledger: Path) -> ReleaseSpec:
+        paid = None if self.dataset is None else LedgerSpec(self.dataset, str(ledger))
+        return ReleaseSpec(
+            self.table(), loss_of(self.epsilon), self.spec(), paid, Output(str(folder), self.format)
+        )  # fmt: skip
+
+
+def with_place(answers: Answers, form: Form) -> Answers:
+    """Where the table stands in its file."""
+    return replace(answers, sheet=_word(form, "sheet"), header_row=_number(form, "header_row", "the header row"))
+
+
+def with_contents(answers: Answers, form: Form, universe: Path | None) -> Answers:
+    keys = tuple(form.get("keys", ()))
+    count = tuple(name for name in form.get("count", ()) if name)
+    wide = _word(form, "wide")
+    if not count:
+        raise BadInput("a table was described", "no column of counts is chosen", "Choose the column with the counts")
+    both = set(keys) & set(count)
+    if both:
+        found = f"{sorted(both)[0]!r} is chosen as counts and as a key"
+        raise BadInput("a table was described", found, "A column is either: take one choice back")
+    return replace(
+        answers, count=count, keys=keys, wide=wide, universe=universe or answers.universe,
+        contributions=_number(form, "contributions", "the number of rows"), totals=_word(form, "totals") or "refuse",
+        thousands=_mark(form), suppressed_as=_number(form, "suppressed_as", "the largest suppressed count"),
+        keep_order="keep_order" in form,
+    )  # fmt: skip
+
+
+def with_keeping(answers: Answers, form: Form) -> Answers:
+    more = [word for line in form.get("more", ()) for word in line.splitlines() if word.strip()]
+    return replace(
+        answers, way=_word(form, "way") or "distribution", favor=_word(form, "favor") or "balance",
+        max_count=_number(form, "max_count", "the largest count"), signed="signed" in form,
+        keep=(*form.get("keep", ()), *more), nonnegative="nonnegative" in form,
+        measure=tuple(form.get("measure", ())), mechanism=_word(form, "mechanism") or "geometric",
+    )  # fmt: skip
+
+
+def with_price(answers: Answers, form: Form) -> Answers:
+    epsilon = _word(form, "epsilon") or "1"
+    loss_of(epsilon)
+    return replace(answers, epsilon=epsilon, dataset=_word(form, "dataset"), format=_word(form, "format"))
+
+
+def _word(form: Form, name: str) -> str | None:
+    found = form.get(name, ())
+    return found[0].strip() or None if found else None
+
+
+def _mark(form: Form) -> str | None:
+    found = form.get("thousands", ("",))[0]
+    return " " if found == "blank" else found.strip() or None
+
+
+def _number(form: Form, name: str, what: str) -> int | None:
+    word = _word(form, name)
+    if word is None:
+        return None
+    if not word.isdecimal() or len(word) > 12:
+        raise BadInput(f"{what} was given", "it is not a whole number", "Write it with digits only")
+    return int(word)

@@ -1,0 +1,374 @@
+"""The routes: every screen is a URL, with a JSON twin under the same name and .json."""
+
+from __future__ import annotations
+
+import hmac
+import io
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from discreet.errors import BadInput, DiscreetError
+from discreet.web import screens
+from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
+from discreet.web.guard import REPORT_POLICY, UNKNOWN, Keys
+from discreet.web.work import Work, Works, again, make_plan, make_release
+
+PLAIN_NAME = r"[^/\\\0]{1,200}"
+STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
+MOST_FIELDS = 2000  # of a form: a table with as many columns is no table for a page
+
+
+class Pages:
+    """The screens of one run: its secrets, its uploads, and the folder that releases go to."""
+
+    def __init__(self, keys: Keys, uploads: Path, folder: Path) -> None:
+        self.keys, self.uploads, self.folder, self.works = keys, uploads, folder, Works()
+        self.environment = Environment(loader=PackageLoader("discreet", "web/pages"), autoescape=True)
+
+    @property
+    def ledger_file(self) -> Path:
+        return self.folder / "ledger.db"
+
+    def app(self) -> Starlette:
+        get, post = ["GET"], ["POST"]
+        each = "/work/{key}"
+        routes = [
+            Route("/", self.start, methods=get), Route("/start.json", self.start, methods=get),
+            Route("/table", self.take, methods=post), Route("/demo", self.demo, methods=post),
+            Route("/ledger", self.ledger, methods=get), Route("/ledger.json", self.ledger, methods=get),
+            Route("/ledger", self.create, methods=post),
+            Route("/folder/{name}", self.analyst, methods=get), Route("/folder/{name}.json", self.analyst, methods=get),
+            Route("/folder/{name}/report.html", self.report, methods=get),
+            Route("/folder/{name}/zip", self.zipped, methods=get),
+            Route("/static/{name}", self.static, methods=get),
+            Route(each + "/again", self.again, methods=post),
+            *(Route(f"{each}/{name}{end}", self.show(name), methods=get) for name in SCREENS for end in ("", ".json")),
+            *(Route(f"{each}/{name}", self.said(name), methods=post) for name in FORMS),
+        ]  # fmt: skip
+        handlers: Any = {HTTPException: _not_there}
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    async def start(self, request: Request) -> Response:
+        return self._drawn(request, await run_in_threadpool(screens.start, self.folder))
+
+    async def take(self, request: Request) -> Response:
+        """A file that was uploaded or picked becomes a table on its way."""
+        form, files = await self._form(request)
+        upload = files.get("file")
+        if upload is not None and upload.filename:
+            name = _plain_name(upload.filename)
+            path = await run_in_threadpool(self._kept, upload, name)
+        else:
+            name = form.get("pick", [""])[0]
+            offered = screens.start(self.folder)["files"]
+            if not isinstance(offered, list) or name not in offered:
+                return self._problem(request, "No file was chosen. Choose one, or pick one of the folder.")
+            path = self.folder / name
+        work = self.works.add(name, Answers(path))
+        return _to(work, "table")
+
+    async def demo(self, request: Request) -> Response:
+        """The example table, as a file of its own."""
+        await self._form(request)
+        from importlib.resources import as_file, files
+
+        path = self.uploads / "us_county_murders_1996.csv"
+        with as_file(files("discreet") / "data" / path.name) as source:
+            shutil.copyfile(source, path)
+        work = self.works.add(path.name, Answers(path, count=("murders",), keys=("county",)))
+        return _to(work, "table")
+
+    def _kept(self, upload: UploadFile, name: str) -> Path:
+        import tempfile
+
+        place = Path(tempfile.mkdtemp(dir=self.uploads)) / name
+        with place.open("xb") as file:
+            shutil.copyfileobj(upload.file, file)
+        return place
+
+    def show(self, name: str) -> Callable[[Request], Any]:
+        async def shown(request: Request) -> Response:
+            work = self._work(request)
+            try:
+                return await run_in_threadpool(SCREENS[name], self, request, work)
+            except DiscreetError as error:
+                return self._problem(request, screens.told(error, work))
+
+        return shown
+
+    def said(self, name: str) -> Callable[[Request], Any]:
+        async def saved(request: Request) -> Response:
+            work = self._work(request)
+            form, files = await self._form(request)
+            try:
+                universe = files.get("universe")
+                if universe is not None and universe.filename:
+                    kept = await run_in_threadpool(self._kept, universe, _plain_name(universe.filename))
+                    form = {**form, " universe": [str(kept)]}
+                return await run_in_threadpool(FORMS[name], self, request, work, form)
+            except DiscreetError as error:
+                return self._again(request, name, work, screens.told(error, work))
+
+        return saved
+
+    def _again(self, request: Request, name: str, work: Work, problem: str) -> Response:
+        """The screen that a form was on, with what is wrong with it."""
+        if name == "contents":
+            return self._drawn(request, screens.contents(work, problem), 422)
+        if name == "keep":
+            return self._drawn(request, screens.keeping(work, problem), 422)
+        if name == "plan":
+            return self._drawn(request, screens.plan(work, screens.datasets(self.ledger_file), problem=problem), 422)
+        return self._problem(request, problem)
+
+    async def ledger(self, request: Request) -> Response:
+        return self._drawn(request, await run_in_threadpool(screens.ledger, self.ledger_file))
+
+    async def create(self, request: Request) -> Response:
+        form, _ = await self._form(request)
+        name, epsilon = (form.get(field, [""])[0].strip() for field in ("dataset", "epsilon"))
+
+        def made() -> Response:
+            from discreet.ledger import ledger
+
+            try:
+                ledger(str(self.ledger_file)).create(name, epsilon=epsilon)
+            except DiscreetError as error:
+                return self._drawn(request, screens.ledger(self.ledger_file, str(error)), 422)
+            return RedirectResponse("/ledger", 303)
+
+        return await run_in_threadpool(made)
+
+    async def again(self, request: Request) -> Response:
+        work = self._work(request)
+        await self._form(request)
+        return _to(again(work, self.works), "contents")
+
+    async def analyst(self, request: Request) -> Response:
+        folder = self._folder(request)
+        return self._drawn(request, await run_in_threadpool(screens.analyst, folder))
+
+    async def report(self, request: Request) -> Response:
+        headers = {"content-security-policy": REPORT_POLICY}
+        return FileResponse(self._folder(request) / "report.html", headers=headers)
+
+    async def zipped(self, request: Request) -> Response:
+        folder = self._folder(request)
+        content = await run_in_threadpool(_zip, folder)
+        headers = {
+            "content-disposition": f'attachment; filename="{folder.name.encode("ascii", "replace").decode()}.zip"'
+        }
+        return Response(content, media_type="application/zip", headers=headers)
+
+    async def static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in STATIC:
+            raise HTTPException(404)
+        text = (Path(__file__).parent / "pages" / name).read_text(encoding="utf-8")
+        return Response(text, media_type=STATIC[name])
+
+    def _folder(self, request: Request) -> Path:
+        """A release in the folder of this page, and nothing else of it."""
+        name = request.path_params["name"]
+        releases = screens.start(self.folder)["releases"]
+        if not isinstance(releases, list) or name not in releases:
+            raise HTTPException(404)
+        return self.folder / str(name)
+
+    def _work(self, request: Request) -> Work:
+        work = self.works.find(request.path_params["key"])
+        if work is None:
+            raise HTTPException(404)
+        return work
+
+    async def _form(self, request: Request) -> tuple[Form, dict[str, UploadFile]]:
+        """The fields of a form of ours: it holds what only our pages know."""
+        sent = await request.form(max_files=4, max_fields=MOST_FIELDS)
+        fields: dict[str, list[str]] = {}
+        files: dict[str, UploadFile] = {}
+        for name, value in sent.multi_items():
+            if isinstance(value, UploadFile):
+                files[name] = value
+            else:
+                fields.setdefault(name, []).append(value)
+        token = fields.pop("csrf", [""])[0]
+        if not hmac.compare_digest(token.encode(), self.keys.form.encode()):
+            raise HTTPException(403)
+        return fields, files
+
+    def _problem(self, request: Request, problem: str, status: int = 422) -> Response:
+        return self._drawn(request, screens.start(self.folder) | {"problem": problem}, status)
+
+    def _drawn(self, request: Request, view: screens.View, status: int = 200) -> Response:
+        if request.url.path.endswith(".json"):
+            return JSONResponse(view, status)
+        page = self.environment.get_template(f"{view['screen']}.html.jinja")
+        return HTMLResponse(page.render(view=view, csrf=self.keys.form), status)
+
+
+def _plain_name(given: str) -> str:
+    """What an upload is called, without folders; a name that could be none becomes one."""
+    name = Path(given.replace("\\", "/")).name
+    return name if re.fullmatch(PLAIN_NAME, name) and name not in (".", "..") else "table" + Path(name[-20:]).suffix
+
+
+def _to(work: Work, screen: str) -> Response:
+    return RedirectResponse(f"/work/{work.key}/{screen}", 303)
+
+
+def _zip(folder: Path) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.write(path, f"{folder.name}/{path.name}")
+    return out.getvalue()
+
+
+async def _not_there(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "There is no such page.", 403: "That form is not of this page, or of an earlier run.",
+             405: "That is not done here."}  # fmt: skip
+    return Response(words.get(status, UNKNOWN), status, media_type="text/plain")
+
+
+def _table(pages: Pages, request: Request, work: Work) -> Response:
+    return pages._drawn(request, screens.table(work))
+
+
+def _contents(pages: Pages, request: Request, work: Work) -> Response:
+    return pages._drawn(request, screens.contents(work))
+
+
+def _keep(pages: Pages, request: Request, work: Work) -> Response:
+    screens.must_be_described(work)
+    return pages._drawn(request, screens.keeping(work))
+
+
+def _plan(pages: Pages, request: Request, work: Work) -> Response:
+    screens.must_be_described(work)
+    if work.planned is None and work.made is None and not ("plan" in work.tasks and work.tasks["plan"].problem):
+        work.start("plan", make_plan(work))
+    task = work.tasks.get("plan")
+    problem = None if task is None or task.problem is None else task.problem.replace(str(work.answers.file), work.name)
+    accepted = request.query_params.get("accepted")
+    return pages._drawn(request, screens.plan(work, screens.datasets(pages.ledger_file), accepted, problem))
+
+
+def _release(pages: Pages, request: Request, work: Work) -> Response:
+    if work.made is not None:
+        return _json_or_to(pages, request, work)
+    if work.planned is None:
+        raise BadInput("a release was asked for", "it is not planned yet", "Look at the plan first")
+    return pages._drawn(request, screens.release(work))
+
+
+def _json_or_to(pages: Pages, request: Request, work: Work) -> Response:
+    if request.url.path.endswith(".json"):
+        return pages._drawn(request, screens.release(work))
+    return _to(work, "result")
+
+
+def _result(pages: Pages, request: Request, work: Work) -> Response:
+    if work.made is None:
+        raise BadInput("the result was asked for", "nothing is released yet", "Look at the plan first")
+    return pages._drawn(request, screens.result(work, _toml(pages, work)))
+
+
+def _toml(pages: Pages, work: Work) -> str:
+    """The same release as a file, to be put beside the table."""
+    from dataclasses import replace
+
+    from discreet.run import ReleaseSpec
+
+    answers = work.answers
+    beside = pages.uploads / work.name
+    universe = None if answers.universe is None else pages.uploads / answers.universe.name
+    spec = replace(answers, file=beside, universe=universe).release(pages.uploads / "out", pages.uploads / "ledger.db")
+    place = pages.uploads / f"{work.key}.toml"
+    ReleaseSpec(spec.table, spec.privacy, spec.way, spec.ledger, replace(spec.output, folder=None)).write(place)
+    text = place.read_text(encoding="utf-8")
+    place.unlink()
+    return text
+
+
+def _said_table(pages: Pages, request: Request, work: Work, form: Form) -> Response:
+    work.change(with_place(work.answers, form))
+    view = screens.table(work)
+    if view["problem"] is not None:
+        return pages._drawn(request, view, 422)
+    return _to(work, "contents")
+
+
+def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Response:
+    """Saved, and looked at: whether every key and every count can be read. No count is kept or shown."""
+    universe = form.get(" universe")
+    answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
+    if "preview" in form:
+        return JSONResponse({"protected": screens.protected(answers), "published": screens.published(answers)})
+    work.change(answers)
+    work.described = False
+    work.answers.table().read()
+    work.described = True
+    return _to(work, "keep")
+
+
+def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Response:
+    screens.must_be_described(work)
+    answers = with_keeping(work.answers, form)
+    answers.spec()
+    work.change(answers)
+    view = screens.keeping(work)
+    if view["problem"] is not None or "look" in form:
+        return pages._drawn(request, view, 422 if view["problem"] else 200)
+    return _to(work, "plan")
+
+
+def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Response:
+    screens.must_be_described(work)
+    before = work.planned
+    answers = with_price(work.answers, form)
+    same = before is not None and before.answers.epsilon == answers.epsilon
+    work.change(answers)
+    if same and before is not None:
+        work.planned = before
+    if "go" in form and same:
+        return _to(work, "release")
+    return _to(work, "plan")
+
+
+def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Response:
+    """Once: whoever confirms again, here or in another tab, finds the release that is under way or made."""
+    with work.lock:
+        begun = work.tasks.get("release")
+        if work.made is None and (begun is None or begun.problem is not None):
+            _require_confirmed(work, form)
+            work.start("release", make_release(work, pages.folder, pages.ledger_file))
+    return _to(work, "release")
+
+
+def _require_confirmed(work: Work, form: Form) -> None:
+    """What is released is what the page showed that was confirmed, not what another tab made of it since."""
+    if work.planned is None or form.get("confirms", [""])[0] != work.answers.fingerprint:
+        found = "it is not planned, or the answers changed since, in another tab"
+        raise BadInput("a release was confirmed", found, "Look at the plan again")
+
+
+SCREENS = {
+    "table": _table, "contents": _contents, "keep": _keep, "plan": _plan, "release": _release, "result": _result,
+}  # fmt: skip
+FORMS = {
+    "table": _said_table, "contents": _said_contents, "keep": _said_keep, "plan": _said_plan, "release": _said_release,
+}  # fmt: skip

@@ -1,0 +1,167 @@
+"""Who may ask: the person who was told the address, from pages of this server, and nobody else.
+
+Whatever a browser can be made to do by another page is refused: a name that leads here but is not ours (DNS rebinding),
+a form posted from elsewhere, a page put into a frame. What is answered is kept by no cache.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+from discreet.sample.bits import unguessable
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "discreet"
+LARGEST_BODY = 256 << 20  # bytes of an upload: a table of ten million rows
+TOO_LARGE = f"A file may have at most {LARGEST_BODY >> 20} MiB here. Use discreet release in a terminal."
+UNKNOWN = (
+    "Something went wrong that discreet did not foresee. Nothing of your data is shown here; the same release can be "
+    "made in a terminal, with discreet release."
+)
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+HEADERS = {
+    "cache-control": "no-store", "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
+    "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}  # fmt: skip
+
+
+class Keys:
+    """The secrets of one run: a token that opens the page once, what the cookie holds, what every form holds."""
+
+    def __init__(self) -> None:
+        self.token: str | None = unguessable()
+        self.cookie, self.form = unguessable(), unguessable()
+
+    def spend(self, token: str) -> bool:
+        """Whether it is the token; it works once."""
+        if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
+            return False
+        self.token = None
+        return True
+
+
+class Guard:
+    """Around the whole page: nothing behind it sees a request that is not from its own pages."""
+
+    def __init__(self, app: App, keys: Keys, port: int) -> None:
+        self.app, self.keys = app, keys
+        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            return None  # no other kind of connection is answered
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        wrong = self._wrong(scope, headers)
+        if wrong is not None:
+            return await refuse(send, *wrong)
+        asked = parse_qs(scope["query_string"].decode("latin-1"))
+        if "token" in asked:
+            if self.keys.spend(asked["token"][0]):
+                return await self._let_in(send)
+            return await refuse(send, 403, "This address was used before. Start discreet serve again for a new one.")
+        if not self._known(headers):
+            return await refuse(send, 403, "Open the address that discreet serve printed.")
+        return await self._answered(scope, receive, send)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What goes wrong behind this is told to nobody, since it may quote the data: neither a page nor a log."""
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, bounded(receive), _with_headers(sent))
+        except Exception as error:
+            if not begun:
+                status = 413 if isinstance(error, TooLarge) else 500
+                await refuse(send, status, TOO_LARGE if status == 413 else UNKNOWN)
+
+    def _wrong(self, scope: Scope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
+        origins = [f"http://{host}" for host in self.hosts]
+        names = [name for name, _ in scope["headers"]]
+        if headers.get("host") not in self.hosts or names.count(b"host") != 1:
+            return 421, "This page is at 127.0.0.1 only."
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return 405, "That is not done here."
+        origin = headers.get("origin")
+        if (origin is not None and origin not in origins) or (origin is None and scope["method"] == "POST"):
+            return 403, "That came from another page."
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return 403, "That came from another page."
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > LARGEST_BODY:
+            return 413, TOO_LARGE
+        return None
+
+    def _known(self, headers: MutableMapping[str, str]) -> bool:
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            return False
+        return found is not None and hmac.compare_digest(found.value.encode(), self.keys.cookie.encode())
+
+    async def _let_in(self, send: Send) -> None:
+        cookie = f"{COOKIE}={self.keys.cookie}; HttpOnly; SameSite=Strict; Path=/"
+        await _answer(send, 303, b"", [(b"location", b"/"), (b"set-cookie", cookie.encode())])
+
+
+class TooLarge(Exception):
+    """More came than was announced, or than is taken."""
+
+
+def bounded(receive: Receive) -> Receive:
+    """What comes in, as far as it may."""
+    taken = 0
+
+    async def received() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > LARGEST_BODY:
+            raise TooLarge
+        return message
+
+    return received
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = {name.lower() for name, _ in message["headers"]}
+            more = {**HEADERS, "content-security-policy": POLICY}
+            message["headers"] = [
+                *message["headers"],
+                *((name.encode(), value.encode()) for name, value in more.items() if name.encode() not in own),
+            ]
+        await send(message)
+
+    return sent
+
+
+async def refuse(send: Send, status: int, why: str) -> None:
+    await _answer(send, status, why.encode(), [(b"content-type", b"text/plain; charset=utf-8")])
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    guarded = _with_headers(send)
+    await guarded({"type": "http.response.start", "status": status, "headers": headers})
+    await guarded({"type": "http.response.body", "body": body})

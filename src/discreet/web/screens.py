@@ -1,0 +1,320 @@
+"""What each screen shows, as plain values: the page is drawn from them, and its JSON twin is them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import log10
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput, DiscreetError
+from discreet.web.answers import Answers
+from discreet.web.guard import UNKNOWN
+from discreet.web.work import Chore, Work, epsilon_for
+
+View = dict[str, object]
+
+STEPS = (
+    ("table", "Table"), ("contents", "What is in it"), ("keep", "What to keep"), ("plan", "Plan"),
+    ("release", "Release"), ("result", "Result"),
+)  # fmt: skip
+TABLES = (".csv", ".gz", ".txt", ".tsv", ".parquet", ".pq", ".xlsx")  # files that are offered
+STAGES = {
+    "record": "Writing the spending into the ledger", "draw": "Drawing the noise", "publish": "Working out the counts",
+    "seal": "Proving the guarantee", "save": "Saving the folder", "tell the ledger": "Telling the ledger",
+}  # fmt: skip
+SHAPES = {
+    "mostly-zero": "mostly zeros, with a tail", "bell": "around a middle", "flat": "all sizes alike",
+    "long-tail": "many small counts, a few at every size", "prior": "your guess",
+}  # fmt: skip
+WARNINGS = {
+    "determined": "What is kept gives the exact counts of {rows} row(s) away. Keep less, unless they are public.",
+    "residues": "What is kept gives away the remainders of the counts of {rows} row(s).",
+}  # fmt: skip
+MECHANISMS = {
+    "geometric": "geometric noise, never below 0", "signed-geometric": "geometric noise, negative counts possible",
+    "explicit-fair": "fair: every count is right with the same chance", "staircase": "staircase noise",
+    "uniform": "uniform", "randomized-response": "randomized response", "exponential": "exponential mechanism",
+}  # fmt: skip
+
+
+def headers(file: Path, sheet: str | None, header_row: int | None) -> tuple[tuple[str, ...], int]:
+    """Names of the columns, and the number of rows that are not blank."""
+    changed = file.stat().st_mtime_ns if file.exists() else 0
+    return _headers(file, sheet, header_row, changed)
+
+
+@lru_cache(maxsize=64)
+def _headers(file: Path, sheet: str | None, header_row: int | None, changed: int) -> tuple[tuple[str, ...], int]:
+    from discreet.io.layout import Arrangement, read_given
+
+    frame = read_given(file, Arrangement(sheet, header_row)).frame
+    return tuple(map(str, frame.column_names)), frame.num_rows
+
+
+def sheets(answers: Answers) -> tuple[str, ...]:
+    from discreet.io.workbooks import sheet_names
+
+    return sheet_names(answers.file) if answers.file.suffix.lower() == ".xlsx" else ()
+
+
+def start(folder: Path) -> View:
+    """Files that can be picked, and folders of releases."""
+    try:
+        found = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix.lower() in TABLES)
+        releases = sorted(path.name for path in folder.iterdir() if (path / "release.json").is_file())
+    except OSError:
+        found, releases = [], []
+    return {"screen": "start", "files": [path.name for path in found], "releases": releases, "folder": str(folder)}
+
+
+def table(work: Work) -> View:
+    view = _of(work, "table")
+    view |= {"sheets": list(sheets(work.answers)), "sheet": work.answers.sheet, "header_row": work.answers.header_row}
+    try:
+        columns, rows = headers(work.answers.file, work.answers.sheet, work.answers.header_row)
+        view |= {"columns": list(columns), "rows": rows, "problem": None}
+    except DiscreetError as error:
+        view |= {"columns": [], "rows": None, "problem": _plainly(error, work)}
+    return view
+
+
+def contents(work: Work, problem: str | None = None) -> View:
+    answers = work.answers
+    columns, rows = headers(answers.file, answers.sheet, answers.header_row)
+    return _of(work, "contents") | {
+        "columns": list(columns), "rows": rows, "count": list(answers.count), "keys": list(answers.keys),
+        "wide": answers.wide, "contributions": answers.contributions, "totals": answers.totals,
+        "thousands": answers.thousands, "suppressed_as": answers.suppressed_as, "keep_order": answers.keep_order,
+        "universe": None if answers.universe is None else answers.universe.name,
+        "published": published(answers), "protected": protected(answers), "problem": problem,
+    }  # fmt: skip
+
+
+def published(answers: Answers) -> list[str]:
+    several = len(answers.count) > 1 and answers.wide is None
+    more = [answers.wide] if answers.wide else (["counted"] if several else [])
+    return [*answers.keys, *more]
+
+
+def protected(answers: Answers) -> str:
+    """In one sentence, who is protected, as far as was said."""
+    times = len(answers.count) if answers.wide is None and len(answers.count) > 1 else 1
+    rows = (answers.contributions or 1) * times
+    if rows == 1:
+        return "Protected is any one person who is counted in one row: whether they were counted, and in which row."
+    why = f", once for each of the {times} kinds of counts" if times > 1 and rows == times else ""
+    return f"Protected is any one person who is counted in at most {rows} rows{why}: whether they were, and where."
+
+
+def keeping(work: Work, problem: str | None = None) -> View:
+    answers = work.answers
+    names = published(answers)
+    margins = [f"margin:{name}" for name in names] if len(names) > 1 else []
+    offered = ["total", *margins]
+    promise: str | None = None
+    discloses: list[str] = []
+    if problem is None:
+        try:
+            promise, discloses = _promise(answers)
+        except DiscreetError as error:
+            problem = _plainly(error, work)
+    return _of(work, "keep") | {
+        "way": answers.way, "favor": answers.favor, "max_count": answers.max_count, "signed": answers.signed,
+        "offered": offered, "keep": list(answers.keep), "more": [one for one in answers.keep if one not in offered],
+        "nonnegative": answers.nonnegative, "measure": list(answers.measure), "measured": [*offered, "cells"],
+        "mechanism": answers.mechanism, "mechanisms": MECHANISMS, "guarantee": promise, "discloses": discloses,
+        "problem": problem,
+    }  # fmt: skip
+
+
+def _promise(answers: Answers) -> tuple[str, list[str]]:
+    """The guarantee with these answers, and what is given away; nothing is simulated."""
+    from discreet.privacy.values import loss_of
+    from discreet.ways import way_named
+
+    schema, rows = answers.table().read_schema()
+    spec = answers.spec()
+    placed = spec if rows is None else spec.in_order(rows)
+    made = way_named(spec.name).plan(schema, loss_of(answers.epsilon), placed)
+    found = [one for one in made.guarantee.remarks if one.code in WARNINGS]
+    return made.guarantee.sentence, [
+        WARNINGS[one.code].format(rows=dict(one.numbers).get("rows", "some")) for one in found
+    ]
+
+
+def plan(work: Work, datasets: list[View], accepted: str | None = None, problem: str | None = None) -> View:
+    answers, planned = work.answers, work.planned
+    view = _of(work, "plan") | {
+        "epsilon": answers.epsilon, "dataset": answers.dataset, "datasets": datasets, "format": answers.format,
+        "task": _task(work.tasks.get("plan")), "problem": problem, "ready": planned is not None,
+    }  # fmt: skip
+    if planned is None:
+        return view
+    suggested = None
+    if accepted:
+        try:
+            suggested = epsilon_for(planned.curve, float(accepted))
+        except ValueError:
+            view["problem"] = "The error that you can accept is not a number."
+    return view | {
+        "rows": planned.rows, "columns": list(planned.columns), "steps": list(planned.steps),
+        "expected": [
+            {"shape": SHAPES.get(one.shape, one.shape), "count_error": one.count_error,
+             "distribution_error": one.distribution_error} for one in planned.expected
+        ],
+        "curve": [dict(vars(one)) for one in planned.curve], "picture": picture(planned.curve, answers.epsilon),
+        "accepted": accepted, "suggested": suggested, "guarantee": planned.guarantee,
+    }  # fmt: skip
+
+
+def picture(curve: Any, chosen: str) -> View | None:
+    """The curve as places in a drawing of 600 by 260, on scales of powers of ten."""
+    from discreet.numbers import epsilon_of
+
+    points = [(float(epsilon_of(one.epsilon)), one.count_error, one.epsilon) for one in curve if one.count_error > 0]
+    if len(points) < 2:
+        return None
+    across, down = [log10(one[0]) for one in points], [log10(one[1]) for one in points]
+    low, high = min(down), max(max(down), min(down) + 0.3)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return (
+            round(60 + 510 * (x - across[0]) / (across[-1] - across[0]), 1),
+            round(44 + 155 * (high - y) / (high - low), 1),
+        )
+
+    places = [place(x, y) for x, y in zip(across, down)]
+    marks = [
+        {"x": x, "y": y, "epsilon": epsilon, "error": f"{error:.2g}", "chosen": epsilon == chosen}
+        for (x, y), (_, error, epsilon) in zip(places, points)
+    ]
+    said = "; ".join(f"epsilon {epsilon}: off by {error:.2g}" for _, error, epsilon in points)
+    return {
+        "line": " ".join(f"{x},{y}" for x, y in places),
+        "marks": marks,
+        "text": f"Typical error of a count. {said}.",
+    }
+
+
+def release(work: Work) -> View:
+    planned = work.planned
+    task = work.tasks.get("release")
+    return _of(work, "release") | {
+        "guarantee": None if planned is None else planned.guarantee, "dataset": work.answers.dataset,
+        "epsilon": work.answers.epsilon, "columns": [] if planned is None else list(planned.columns),
+        "task": _task(task), "done": work.made is not None, "confirms": work.answers.fingerprint,
+        "problem": None if task is None else task.problem,
+    }  # fmt: skip
+
+
+def _task(task: Chore | None) -> View | None:
+    if task is None:
+        return None
+    return {"stage": STAGES.get(task.stage, task.stage[:1].upper() + task.stage[1:]), "done": task.done,
+            "problem": task.problem}  # fmt: skip
+
+
+def result(work: Work, toml: str) -> View:
+    assert work.made is not None
+    out = work.made.folder
+    return _of(work, "result") | analyst(out) | {
+        "digest": work.made.digest, "toml": toml,
+        "shell": f"discreet run release.toml --out {out.name}-again",
+        "python": f'import discreet as dc\n\nmade, digest = dc.run("release.toml", out="{out.name}-again")',
+    }  # fmt: skip
+
+
+def analyst(folder: Path) -> View:
+    """What a folder says, to whoever has nothing else."""
+    from discreet.estimate import estimate
+    from discreet.verify import verify
+
+    checked = verify(folder)
+    view: View = {
+        "screen": "result", "folder": folder.name, "valid": checked.valid, "problems": list(checked.problems),
+        "files": sorted(path.name for path in folder.iterdir()), "estimates": [],
+    }  # fmt: skip
+    if not checked.valid:
+        return view
+    asked = estimate(folder)
+    found = []
+    for name, question in (("mean count of a row", "mean"), ("total", "total"), ("share of rows with 0", "share_zero")):
+        try:
+            one = getattr(asked, question)()
+            found.append({"question": name, "answer": str(one)})
+        except DiscreetError:
+            continue
+    return view | {"estimates": found}
+
+
+def ledger(place: Path, problem: str | None = None) -> View:
+    """Data sets, budgets, history."""
+    view: View = {
+        "screen": "ledger",
+        "file": str(place),
+        "datasets": datasets(place),
+        "history": [],
+        "problem": problem,
+    }
+    if place.exists():
+        from discreet.ledger import ledger as opened
+
+        view["history"] = [
+            {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
+             "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
+             if one.spending.table else "", "released": bool(one.outcomes)}
+            for one in opened(str(place)).history()
+        ]  # fmt: skip
+    return view
+
+
+def datasets(place: Path) -> list[View]:
+    if not place.exists():
+        return []
+    from discreet.ledger import ledger as opened
+
+    return [
+        {"dataset": one.dataset, "budget": _amount(one.budget), "spent": _amount(one.spent), "left": _amount(one.left)}
+        for one in opened(str(place)).status()
+    ]
+
+
+def _amount(amount: Any) -> str:
+    from discreet.numbers import text
+
+    if amount.rho is not None:
+        return f"rho {text(amount.rho)}"
+    return f"epsilon {text(amount.epsilon)}" + (f", delta {text(amount.delta)}" if amount.delta else "")
+
+
+def _of(work: Work, screen: str) -> View:
+    reached = 1 + (2 if work.described else 0) + (1 if work.planned else 0) + (1 if work.made else 0)
+    steps = [
+        {"key": key, "title": title, "here": key == screen, "open": place <= reached and not (work.made and place < 5)}
+        for place, (key, title) in enumerate(STEPS)
+    ]
+    return {
+        "screen": screen,
+        "work": work.key,
+        "file": work.name,
+        "way_through": steps,
+        "released": work.made is not None,
+    }
+
+
+def _plainly(error: DiscreetError, work: Work) -> str:
+    """An error without the place where the upload is kept, and without flags, which a page has none of."""
+    return re.sub(r" \(--[^()]*\)", "", str(error).replace(str(work.answers.file), work.name))
+
+
+def told(error: BaseException, work: Work | None) -> str:
+    if not isinstance(error, DiscreetError):
+        return UNKNOWN
+    return str(error) if work is None else _plainly(error, work)
+
+
+def must_be_described(work: Work) -> None:
+    if not work.described:
+        raise BadInput("the next page was asked for", "what is in the table is not said yet", "Say it first")

@@ -1,0 +1,181 @@
+"""The public order among equals: a bijection for every size, uniform as far as pairs tell, and replayed by anybody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from discreet import public_map as public_order
+from discreet.arrays import Integers
+from discreet.public_map import PublicOrder, SeenValues, counts_in_order, rank_rows, seen_of, together
+
+GROUPS = 40_000
+PASSES, FAILS = 1e-4, 1e-20  # of 98 sizes the smallest p of a right law is below the first in one test of a hundred
+
+
+def order_of(size: int, groups: int = 1, seed: str = "seed") -> PublicOrder:
+    """As many values as there are groups, each of so many rows."""
+    return PublicOrder(SeenValues(np.arange(groups), np.full(groups, size)), seed)
+
+
+def all_places(order: PublicOrder, group: int, size: int) -> Integers:
+    return order.among_equals(np.full(size, group), np.arange(size))
+
+
+def test_every_place_is_given_once_for_every_size() -> None:
+    for size in range(1, 400):
+        order = order_of(size, 3, f"seed {size}")
+        for group in range(3):
+            assert np.array_equal(np.sort(all_places(order, group, size)), np.arange(size))
+
+
+def test_without_walking_most_sizes_are_no_bijection() -> None:
+    """Numbers beyond the size, reduced into it, meet others: the test above would find it."""
+    broken = sum(
+        len(set((order_of(size)._rounds(np.zeros(size, dtype=np.int64), np.arange(size)) % size).tolist())) < size
+        for size in range(1, 400)
+    )
+    assert broken > 300
+
+
+def smallest_p(first: int, second: int) -> float:
+    """Over sizes 3..100: of a chi-square test that the distance between the places of two rows is uniform."""
+    found = []
+    for size in range(max(3, first + 1, second + 1), 101):
+        order, groups = order_of(size, GROUPS), np.arange(GROUPS)
+        one, other = (order.among_equals(groups, np.full(GROUPS, rank)) for rank in (first, second))
+        found.append(chisquare(np.bincount((other - one) % size, minlength=size)[1:]).pvalue)
+    return float(min(found))
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (0, 2), (1, 7)])
+def test_distances_of_places_are_uniform(first: int, second: int) -> None:
+    assert smallest_p(first, second) > PASSES
+
+
+def test_half_the_rounds_are_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_order, "ROUNDS", public_order.ROUNDS // 2)
+    assert smallest_p(0, 1) < FAILS
+
+
+def test_short_halves_are_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For few rows the numbers of a larger set are permuted."""
+    monkeypatch.setattr(public_order, "FEWEST_BITS", 2)
+    assert smallest_p(0, 2) < FAILS
+
+
+def test_the_place_of_a_row_is_uniform() -> None:
+    for size in (3, 5, 6, 12):
+        order, groups, rank = order_of(size, GROUPS), np.arange(GROUPS), np.zeros(GROUPS, dtype=np.int64)
+        places = order.among_equals(groups, rank)
+        assert chisquare(np.bincount(places, minlength=size)).pvalue > PASSES
+        assert chisquare(np.bincount(order.turns, minlength=size)).pvalue > PASSES
+
+
+def test_turns_are_drawn_by_rejection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word in the last, incomplete stretch of 2^64 is drawn again, until it lies in a complete one."""
+    words = iter([[2**64 - 1, 5, 2**64 - 1], [2**64 - 1, 9, 7], [4, 9, 9]])
+    monkeypatch.setattr(public_order, "public_words", lambda *_: np.array(next(words), dtype=np.uint64))
+    order = PublicOrder(SeenValues(np.arange(3), np.array([3, 4, 5])), "seed")
+    assert order.turns.tolist() == [4 % 3, 5 % 4, 7 % 5]
+
+
+def slowly_ranked(rows: list[int], bins: list[int], seed: str) -> list[int]:
+    """Row by row, in Python integers."""
+    values = sorted(set(rows))
+    order = PublicOrder(SeenValues(np.array(values), np.array([rows.count(value) for value in values])), seed)
+    flat = [count for count, number in enumerate(bins) for _ in range(number)]
+    met, out = dict.fromkeys(values, 0), []
+    for value in rows:
+        group, size = values.index(value), rows.count(value)
+        bits = max(5, (size - 1).bit_length())
+        low, x = bits // 2, met[value]
+        met[value] += 1
+        while True:
+            left, right = x >> low, x % (1 << low)
+            for k in range(8):
+                word = (int(order.salts[group]) + int(order.keys[k])) % 2**32
+                if k % 2 == 0:
+                    left ^= murmur(right ^ word) % (1 << (bits - low))
+                else:
+                    right ^= murmur(left ^ word) % (1 << low)
+            x = (left << low) | right
+            if x < size:
+                break
+        out.append(flat[sum(other < value for other in rows) + (x + int(order.turns[group])) % size])
+    return out
+
+
+def murmur(word: int) -> int:
+    word = (word ^ (word >> 16)) * 0x85EBCA6B % 2**32
+    word = (word ^ (word >> 13)) * 0xC2B2AE35 % 2**32
+    return word ^ (word >> 16)
+
+
+TABLES = st.lists(st.integers(-4, 6), min_size=1, max_size=60)
+
+
+@given(TABLES, st.data())
+@settings(max_examples=100, deadline=None)
+def test_rows_are_ranked_as_the_slow_way_says(rows: list[int], data: st.DataObject) -> None:
+    counts = data.draw(st.lists(st.integers(0, 6), min_size=len(rows), max_size=len(rows)))
+    bins = np.bincount(counts, minlength=7)
+    assert rank_rows(np.array(rows), bins, "seed", beyond=False).tolist() == slowly_ranked(rows, bins.tolist(), "seed")
+
+
+@given(TABLES, st.integers(0, 60), st.data())
+@settings(max_examples=100, deadline=None)
+def test_parts_of_a_table_are_ranked_as_the_whole(rows: list[int], cut: int, data: st.DataObject) -> None:
+    whole = np.array(rows)
+    bins = np.bincount(data.draw(st.lists(st.integers(0, 6), min_size=len(rows), max_size=len(rows))), minlength=7)
+    parts = [part for part in (whole[:cut], whole[cut:]) if len(part)]
+    seen = together(map(seen_of, parts))
+    assert dict(zip(seen.values.tolist(), seen.numbers.tolist())) == {value: rows.count(value) for value in rows}
+    before, found = np.zeros_like(seen.numbers), []
+    for part in parts:
+        found.append(rank_rows(part, bins, "seed", seen=seen, before=before))
+        own = seen_of(part)
+        before[np.searchsorted(seen.values, own.values)] += own.numbers
+    assert np.concatenate(found).tolist() == rank_rows(whole, bins, "seed").tolist()
+
+
+def noisy_rows(size: int, spread: int = 3) -> Integers:
+    rng = np.random.default_rng(7)
+    rows: Integers = rng.negative_binomial(1, 0.2, size) + rng.integers(-spread, spread + 1, size)
+    return rows
+
+
+@pytest.mark.parametrize("spread", [3, 50_000])
+def test_compiled_code_gives_the_same_numbers(spread: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rows = noisy_rows(1 << 17, spread)
+    order = PublicOrder(seen_of(rows), "seed")
+    ends, limits = np.cumsum(seen_of(np.clip(noisy_rows(1 << 17), 0, None)).histogram(0, 90)), (-200_000, 200_000)
+    before = np.minimum(order.seen.numbers // 3, 5)
+    for first in (None, before):
+        part = rows if first is None else rows[order.seen.numbers[order._numbering()(rows)] > 20][: 1 << 15]
+        compiled = counts_in_order(part, ends, order, limits, first)
+        with monkeypatch.context() as patch:
+            patch.setattr(public_order, "_compiled", lambda _: None)
+            assert np.array_equal(counts_in_order(part, ends, order, limits, first), compiled)
+
+
+@pytest.mark.parametrize("rows", [[0], [5, 5, 5], [-(10**9), 0, 10**9], [2**61, -(2**61), 2**61]])
+def test_far_values_are_counted_without_a_table_of_their_range(rows: list[int]) -> None:
+    seen = seen_of(np.array(rows))
+    assert dict(zip(seen.values.tolist(), seen.numbers.tolist())) == {value: rows.count(value) for value in rows}
+    assert seen.histogram(-1, 1).tolist() == [sum(v < 0 for v in rows), rows.count(0), sum(v > 0 for v in rows)]
+    assert rank_rows(np.array(rows), np.array([len(rows)]), "seed", beyond=False).tolist() == [0] * len(rows)
+
+
+def test_groups_beyond_four_billion_rows_keep_their_places_apart() -> None:
+    """Parts of a very long table: places need more than 32 bits."""
+    size = (1 << 35) + 12345
+    order = order_of(size)
+    ranks = np.concatenate([np.arange(2000), np.arange(size - 2000, size)])
+    places = order.among_equals(np.zeros(len(ranks), dtype=np.int64), ranks)
+    assert len(np.unique(places)) == len(ranks) and places.min() >= 0 and places.max() < size
+    assert (places > 1 << 32).mean() > 0.8

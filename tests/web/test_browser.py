@@ -1,0 +1,185 @@
+"""The whole way in a real browser, with a mouse, with the keyboard alone, on a phone, with and without a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from tests.web.conftest import PICTURES, Running, workbook
+
+PHONE = {"width": 375, "height": 740}
+DESK = {"width": 1100, "height": 850}
+PATIENCE = 60_000  # milliseconds: a machine may have other things to do
+
+LOOK = """
+() => {
+  const problems = [];
+  const named = (el) => (el.labels && el.labels.length) || el.getAttribute("aria-label") || el.title;
+  for (const el of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+    if (!named(el)) problems.push("no label: " + el.outerHTML.slice(0, 80));
+  for (const el of document.querySelectorAll("button, a"))
+    if (!el.textContent.trim()) problems.push("no words: " + el.outerHTML.slice(0, 80));
+  for (const el of document.querySelectorAll("svg[role=img]"))
+    if (!el.querySelector("title")) problems.push("a picture without words");
+  for (const el of document.querySelectorAll("img")) if (!el.alt) problems.push("an image without words");
+  const ids = [...document.querySelectorAll("[id]")].map((el) => el.id);
+  if (new Set(ids).size !== ids.length) problems.push("an id stands twice");
+  if (document.querySelectorAll("h1").length !== 1) problems.push("not one h1");
+  if (!document.documentElement.lang) problems.push("no language");
+  if (document.documentElement.scrollWidth > innerWidth + 1) problems.push("wider than the screen");
+  const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
+  const light = (colour) => parts(colour).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (el) => {
+    for (; el; el = el.parentElement) {
+      const colour = getComputedStyle(el).backgroundColor;
+      const p = parts(colour);
+      if (p.length < 4 || p[3] > 0) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  for (const el of document.querySelectorAll("body *")) {
+    const own = [...el.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !el.checkVisibility() || el.closest("svg") || el.classList.contains("skip")) continue;
+    const [a, b] = [light(getComputedStyle(el).color), light(behind(el))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) problems.push("contrast " + ratio.toFixed(2) + ": " + el.outerHTML.slice(0, 80));
+  }
+  return problems;
+}
+"""
+
+
+def opened(browser: Any, page: Running, size: dict[str, int], script: bool = True) -> Any:
+    context = browser.new_context(viewport=size, java_script_enabled=script, device_scale_factor=1)
+    cookie = page.client().cookies["discreet"]
+    context.add_cookies([{"name": "discreet", "value": cookie, "url": page.base, "sameSite": "Strict"}])
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.complaints = []
+    tab.on("console", lambda message: tab.complaints.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("request", lambda asked: None if asked.url.startswith(page.base) else tab.complaints.append(asked.url))
+    tab.goto(page.base + "/")
+    return tab
+
+
+def looked_at(tab: Any, name: str) -> None:
+    """A picture to keep; what is wrong with the page for those who cannot see it, or have a small screen."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    tab.screenshot(path=str(PICTURES / f"{name}.png"), full_page=True)
+    assert tab.evaluate(LOOK) == []
+
+
+def through(tab: Any, name: str, epsilon: str = "1") -> None:
+    """From the table to the result."""
+    tab.wait_for_url("**/table")
+    looked_at(tab, f"{name}-1-table")
+    tab.get_by_role("button", name="Go on").click()
+    tab.wait_for_url("**/contents")
+    for column in ("county",):
+        tab.get_by_label(f"{column} is a key").check()
+    looked_at(tab, f"{name}-2-contents")
+    tab.get_by_role("button", name="Go on").click()
+    tab.wait_for_url("**/keep")
+    looked_at(tab, f"{name}-3-keep")
+    tab.get_by_role("button", name="Go on to the plan").click()
+    tab.get_by_text("Nothing is spent yet").wait_for()
+    tab.get_by_label("I can accept that a count is off by").fill("1")
+    tab.get_by_role("button", name="Which epsilon").click()
+    tab.locator("#suggested").wait_for()
+    looked_at(tab, f"{name}-4-plan")
+    tab.get_by_label("epsilon", exact=True).fill(epsilon)
+    tab.get_by_role("button", name="Go on to the release").click()
+    tab.wait_for_url("**/release")
+    looked_at(tab, f"{name}-5-release")
+    tab.get_by_role("button", name="Release now").dblclick()
+    tab.wait_for_url("**/result")
+    looked_at(tab, f"{name}-6-result")
+
+
+@pytest.mark.parametrize(("name", "size"), [("desk", DESK), ("phone", PHONE)])
+def test_the_example_from_upload_to_a_verified_folder(
+    browser: Any, page: Running, name: str, size: dict[str, int]
+) -> None:
+    tab = opened(browser, page, size)
+    before = set(page.folder.glob("*-release*"))
+    looked_at(tab, f"{name}-0-start")
+    tab.get_by_role("button", name="Try the example").click()
+    through(tab, name)
+    (made,) = set(page.folder.glob("*-release*")) - before
+    digest = tab.locator("dd code").inner_text()
+    assert dc.verify(made, digest).valid
+    tab.reload()
+    tab.get_by_role("heading", name="Released").wait_for()
+    tab.go_back()
+    assert len(set(page.folder.glob("*-release*")) - before) == 1
+    with tab.context.expect_page() as report:
+        tab.goto(page.base + f"/folder/{made.name}")
+        tab.get_by_role("link", name="Open the report").click()
+    report.value.wait_for_load_state()
+    report.value.screenshot(path=str(PICTURES / f"{name}-7-report.png"), full_page=True)
+    tab.goto(page.base + "/ledger")
+    looked_at(tab, f"{name}-8-ledger")
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_without_a_script_a_workbook_with_faults_is_told_and_then_released(
+    browser: Any, page: Running, tmp_path: Path
+) -> None:
+    rows: list[list[object]] = [
+        ["Cases by county"], ["county", "cases"], *([f"county {i}", i % 5] for i in range(40)), ["Total", 80],
+        ["Oak", "<5"],
+    ]  # fmt: skip
+    tab = opened(browser, page, DESK, script=False)
+    tab.get_by_label("A file of yours").set_input_files(workbook(tmp_path / "cases.xlsx", *rows))
+    tab.get_by_role("button", name="Use this table").click()
+    tab.get_by_text("42 rows").wait_for()
+    tab.get_by_role("button", name="Go on").click()
+    tab.get_by_label("cases holds counts").check()
+    tab.get_by_label("county is a key").check()
+    tab.get_by_role("button", name="Go on").click()
+    told = tab.locator("#problem").inner_text()
+    assert "row 43 (county = 'Total')" in told and "row 44, column 'cases' was suppressed" in told
+    tab.screenshot(path=str(PICTURES / "desk-9-problems.png"), full_page=True)
+    tab.get_by_label("Leave them out").check()
+    tab.get_by_text("Crosstabs, suppressed counts").click()
+    tab.get_by_label("Counts up to this were suppressed").fill("4")
+    tab.get_by_role("button", name="Go on").click()
+    tab.wait_for_url("**/keep")
+    tab.get_by_role("button", name="Go on to the plan").click()
+    tab.get_by_text("Nothing is spent yet").wait_for()  # the page looks again by itself
+    tab.get_by_role("button", name="Go on to the release").click()
+    tab.get_by_role("button", name="Release now").click()
+    tab.wait_for_url("**/result")
+    assert dc.verify(page.folder / "cases-release").valid
+    assert (page.folder / "cases-release" / "table.xlsx").is_file()
+    tab.context.close()
+
+
+def test_the_sentence_follows_the_answers_and_the_keyboard_is_enough(browser: Any, page: Running) -> None:
+    tab = opened(browser, page, DESK)
+    tab.get_by_role("button", name="Try the example").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/table")
+    tab.get_by_role("button", name="Go on").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/contents")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.className") == "skip"
+    reached = set()
+    for _ in range(40):
+        tab.keyboard.press("Tab")
+        reached.add(tab.evaluate("document.activeElement.id || document.activeElement.name || ''"))
+    assert {"count", "keys", "contributions", "totals-refuse"} <= reached
+    assert "one row" in tab.locator("#protected").inner_text()
+    tab.get_by_label("In how many rows").fill("3")
+    tab.keyboard.press("Tab")
+    tab.get_by_text("at most 3 rows").wait_for()
+    assert tab.complaints == []
+    tab.context.close()
