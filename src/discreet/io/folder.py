@@ -43,7 +43,7 @@ from discreet.record.release import (
 )  # fmt: skip
 from discreet.report import render, rendered_by
 from discreet.table import Schema
-from discreet.ways import LongKeys, way_named
+from discreet.ways import LongKeys, Way, way_named
 
 if TYPE_CHECKING:
     from discreet.release import Release
@@ -232,6 +232,11 @@ class Folder:
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
 
     @cached_property
+    def way(self) -> Way[Any, Any, Any, Any]:
+        """The way it went."""
+        return way_named(self.publication.record.way)
+
+    @cached_property
     def of_the_way(self) -> Publication[Any]:
         """The publication with the remarks of its way alone: what is said of the rows comes last, and is checked with
         them."""
@@ -303,7 +308,8 @@ def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
     table, *views = record.tables
-    _check_names(table, way_named(record.way).long_keys is not None)
+    several = way_named(record.way).long_keys is not None
+    _check_names(table, several)
     if views:
         check_views(record)
     columns = (*record.schema.keys, record.schema.count)
@@ -313,7 +319,7 @@ def folder_of(contents: Contents) -> Folder:
     report = _text(contents.files.get(REPORT, b""))
     written = contents.files[RECORD]
     wrong = tuple(view.file for view in views if not _is_view(contents, publication, view))
-    if way_named(record.way).long_keys is not None:
+    if several:
         publication, same_rows = _with_answers(contents, publication), True
     else:
         measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
