@@ -224,7 +224,7 @@ def _check_table(folder: Folder) -> list[str]:
 def _check_rows(folder: Folder) -> list[str]:
     """A person in a total is in two rows: that was paid for, or declared not to be so. Keys are written as is said."""
     from discreet.io.formulas import formula_remarks, is_escaped
-    from discreet.io.tables import file_kind
+    from discreet.io.frames import file_kind
     from discreet.io.totals import rows_of_totals
 
     schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
@@ -250,7 +250,7 @@ def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
 
 
 def _check_order(folder: Folder) -> list[str]:
-    from discreet.io.tables import may_be_ascending
+    from discreet.io.row_order import may_be_ascending
 
     categories = folder.publication.categories
     ascending = bool(categories.num_columns) and may_be_ascending(categories)

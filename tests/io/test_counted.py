@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.io.counted import digest_of, write_counted
-from discreet.io.tables import read_frame, read_schema
+from discreet.io.layout import read_frame
+from discreet.io.tables import read_schema
 
 PEOPLE = {"place": [f"p{i % 7}" for i in range(60)], "id": [f"who {i % 20}" for i in range(60)]}
 

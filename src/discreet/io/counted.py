@@ -30,7 +30,7 @@ LIST = "counted"  # one line for each table: its digest, the bound, and how many
 def write_counted(counted: Table, out: str | Path) -> str | None:
     """The true counts as CSV or Parquet, for their owner's eyes; returns why they could not be listed, if so."""
     from discreet.io.folder import write_frame
-    from discreet.io.tables import arrow_frame, file_kind
+    from discreet.io.frames import arrow_frame, file_kind
 
     out, bound = Path(out), counted.schema.contributions
     frame = arrow_frame(counted.schema, counted.counts)

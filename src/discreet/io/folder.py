@@ -17,6 +17,7 @@ from discreet.errors import BadInput, Damaged, choose
 from discreet.io import RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
+from discreet.io.frames import arrow_frame, file_kind, whole_numbers
 from discreet.io.questions import (
     NUMBERS,
     answer_frame,
@@ -25,7 +26,6 @@ from discreet.io.questions import (
     measured_frame,
     measured_of,
 )
-from discreet.io.tables import arrow_frame, file_kind, whole_numbers
 from discreet.io.views import MOST_VIEWS, check_views, view_name, view_of
 from discreet.io.written_csv import read_written, write_csv, write_text, written
 from discreet.io.written_parquet import write_parquet, written_here
