@@ -60,6 +60,11 @@ def flat(item: Field[Any]) -> bool:
     return bool(item.metadata.get("flat"))
 
 
+def sometimes(item: Field[Any]) -> bool:
+    """Whether a field is written only where it says something: records from before there was such a field read on."""
+    return bool(item.metadata.get("sometimes"))
+
+
 @lru_cache(maxsize=256)
 def _writer(kind: Any) -> Callable[[Any], Json] | None:
     """How a kind that is known by its hint alone is written."""
@@ -88,6 +93,8 @@ def encode(value: Any) -> Json:
     out: dict[str, Json] = {}
     for name, (hint, item) in hints_of(value.__class__).items():
         part, write = getattr(value, name), _writer(hint)
+        if part is None and sometimes(item):
+            continue
         inner = encode(part) if write is None or part is None else write(part)
         if flat(item):
             out.update(inner)
