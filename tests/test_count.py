@@ -22,7 +22,8 @@ from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
 from discreet.io import microdata
 from discreet.io.counted import bound_of
-from discreet.io.tables import read_frame, read_table
+from discreet.io.layout import read_frame
+from discreet.io.tables import read_table
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io.tables import _as_numbers, may_be_ascending, read_schema, strictly_ascending
+from discreet.io.row_order import _as_numbers, may_be_ascending, strictly_ascending
+from discreet.io.tables import read_schema
 
 SECRET = "12345677"  # a count that must never be seen in a message
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from discreet.arrays import Integers, Words
 from discreet.errors import BadInput, MissingExtra, did_you_mean
-from discreet.io.tables import file_kind, read_frame, to_arrow
+from discreet.io.frames import file_kind, to_arrow
+from discreet.io.layout import read_frame
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAMED = 3  # how many unknown categories an error names

@@ -182,7 +182,7 @@ def _joined(database: Any, keys: Sequence[str], reading: Reading, universe: Any)
     if isinstance(universe, (str, Path)) and Path(universe).suffix.lower() in SUFFIXES and Path(universe).is_file():
         database.execute(f"CREATE VIEW said AS SELECT * FROM read_parquet({_text(str(universe))})")
     else:
-        from discreet.io.tables import read_universe
+        from discreet.io.universe import read_universe
 
         database.register("said", read_universe(universe, list(keys)))
     cast = ", ".join(f"CAST({_name(name)} AS {kinds[name]}) AS {_name(name)}" for name in keys)

@@ -166,7 +166,7 @@ class ToCounts:
     folder: str
 
     def __call__(self, task: MapTask) -> Mapped | Failed:
-        from discreet.io.tables import whole_numbers
+        from discreet.io.frames import whole_numbers
 
         try:
             content = read_part(task.part, task.file)
@@ -186,7 +186,7 @@ class ToCounts:
 
 def write_part(folder: str, part: int, schema: Schema, values: Integers) -> tuple[str, str]:
     """A part in a file of its own: two copies of a task never write to one. Its name, and its digest."""
-    from discreet.io.tables import arrow_frame
+    from discreet.io.frames import arrow_frame
     from discreet.io.written_csv import written
     from discreet.io.written_parquet import write_parquet
 

@@ -76,12 +76,12 @@ class PartsRelease:
 
 def release_parts(
     parts: str | Path | Sequence[str | Path],
-    count: str,
+    count: str | None = None,
     keys: Sequence[str] | str | None = None,
     epsilon: Number | Epsilon | Loss | None = None,
     way: WaySpec | None = None,
     *,
-    out: str | Path,
+    out: str | Path | None = None,
     engine: str | Engine = "local",
     os_randomness: bool = False,
     universe: Any = None,
@@ -122,6 +122,8 @@ def release_parts(
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     if not isinstance(os_randomness, bool):
         raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
+    if out is None:
+        raise BadInput("a release in parts was to be made", "no folder to write is named", "Give out")
     files, used = listed(parts), whole(part_rows, "part_rows", 1)
     at, bits = stages or ignore, source(seed)
     from discreet.io.folder import place_for
@@ -166,8 +168,7 @@ def _not_in_parts(spec: WaySpec) -> BadInput:
 
 def _one(count: Any) -> str:
     if not isinstance(count, str):
-        found = "in parts one column of counts is released"
-        raise BadInput(f"count was given as {count!r}", found, "Name one column")
+        raise BadInput(f"count was given as {count!r}", "in parts one column of counts is released", "Name one column")
     return count
 
 

@@ -18,7 +18,8 @@ from discreet.io import MANIFEST, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, read_plain
 from discreet.io.formulas import formula_columns, formulas_in
-from discreet.io.tables import may_be_ascending, whole_numbers
+from discreet.io.frames import whole_numbers
+from discreet.io.row_order import may_be_ascending
 from discreet.io.totals import rows_of_totals
 from discreet.io.written_parquet import written_here
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, read_manifest
