@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from discreet.io.files import read_mechanism
     from discreet.ledger.book import Ledger
     from discreet.many import release_many
-    from discreet.parts.release import PartsRelease, release_parts
+    from discreet.parts.release import release_parts
     from discreet.record.release import About
 
     __version__: str
@@ -61,7 +61,7 @@ LATER = {
     "discreet.io.files": ("read_mechanism",),
     "discreet.ledger.book": ("Ledger",),
     "discreet.many": ("release_many",),
-    "discreet.parts.release": ("PartsRelease", "release_parts"),
+    "discreet.parts.release": ("release_parts",),
     "discreet.record.release": ("About",),
 }
 
