@@ -18,13 +18,14 @@ from discreet.numbers import Epsilon, Number, digits_above, probability, text, w
 from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
+from discreet.shown import Shown
 
 DIGITS = 15  # of a delta that is printed: about what a float holds
 LARGEST_SUPPORT = 500  # exact probabilities of so many errors, each with many digits, take a second or two
 
 
-@dataclass(frozen=True)
-class BoundedNoise:
+@dataclass(frozen=True, repr=False)
+class BoundedNoise(Shown):
     """Symmetric noise on -D..D; `pmf[D + k]` is the probability of the error k.
 
     `pmf` has the least delta for single outputs, `delta_single`, from which the paper concludes `delta_paper`;

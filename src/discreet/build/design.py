@@ -28,6 +28,7 @@ from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
+from discreet.shown import Shown
 
 if TYPE_CHECKING:
     from discreet.build.anytime import Told
@@ -60,8 +61,8 @@ class Objective:
     lower_bound: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Shown):
     """A certified mechanism and what is known about it.
 
     `method` is 'program', 'anytime', 'closed-form' or 'named'; `reason` says why that way was taken.
@@ -105,9 +106,6 @@ class Design:
     def under(self, prior: Any) -> Design:
         """The same design with its `cost` under another prior."""
         return replace(self, prior=_prior(prior, len(self.prior)))
-
-    def __repr__(self) -> str:
-        return f"<Design {self.mechanism.name} ({self.method}), {self.objective.name} {self.value:.6g}>"
 
     def as_json(self) -> dict[str, object]:
         """The fields the command line prints."""

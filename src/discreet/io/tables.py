@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.io.bounded import is_bytes
 from discreet.io.counts import Writing
@@ -25,6 +25,7 @@ from discreet.table import Schema, Table
 
 Order = Integers | None
 
+LAZY = {"polars": "polars-lazy"}  # kinds whose lazy frames are named apart
 LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
@@ -66,7 +67,7 @@ def read_table(
 
 @spelt
 def table(
-    frame: Any,
+    frame: FrameT,
     count: str | Sequence[str],
     keys: Keys = None,
     universe: Any = None,
@@ -78,8 +79,12 @@ def table(
     thousands: str | None = None,
     wide: str | None = None,
     suppressed_as: int | None = None,
-) -> Table:
-    """A table of counts from a pandas, polars or pyarrow frame; the rest as in `read_table`."""
+) -> Table[FrameT]:
+    """A table of counts from a pandas, polars (eager or lazy) or pyarrow frame, or a DuckDB relation.
+
+    The levels of a MultiIndex of pandas are columns like others; any other index stays behind. What is released is a
+    frame of the same kind. The rest as in `read_table`.
+    """
     arrow, kind = to_arrow(frame)
     layout = _layout(None, None, thousands, wide, suppressed_as)
     said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)
@@ -235,26 +240,50 @@ def read_parquet(path: Path) -> Any:
 
 
 def to_arrow(frame: Any) -> tuple[Any, str]:
-    """Any eager frame narwhals knows, as an Arrow table, with the name of its kind."""
+    """Any frame narwhals knows, as an Arrow table, with the name of its kind."""
     import narwhals as nw
     import pyarrow as pa
 
     try:
-        wrapped = nw.from_native(frame, eager_only=True)
+        wrapped = nw.from_native(_with_levels(frame))
     except nw.exceptions.DuplicateError as error:
         raise BadInput("a data frame was given", "two of its columns have the same name") from error
     except TypeError as error:
         raise BadInput(
             f"a {type(frame).__name__} was given as a table",
-            "it is not a pandas, polars or pyarrow data frame",
+            "it is not a pandas, polars or pyarrow data frame, nor a DuckDB relation",
             "Read a file with read_table, or make a frame of it",
         ) from error
-    columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
     kind = str(wrapped.implementation.value)
+    if isinstance(wrapped, nw.LazyFrame):
+        kind, wrapped = LAZY.get(kind, kind), _collected(wrapped)
+    columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
     try:
         return columns.to_arrow(), kind
     except pa.ArrowException:  # some column mixes values of different kinds
         return pa.table({name: _as_text(columns[name].to_list()) for name in columns.columns}), kind
+
+
+def _with_levels(frame: Any) -> Any:
+    """A frame of pandas with the levels of its MultiIndex as columns."""
+    levels = getattr(getattr(frame, "index", None), "names", None)
+    if levels is None or len(levels) < 2 or not hasattr(frame, "columns"):
+        return frame
+    asked = "a data frame with a MultiIndex was given"
+    if None in levels:
+        raise BadInput(asked, "a level of it has no name", "Name all of them: frame.index.names = [...]")
+    twice = [name for name in levels if name in frame.columns]
+    if twice:
+        raise BadInput(asked, f"its level {twice[0]!r} is the name of a column, too", "Rename one of them")
+    return frame.reset_index()
+
+
+def _collected(lazy: Any) -> Any:
+    """What a lazy frame comes to, once; its own errors say what is wrong with it."""
+    import narwhals as nw
+
+    backend = "pyarrow" if lazy.implementation is nw.Implementation.DUCKDB else None
+    return lazy.collect(backend)
 
 
 def _as_text(values: list[Any]) -> Any:
@@ -308,6 +337,12 @@ def to_kind(arrow: Any, kind: str) -> Any:
 
     if kind == "pandas":
         return arrow.to_pandas()
+    if kind == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(arrow)
+    if kind == "polars-lazy":
+        return to_kind(arrow, "polars").lazy()
     if kind in {"pyarrow", "csv", "parquet", "xlsx"}:
         return arrow
     return nw.from_arrow(arrow, backend=cast(Any, kind)).to_native()

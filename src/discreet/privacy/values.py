@@ -27,6 +27,7 @@ from discreet.numbers import (
     positive,
     text,
 )
+from discreet.shown import Shown
 
 NEEDED = "a privacy parameter was needed"
 ONE = "Give exactly one of epsilon, alpha and rho"
@@ -323,8 +324,8 @@ def about_rows(declared_disjoint: bool, dropped_totals: int, suppressed_as: int 
     return (*declared, *dropped, *(() if suppressed_as is None else (Remark.of("suppressed-as", count=suppressed_as),)))
 
 
-@dataclass(frozen=True)
-class Guarantee:
+@dataclass(frozen=True, repr=False)
+class Guarantee(Shown):
     """A promise of differential privacy."""
 
     loss: Loss = field(metadata={"flat": True})
@@ -361,9 +362,6 @@ class Guarantee:
         from discreet.record.words import guarantee
 
         return guarantee(self)
-
-    def __repr__(self) -> str:
-        return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
 
 
 def whole_price(promise: Guarantee) -> Loss:
