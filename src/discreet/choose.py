@@ -56,7 +56,11 @@ class Choices(Shown, tuple[Choice, ...]):
         """Errors against epsilon, and the most that a belief can become, to a PNG, SVG or PDF file."""
         from discreet.plot import save
 
-        save(picture(self), path)
+        save(self.drawing(), path)
+
+    def drawing(self) -> Any:
+        """Two panels: errors against epsilon, and the most that a belief can become."""
+        return _drawn(self)
 
 
 @spelt
@@ -122,8 +126,7 @@ def _percent(share: Fraction) -> str:
     return f"{tenths // 10}.{tenths % 10}%" if tenths < 1000 or share == 1 else "nearly 100%"
 
 
-def picture(choices: Sequence[Choice]) -> Any:
-    """Two panels: errors against epsilon, and the most that a belief can become."""
+def _drawn(choices: Sequence[Choice]) -> Any:
     from discreet.plot import FILL, INK, figure
 
     drawing, axes = figure(1, 2)

@@ -44,12 +44,7 @@ class Compared:
 
     def error_law(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Errors -m..m and their probabilities when true counts follow the prior."""
-        matrix = self.design.mechanism.matrix()
-        shares = np.array([float(share) for share in self.design.prior])
-        last = len(matrix) - 1
-        errors = np.arange(-last, last + 1)
-        law = np.array([(shares[:, None] * matrix).trace(error) for error in errors])
-        return errors, law
+        return self.design.error_law()
 
     def as_json(self) -> dict[str, object]:
         return {"name": self.name, "cost": self.cost, "properties": self.properties}

@@ -43,9 +43,7 @@ def figure(rows: int = 1, columns: int = 1, width: float = 4.0, height: float = 
     return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
-def heat_map(
-    matrix: ArrayLike, ax: Any = None, title: str = "", largest: float | None = None, bar: bool = True
-) -> Any:
+def heat_map(matrix: ArrayLike, ax: Any = None, title: str = "", largest: float | None = None, bar: bool = True) -> Any:
     """T[input, output] as a picture: inputs run to the right, outputs upwards. The figure it is in."""
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     picture = axes.imshow(

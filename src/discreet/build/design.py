@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers
 from discreet.build.duals import float_below
 from discreet.build.explicit import explicit
 from discreet.build.flowchart import fairest_bound, known_optimum
@@ -102,6 +103,13 @@ class Design(Shown):
         """Expected costs under the prior."""
         prior = [float(share) for share in self.prior]
         return {name: self.mechanism.cost(name, prior) for name in ("wrong", "absolute", "squared")}
+
+    def error_law(self) -> tuple[Integers, Floats]:
+        """Errors -m..m and their probabilities when true counts follow the prior."""
+        matrix = self.mechanism.matrix()
+        shares = np.array([float(share) for share in self.prior])
+        errors = np.arange(-len(matrix) + 1, len(matrix))
+        return errors, np.array([(shares[:, None] * matrix).trace(error) for error in errors])
 
     def under(self, prior: Any) -> Design:
         """The same design with its `cost` under another prior."""

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from discreet.certify.prove import Certificate
 
 PROVED = "Proved: epsilon = {epsilon}{delta} holds."
-REFUTED = (
-    "Refuted: output {output} is {times} as likely from {input} as from {neighbour}; {allowed} is allowed{delta}."
-)
+REFUTED = "Refuted: output {output} is {times} as likely from {input} as from {neighbour}; {allowed} is allowed{delta}."
 NOT_CLAIMED = "No epsilon was claimed; this is what it has."
 SMALLEST_EPSILON = "The smallest epsilon{delta}: {smallest}."
 NO_EPSILON = "No epsilon is enough{delta}."
@@ -87,7 +85,11 @@ def verdict(certificate: Certificate) -> Iterator[str]:
         )  # fmt: skip
     at = delta or " without a delta"
     smallest = certificate.smallest_epsilon
-    yield NO_EPSILON.format(delta=at) if smallest is None else SMALLEST_EPSILON.format(delta=at, smallest=_shortly(smallest))
+    yield (
+        NO_EPSILON.format(delta=at)
+        if smallest is None
+        else SMALLEST_EPSILON.format(delta=at, smallest=_shortly(smallest))
+    )
     if certificate.smallest_delta is not None:
         yield SMALLEST_DELTA.format(epsilon=epsilon, smallest=_shortly(certificate.smallest_delta))
     if certificate.curve is not None:

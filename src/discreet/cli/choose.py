@@ -23,9 +23,9 @@ def run(
     plot: common.Plot = None,
     json: common.Json = False,
 ) -> None:
-    from discreet.choose import choose, picture
+    from discreet.choose import choose
     from discreet.io.files import read_distribution
-    from discreet.plot import check_suffix, save
+    from discreet.plot import check_suffix
 
     if plot is not None:
         check_suffix(plot)
@@ -34,7 +34,7 @@ def run(
     with working("estimating errors"):
         choices = choose(rows, guess, max_count=max_count or (None if guess else largest))
     if plot is not None:
-        save(picture(choices), plot)
+        choices.plot(plot)
     common.emit(json, {"rows": [choice.as_json() for choice in choices]}, lambda: _lines(choices))
 
 

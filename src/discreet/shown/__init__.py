@@ -18,7 +18,7 @@ WARN = "border-left:4px solid #c0392b;padding-left:.6em;font-weight:600"
 
 
 @dataclass(frozen=True)
-class Grid:
+class Listing:
     """Rows of text under their heads."""
 
     head: tuple[str, ...]
@@ -33,7 +33,7 @@ class Card:
     title: str
     lead: tuple[str, ...] = ()  # sentences
     facts: tuple[tuple[str, str], ...] = ()  # names and what they are
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[Listing, ...] = ()
     warning: str = ""
     after: tuple[str, ...] = ()  # what may be done with it
     lines: tuple[str, ...] | None = None  # in print, where sentences alone say it
@@ -82,7 +82,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, wide)).rstrip()
 
 
-def _left_out(grid: Grid) -> Iterator[str]:
+def _left_out(grid: Listing) -> Iterator[str]:
     if len(grid.rows) > MOST_ROWS:
         yield f"  ... and {len(grid.rows) - MOST_ROWS:,} more"
 
@@ -105,7 +105,7 @@ def as_html(card: Card) -> str:
     return "".join(parts) + "</div>"
 
 
-def _grid_html(grid: Grid) -> str:
+def _grid_html(grid: Listing) -> str:
     caption = f'<caption style="text-align:left;caption-side:top;{QUIET}">{escape(grid.title)}</caption>'
     head = "".join(f'<th scope="col" style="{CELL}">{escape(name)}</th>' for name in grid.head)
     body = "".join(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.numbers import Epsilon, digits_above, text
-from discreet.shown import Card, Grid, Shown
+from discreet.shown import Card, Listing, Shown
 
 if TYPE_CHECKING:
     from discreet.build.bounded_inputs import BoundedMechanism
@@ -65,11 +65,11 @@ def _cell(value: Any) -> str:
     return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
 
 
-def _first_rows(categories: Any, keys: Iterable[str], count: str, counts: list[str], title: str) -> Grid:
+def _first_rows(categories: Any, keys: Iterable[str], count: str, counts: list[str], title: str) -> Listing:
     """The first rows of key columns, and beside them what stands for their counts."""
     names = tuple(keys)
     columns = [[_cell(one) for one in categories.column(name).slice(0, len(counts)).to_pylist()] for name in names]
-    return Grid((*names, count), tuple(zip(*columns, counts)), title)
+    return Listing((*names, count), tuple(zip(*columns, counts)), title)
 
 
 def table(value: Table[Any]) -> Card:
@@ -104,11 +104,11 @@ def plan(value: Plan) -> Card:
     grids = []
     if value.questions:
         asked = tuple((one.name, near(one.sd), f"{float(Fraction(one.share)):.1%}") for one in value.questions)
-        grids.append(Grid(("question", "sd of an answer", "share of the budget"), asked))
+        grids.append(Listing(("question", "sd of an answer", "share of the budget"), asked))
     if value.expected:
         head = ("shape of the data", "error of a count", "error of the distribution")
         rows = tuple((one.shape, near(one.count_error), near(one.distribution_error)) for one in value.expected)
-        grids.append(Grid(head, rows, "errors to expect, by simulation on made-up tables"))
+        grids.append(Listing(head, rows, "errors to expect, by simulation on made-up tables"))
     title = f"Plan for {value.promise.loss}: {plural(len(value.steps), 'step')}, nothing spent"
     return Card(title, lead, facts, tuple(grids))
 
@@ -116,7 +116,7 @@ def plan(value: Plan) -> Card:
 def choices(value: Choices) -> Card:
     head = ("epsilon", "error of a count", "error of the distribution", *value.heads)
     rows = tuple((one.epsilon, near(one.count_error), near(one.distribution_error), *one.means) for one in value)
-    return Card(f"Choices of epsilon: {len(value)}", (value.sentence,), grids=(Grid(head, rows),))
+    return Card(f"Choices of epsilon: {len(value)}", (value.sentence,), grids=(Listing(head, rows),))
 
 
 def release(value: Release[Any]) -> Card:
@@ -139,7 +139,7 @@ def release(value: Release[Any]) -> Card:
 
 def verification(value: Verification) -> Card:
     lists = (("problem", value.problems), ("checked", value.checked), ("does not apply", value.not_applicable))
-    grids = tuple(Grid((name,), tuple((one,) for one in found)) for name, found in lists if found)
+    grids = tuple(Listing((name,), tuple((one,) for one in found)) for name, found in lists if found)
     verdict = "valid" if value.valid else plural(len(value.problems), "problem")
     title = f"Verification: {verdict}; {plural(len(value.checked), 'check')}"
     said = () if value.private is not False else ("The noise came from a seed: the release is not private.",)
@@ -154,9 +154,9 @@ def certificate(value: Certificate) -> Card:
     verdict = {True: "holds", False: "refuted", None: "nothing claimed"}[value.holds]
     claim = "" if value.epsilon is None else f", epsilon = {shortly(value.epsilon)}"
     delta = f", delta = {short(value.delta)}" if value.delta else ""
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[Listing, ...] = ()
     if value.curve is not None:
-        grids = (Grid(words.CURVE_HEAD, tuple(words.points(value.curve)), "delta by epsilon"),)
+        grids = (Listing(words.CURVE_HEAD, tuple(words.points(value.curve)), "delta by epsilon"),)
     return Card(f"Certificate: {verdict}{claim}{delta}", said, grids=grids, lines=said)
 
 
@@ -204,7 +204,7 @@ def construction(value: Construction) -> Card:
 def comparison(value: Comparison) -> Card:
     title = f"Comparison of {len(value.mechanisms)} mechanisms for counts 0..{value.max_count}"
     title += f", epsilon = {shortly(value.epsilon)}"
-    return Card(title, grids=(Grid(*value.grid()),), lines=(title, *value.table()))
+    return Card(title, grids=(Listing(*value.grid()),), lines=(title, *value.table()))
 
 
 def private_distribution(value: PrivateDistribution) -> Card:
@@ -212,13 +212,13 @@ def private_distribution(value: PrivateDistribution) -> Card:
     facts = (("privacy", str(value.loss)), ("method", value.method), ("rows", f"{value.rows:,}"))
     title = f"Private distribution of counts 0..{value.max_count:,}, {value.loss}"
     warning = "" if value.private else "Not private."
-    return Card(title, facts=facts, grids=(Grid(("count", "share of rows"), shares),), warning=warning)
+    return Card(title, facts=facts, grids=(Listing(("count", "share of rows"), shares),), warning=warning)
 
 
 def bounded_noise(value: BoundedNoise) -> Card:
     shares = [float(one) for one in value.pmf_optimal] if value.support <= FIRST else []
     errors = range(-value.support, value.support + 1)
-    grid = (Grid(("error", "probability"), tuple((f"{k:+d}", near(p)) for k, p in zip(errors, shares))),)
+    grid = (Listing(("error", "probability"), tuple((f"{k:+d}", near(p)) for k, p in zip(errors, shares))),)
     facts = (
         ("privacy", f"epsilon = {shortly(value.epsilon)}, delta = {digits_above(value.delta_optimal, DIGITS)}"),
         ("the truth is published with probability", short(value.truth)),
@@ -244,7 +244,7 @@ def evaluation(value: Evaluation) -> Card:
     )  # fmt: skip
     methods = {row["method"] for row in value.rows}
     title = f"Evaluation of {plural(len(methods), 'method')} on the true counts"
-    return Card(title, grids=(Grid(head, rows),), warning=value.warning, after=("found.frame()", "dc.plot(found)"))
+    return Card(title, grids=(Listing(head, rows),), warning=value.warning, after=("found.frame()", "dc.plot(found)"))
 
 
 SHOWN_METRICS = ("absolute", "w1")
@@ -276,7 +276,9 @@ def estimate(value: Any) -> Card:
     """What can be asked of any table; what this one does not answer is left out."""
     rows = tuple((name, str(found)) for name, found in _asked(value))
     title = f"Estimate of the true table, with {value.level:.0%} intervals"
-    return Card(title, grids=(Grid(("question", "answer"), rows),), after=("estimate.by(column)", "dc.plot(estimate)"))
+    return Card(
+        title, grids=(Listing(("question", "answer"), rows),), after=("estimate.by(column)", "dc.plot(estimate)")
+    )
 
 
 def _asked(value: Any) -> Iterator[tuple[str, Any]]:

@@ -107,12 +107,10 @@ LABELS = {"count_error": "a count", "distribution_error": "the distribution"}
 
 def design(value: Any) -> Picture:
     """What is published for every true count, and how the errors are spread."""
-    from discreet.compare import Compared
-
     drawing, axes = figure(1, 2, width=4.6, height=3.2)
     name = value.mechanism.name
     heat_map(value.mechanism.matrix(), axes[0, 0], f"{name}, epsilon = {value.epsilon}")
-    histogram(*_where_likely(*Compared(name, value).error_law()), axes[0, 1], "how errors are spread")
+    histogram(*_where_likely(*value.error_law()), axes[0, 1], "how errors are spread")
     axes[0, 1].set_ylabel("probability", labelpad=8)
     truth = float(1 - value.cost["wrong"])
     return Picture(drawing, PLAIN.format(what=f"{name}: the truth is published with a chance of {truth:.2f}"))
@@ -165,10 +163,8 @@ def _arms(answers: list[Any]) -> list[list[float]]:
 
 
 def choices(value: Any) -> Picture:
-    from discreet.choose import picture
-
     ends = f"from {value[0].count_error:g} at {value[0].epsilon} to {value[-1].count_error:g} at {value[-1].epsilon}"
-    return Picture(picture(value), PLAIN.format(what=f"errors against epsilon: of a count {ends}"))
+    return Picture(value.drawing(), PLAIN.format(what=f"errors against epsilon: of a count {ends}"))
 
 
 def comparison(value: Any) -> Picture:
