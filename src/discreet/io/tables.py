@@ -234,19 +234,28 @@ def read_parquet(path: Path) -> Any:
         raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
 
 
+def lazy_frame(frame: Any) -> Any:
+    """A lazy frame as narwhals has it: of DuckDB, Spark, Ibis, Polars; None where it is another thing."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, pass_through=True)
+    return wrapped if isinstance(wrapped, nw.LazyFrame) else None
+
+
 def to_arrow(frame: Any) -> tuple[Any, str]:
-    """Any eager frame narwhals knows, as an Arrow table, with the name of its kind."""
+    """Any frame narwhals knows, as an Arrow table, with the name of its kind; a lazy one is collected, once."""
     import narwhals as nw
     import pyarrow as pa
 
     try:
-        wrapped = nw.from_native(frame, eager_only=True)
+        lazy = lazy_frame(frame)
+        wrapped = nw.from_native(frame, eager_only=True) if lazy is None else lazy.collect()
     except nw.exceptions.DuplicateError as error:
         raise BadInput("a data frame was given", "two of its columns have the same name") from error
     except TypeError as error:
         raise BadInput(
             f"a {type(frame).__name__} was given as a table",
-            "it is not a pandas, polars or pyarrow data frame",
+            "it is not a data frame of pandas, polars, pyarrow, DuckDB, Spark or Ibis",
             "Read a file with read_table, or make a frame of it",
         ) from error
     columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
