@@ -24,9 +24,11 @@ from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
 from discreet.io import microdata
 from discreet.io.counted import bound_of
+from discreet.io.layout import read_frame
 from discreet.io.microdata import in_duckdb
 from discreet.io.microdata.ranks import ranks
-from discreet.io.tables import read_frame, read_table, read_universe, table
+from discreet.io.tables import read_table, table
+from discreet.io.universe import read_universe
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}

@@ -30,8 +30,9 @@ def count(
     from discreet.io.counted import METADATA
     from discreet.io.microdata import counted as counts_of
     from discreet.io.microdata.ranks import fresh_key
-    from discreet.io.tables import read_universe, table
+    from discreet.io.tables import table
     from discreet.io.totals import rows_of_totals
+    from discreet.io.universe import read_universe
 
     names = [by] if isinstance(by, str) else [str(name) for name in by]
     limit = _limit(names, person, bound)

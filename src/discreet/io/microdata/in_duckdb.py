@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.errors import BadInput, MissingExtra
+from discreet.io.frames import file_kind
 from discreet.io.microdata import NAMELESS, SIZE, category
 from discreet.io.microdata.in_memory import summed
 from discreet.io.microdata.ranks import DIGITS, INNER, OUTER, padded
-from discreet.io.tables import file_kind
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAME, TEXT = '"', "'"  # marks around a name, and around a text

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.io.frames import file_kind, lazy_frame, to_arrow
+from discreet.io.layout import read_frame
 from discreet.io.microdata import People, is_file
 from discreet.io.microdata.in_memory import InMemory, Lazily
-from discreet.io.tables import file_kind, lazy_frame, read_frame, to_arrow
 
 
 def opened(data: Any) -> AbstractContextManager[People]:
