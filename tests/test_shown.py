@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     refuted = dc.certify([[0.7, 0.3], [0.3, 0.7]], epsilon="0.8", curve=True)
     best = dc.design(4, "1/3", require=["fair"])
     return {
-        "Table": table, "Guarantee": out.guarantee, "Plan": dc.plan(table, 1), "Choices": dc.choose(table, epsilons=[1]),
+        "Table": table, "Guarantee": out.guarantee, "Plan": dc.plan(table, 1),
+        "Choices": dc.choose(table, epsilons=[1]),
         "Release": out, "Verification": dc.verify(folder / "out"), "Certificate": refuted, "Witness": refuted.witness,
         "Design": best, "Mechanism": best.mechanism, "Comparison": dc.compare(3, "1/3"),
         "Construction": dc.construct([0.5, 0.3, 0.2], 1, method="transport"),
@@ -166,7 +168,7 @@ def test_axes_have_labels_that_do_not_collide() -> None:
         shown = sorted(
             (box for box in boxes if box.width and ax.bbox.x0 <= box.x0 <= ax.bbox.x1), key=lambda box: box.x0
         )
-        assert all(one.x1 <= two.x0 for one, two in zip(shown, shown[1:])), [box.x0 for box in shown]
+        assert all(one.x1 <= two.x0 for one, two in pairwise(shown)), [box.x0 for box in shown]
 
 
 def test_plan_without_epsilon_is_choose() -> None:

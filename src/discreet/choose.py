@@ -46,7 +46,8 @@ class Choices(Shown, tuple[Choice, ...]):
     heads = ("factor", "an even chance becomes", "one in a hundred becomes")
     sentence = (
         "Whatever a reader believes about whether one person is counted, the release changes its odds by no more than "
-        "e^epsilon, about the factor below: an even chance, or one in a hundred, becomes at most what the last columns say."
+        "e^epsilon, about the factor below: an even chance, or one in a hundred, becomes at most what the last columns "
+        "say."
     )
 
     def __new__(cls, found: Iterable[Choice]) -> Choices:
@@ -104,7 +105,8 @@ def meaning(epsilon: Epsilon) -> str:
     half, rare = (highest_belief(epsilon, prior) for prior in PRIORS)
     return (
         f"Whatever a reader believes about whether one person is counted, the release changes its odds by a factor of "
-        f"e^{epsilon} at most, which is about {factor(epsilon)}: an even chance becomes at most {_percent(half)}, one in a hundred at most {_percent(rare)}."
+        f"e^{epsilon} at most, which is about {factor(epsilon)}: "
+        f"an even chance becomes at most {_percent(half)}, one in a hundred at most {_percent(rare)}."
     )
 
 

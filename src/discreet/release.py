@@ -53,7 +53,7 @@ class Release(Shown, Generic[FrameT]):
     @property
     def table(self) -> FrameT:
         """The public key columns and the private counts, as a frame of the kind that came in."""
-        from discreet.io.tables import to_frame
+        from discreet.io.frames import to_frame
 
         frame: FrameT = to_frame(self.schema, self.publication.counts)
         return frame
@@ -61,7 +61,7 @@ class Release(Shown, Generic[FrameT]):
     @property
     def tables(self) -> list[FrameT]:
         """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
-        from discreet.io.tables import to_frame
+        from discreet.io.frames import to_frame
         from discreet.io.views import view_of
 
         found = [self.table]
@@ -74,8 +74,8 @@ class Release(Shown, Generic[FrameT]):
     def measurements(self) -> Any:
         """The noisy signed values before any mapping, or None where there are none; a frame for every question, by its
         name, where several were asked."""
+        from discreet.io.frames import to_frame
         from discreet.io.questions import measured_frames
-        from discreet.io.tables import to_frame
 
         measured, long = self.publication.measured, self._long_keys
         if measured is None:

@@ -1,4 +1,4 @@
-"""A picture of a value, by what it is: a release, an estimate, a plan, a design, and what else has something to draw."""
+"""A picture of a value, by what it is: a release, an estimate, a plan, a design, and what else can be drawn."""
 
 from __future__ import annotations
 
