@@ -108,12 +108,18 @@ def lines(
     return drawing
 
 
-def line_style(number: int, of: int) -> dict[str, Any]:
+def line_style(number: int, of: int) -> dict[str, object]:
     """The style of one line of several: earlier ones are wider, so that they show under later ones that cover them;
     beyond the styles there are, markers are hollow."""
     colour, dash, marker = STYLES[number % len(STYLES)]
     width = 1.1 + 1.8 * (of - 1 - number) / max(of - 1, 7)
-    style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 2.5 + 1.5 * width, "linewidth": width}
+    style: dict[str, object] = {
+        "color": colour,
+        "linestyle": dash,
+        "marker": marker,
+        "markersize": 2.5 + 1.5 * width,
+        "linewidth": width,
+    }
     return style if number < len(STYLES) else {**style, "markerfacecolor": "white", "markersize": 6}
 
 
