@@ -2,3 +2,7 @@
 
 RECORD = "release.json"
 REPORT = "report.html"
+EXPLORE = "explore.html"
+ANALYSIS = "analysis.R"
+METADATA_OF = "table.csv"
+METADATA = "table.csv-metadata.json"  # beside a table of that name alone
