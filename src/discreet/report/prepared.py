@@ -39,7 +39,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PreparedTotals:
     """Totals by some key columns: of each group the places of its values among those of each column."""
 
     by: tuple[int, ...]
@@ -48,7 +48,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class PreparedRows:
     """The table: of each row the places of its values, its published count, and what is known of the true one."""
 
     groups: tuple[Integers, ...]
@@ -61,8 +61,8 @@ class Prepared:
     """All that a page knows."""
 
     values: tuple[tuple[str, ...], ...]  # of each key column, each once, in the order of the table
-    asked: tuple[Asked, ...]
-    rows: Rows | None  # None where there are too many
+    asked: tuple[PreparedTotals, ...]
+    rows: PreparedRows | None  # None where there are too many
     whole: bool  # whether every set of key columns is there
     why_not: str | None  # why nothing is estimated, where nothing is
     unbiased_rows: bool = False  # whether estimates of rows are right on average
@@ -76,14 +76,14 @@ def prepared(publication: Publication[Any]) -> Prepared:
     try:
         view = way_named(publication.record.way).evidence(publication, LEVEL)
     except BadInput as error:
-        return Prepared(values, (), Rows(codes, publication.counts, None), False, error.found)
+        return Prepared(values, (), PreparedRows(codes, publication.counts, None), False, error.found)
     names, found, refused = publication.categories.column_names, [], []
     for places in _sets(codes):
         try:
             found.append(_asked(view, places, values, names))
         except BadInput as error:
             refused.append(error.found)
-    rows = Rows(codes, publication.counts, _rows(view))
+    rows = PreparedRows(codes, publication.counts, _rows(view))
     return Prepared(values, tuple(found), rows, len(found) == 2 ** len(codes), None if found else refused[0])
 
 
@@ -94,7 +94,7 @@ def _of_many_rows(publication: Publication[Any]) -> Prepared:
         total = _numbers([view.total()])
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
-    return Prepared((), (Asked((), (), total),), None, False, None)
+    return Prepared((), (PreparedTotals((), (), total),), None, False, None)
 
 
 def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers, ...]]:
@@ -131,14 +131,14 @@ def _number(codes: Sequence[Integers], places: tuple[int, ...]) -> int:
     return int(together.max(initial=0)) + 1
 
 
-def _asked(view: Any, places: tuple[int, ...], values: Any, names: Sequence[str]) -> Asked:
+def _asked(view: Any, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
     if not places:
-        return Asked((), (), _numbers([view.total()]))
+        return PreparedTotals((), (), _numbers([view.total()]))
     found = view.by(*(names[place] for place in places))
     keys = [key if len(places) > 1 else (key,) for key in found]
     where = [{text: k for k, text in enumerate(values[place])} for place in places]
     groups = tuple(np.array([at[_text(key[i])] for key in keys], dtype=np.int64) for i, at in enumerate(where))
-    return Asked(places, groups, _numbers(list(found.values())))
+    return PreparedTotals(places, groups, _numbers(list(found.values())))
 
 
 def _numbers(answers: Sequence[Answer]) -> Numbers:
