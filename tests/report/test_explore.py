@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def test_the_shell_and_the_script_are_known() -> None:
     assert digest_of(analysis()) in KNOWN_ANALYSES
 
 
-def asked_of(data: dict[str, Any]) -> dict[tuple[str, ...], dict[tuple[str, ...], tuple[float, float, float, bool]]]:
+def asked_of(data: Mapping[str, Any]) -> dict[tuple[str, ...], dict[tuple[str, ...], tuple[float, float, float, bool]]]:
     """The answers on a page, read without its script."""
     found = {}
     for one in data["asked"]:
@@ -45,7 +46,7 @@ def asked_of(data: dict[str, Any]) -> dict[tuple[str, ...], dict[tuple[str, ...]
     return found
 
 
-def numbered(data: dict[str, Any], by: list[int], groups: Any, numbers: Any) -> Any:
+def numbered(data: Mapping[str, Any], by: list[int], groups: Any, numbers: Any) -> Any:
     size = len(numbers["estimate"])
     exact = numbers["exact"] if isinstance(numbers["exact"], list) else [numbers["exact"]] * size
     names = [tuple(data["values"][column][groups[k][i]] for k, column in enumerate(by)) for i in range(size)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ def shell_of(page: str) -> tuple[str, str]:
     return page[:start], page[max(start, end) :]
 
 
-def data_of(page: str) -> dict[str, Any]:
+def data_of(page: str) -> Mapping[str, Any]:
     """The data in a page, if its shell is one of ours."""
     before, after = shell_of(page)
     content = page[len(before) : len(page) - len(after)]
