@@ -2,6 +2,7 @@
 
 RECORD = "release.json"
 REPORT = "report.html"
+MANIFEST = "manifest.json"  # of a release in parts
 EXPLORE = "explore.html"
 ANALYSIS = "analysis.R"
 METADATA_OF = "table.csv"

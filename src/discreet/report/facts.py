@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.io import ANALYSIS, EXPLORE, METADATA, METADATA_OF, RECORD, REPORT
+from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, METADATA_OF, RECORD, REPORT
 from discreet.levels.fixed import UNIT
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
@@ -97,8 +97,8 @@ def files_of(record: ReleaseRecord[Any]) -> tuple[tuple[str, str], ...]:
         found += [(one.file, words.FILES["measurements"]) for one in table.measurements]
         found += [] if table.answers is None else [(table.answers, words.FILES["answers"])]
     beside = [(REPORT, "report"), (EXPLORE, "explore"), (ANALYSIS, "analysis"), (RECORD, "record")]
-    if record.tables[0].file == METADATA_OF:
-        beside.append((METADATA, "metadata"))
+    beside += [(METADATA, "metadata")] if record.tables[0].file == METADATA_OF else []
+    beside += [] if record.parts is None else [(MANIFEST, "manifest")]
     return (*found, *((name, words.FILES[what]) for name, what in beside))
 
 

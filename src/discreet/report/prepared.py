@@ -70,6 +70,8 @@ class Prepared:
 
 def prepared(publication: Publication[Any]) -> Prepared:
     """From what is published alone."""
+    if publication.record.parts is not None:
+        return Prepared((), (), None, False, "its rows are in parts")
     if publication.record.schema.rows > MOST_ROWS:
         return _of_many_rows(publication)
     values, codes = _coded(publication.categories)
