@@ -158,6 +158,8 @@ def _rows(view: Any) -> Numbers | None:
         frame = view.rows()
     except BadInput:
         return None
+    if hasattr(frame, "estimate"):
+        return Numbers(frame.estimate, frame.low, frame.high, frame.exact)
     middle = "mean" if "mean" in frame.column_names else "estimate"
     estimate, low, high = (np.asarray(frame.column(name), dtype=float) for name in (middle, "low", "high"))
     return Numbers(estimate, low, high, np.zeros(len(estimate), dtype=bool))
