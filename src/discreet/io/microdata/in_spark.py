@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.io.microdata import NAMELESS, SIZE, category
 from discreet.io.microdata.ranks import ranked_rows
-from discreet.io.spark import driver_host, sent, session_of
+from discreet.io.spark import sent, session_of
 
 WHO = "who"
 RANK = "rank"
@@ -47,7 +47,7 @@ class InSpark:
         more = own.join(totals.where(f.col("total") > bound).select(WHO), WHO, "left_semi")
         others = own.join(totals.where(f.col("total") <= bound).select(WHO), WHO, "left_semi").select(*keys, SIZE)
         schema = f"{WHO} string, {', '.join(f'{name} string' for name in keys)}, {RANK} long"
-        with sent(_Ranked(key), driver_host(session_of(self.frame))) as ranked:
+        with sent(_Ranked(key), session_of(self.frame)) as ranked:
             rows = more.select(WHO, *keys, SIZE).mapInArrow(ranked, schema)
             first = f.row_number().over(Window.partitionBy(WHO).orderBy(RANK, *keys)) <= bound
             kept = (
