@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io import RECORD, REPORT
+from discreet.io import MANIFEST, RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
 from discreet.ways import NotApplicable
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
     from discreet.record.release import PublishedTable, ReleaseRecord
 
+COLUMNS = "the table has the rows and columns it claims"
+PRIVATE = "the mechanism is as private as it claims, proved again in exact arithmetic"
+REPLAYED = "the table, and every number published beside it, fits the record"
+FILES = "the folders of parts hold the parts that the manifest names, and no others"
+ALL_PARTS = "every part is as the manifest says, follows from its measurements, and comes after the one before it"
+ONE_PART = "the part is as the manifest says, and follows from its measurements"
+PASSIVE = "the report states the guarantee, and nothing on it loads or runs anything"
+NAMED = 5  # files that a sentence names
 MEASURED = "the table follows from the published measurements"
 KEPT = "the table has every kept sum"
 PACKED = "Parquet files hold their tables and nothing else, byte by byte"
@@ -61,25 +69,31 @@ class Verification:
 def verify(folder: str | Path, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
     """Re-check a release: files, format, the proof of privacy, and every step after the noise.
 
+    `folder` is that of a release; or the file of a part, which is then verified alone, from the manifest beside it.
     Every inconsistent edit is found. A forger who rewrites everything consistently is caught only by `digest`, the
     sha256 of release.json received by another way. Nothing can prove that the noise was honestly drawn.
     A release made from a seed is not private and fails, unless `allow_seeded`: then all else is checked.
     """
     from discreet.errors import Damaged
     from discreet.io.folder import read_contents
+    from discreet.parts.verify import part_meant
 
-    path = Path(folder)
+    path, part = Path(folder), None
+    if path.is_file() and (meant := part_meant(path)) is not None:
+        path, part = meant
     if not (path / RECORD).is_file():
         raise BadInput(f"the release in {folder} was to be verified", f"there is no {RECORD} in it")
     try:
         contents = read_contents(path)
     except Damaged as error:
         return Verification((f"{error}.",), (f"{RECORD} can be read",))
-    return verify_contents(contents, digest, allow_seeded=allow_seeded)
+    return verify_contents(contents, digest, allow_seeded=allow_seeded, part=part)
 
 
-def verify_contents(contents: Contents, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
-    """The same of a folder that was read."""
+def verify_contents(
+    contents: Contents, digest: str | None = None, *, allow_seeded: bool = False, part: int | None = None
+) -> Verification:
+    """The same of a folder that was read; of a release in parts all of them, or one."""
     account = _Account()
     if digest is not None:
         account.add("the digest of release.json", lambda: _digest(contents, digest))
@@ -90,7 +104,8 @@ def verify_contents(contents: Contents, digest: str | None = None, *, allow_seed
     read = account.read(contents)
     if read is not None:
         account.add(MARKED, lambda: _seeded(read, allow_seeded))
-        for what, run in CHECKS.items():
+        checks = CHECKS if read.publication.record.parts is None else _checks_in_parts(contents, part)
+        for what, run in checks.items():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
         for what, run in LAST.items() if not account.problems else ():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
@@ -172,7 +187,8 @@ def _seeded(folder: Folder, allowed: bool) -> list[str]:
     from discreet.record.release import mark_of
 
     record = folder.publication.record
-    if record.mark != mark_of(record.private, record.digests.get(record.tables[0].file, "")):
+    told = record.tables[0].file if record.parts is None else MANIFEST
+    if record.mark != mark_of(record.private, record.digests.get(told, "")):
         return ["The table is marked neither as private nor as made from a seed, or as both."]
     if not record.private and allowed:
         raise NotApplicable("it is marked as made from a seed, which was allowed")
@@ -324,14 +340,41 @@ def _check_report(folder: Folder) -> list[str]:
     return [] if same else ["The report does not follow from release.json."]
 
 
+def _checks_in_parts(contents: Contents, part: int | None) -> dict[str, Callable[[Folder], list[str]]]:
+    """The same where the rows are in parts: what these have together, and then one at a time."""
+    from discreet.parts.verify import check_head, check_parts, check_whole, wrong_files
+
+    elsewhere: list[str] = []
+
+    def packed(folder: Folder) -> list[str]:
+        if elsewhere:
+            raise NotApplicable(f"not compared, another version of Arrow wrote {', '.join(elsewhere[:NAMED])}")
+        return []
+
+    def rows(folder: Folder) -> list[str]:
+        return check_parts(folder, contents, part, elsewhere.append)
+
+    return {
+        FILES: lambda folder: list(wrong_files(contents, part)),
+        COLUMNS: lambda folder: [*_check_head(folder.publication.record), *check_head(folder, contents)],
+        PRIVATE: _check_privacy,
+        REPLAYED: check_whole,
+        ALL_PARTS if part is None else ONE_PART: rows,
+        MEASURED: _check_measured,
+        KEPT: _check_kept,
+        PACKED: packed,
+        PASSIVE: _check_passive,
+    }
+
+
 CHECKS: dict[str, Callable[[Folder], list[str]]] = {
-    "the table has the rows and columns it claims": _check_table,
-    "the mechanism is as private as it claims, proved again in exact arithmetic": _check_privacy,
-    "the table, and every number published beside it, fits the record": _check_replay,
+    COLUMNS: _check_table,
+    PRIVATE: _check_privacy,
+    REPLAYED: _check_replay,
     MEASURED: _check_measured,
     KEPT: _check_kept,
     PACKED: _check_packed,
-    "the report states the guarantee, and nothing on it loads or runs anything": _check_passive,
+    PASSIVE: _check_passive,
 }
 LAST: dict[str, Callable[[Folder], list[str]]] = {  # these build anew what the others have found to be sound
     "a mechanism constructed for a distribution is what its constructor makes of it": _check_rebuilt,

@@ -2,3 +2,4 @@
 
 RECORD = "release.json"
 REPORT = "report.html"
+MANIFEST = "manifest.json"  # of a release in parts

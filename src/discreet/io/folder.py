@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged, choose
-from discreet.io import RECORD, REPORT
+from discreet.io import MANIFEST, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.frames import arrow_frame, file_kind, whole_numbers
@@ -49,8 +49,10 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet", "xlsx")
+IN_PARTS = {"table", "measurements"}  # the folders of a release in parts
 OURS = {
     REPORT,
+    MANIFEST,
     *(f"table.{suffix}" for suffix in FORMATS),
     *(f"{name}.{suffix}" for name in ("measurements", "answers") for suffix in ("csv", "parquet")),
     *(view_name(number, suffix) for number in range(2, MOST_VIEWS + 2) for suffix in FORMATS),
@@ -60,6 +62,7 @@ LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with 
 LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
 LARGEST_TABLE = 1 << 30  # bytes: some thirty million rows
 LONGEST_ROW = 1 << 16  # bytes on average: no key is a book
+LARGEST = {REPORT: LARGEST_REPORT, MANIFEST: LARGEST_RECORD}
 MOST_FILES = 100  # names that are looked at: a release has five or so
 
 
@@ -107,11 +110,19 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
     suffix = check_format(format) or format_of(release.kind)
     try:
         digest = _fill(folder.part, release, suffix, excel_safe)
+    except OSError as error:
+        raise _cannot_be_saved(folder.target, error) from error
+    in_its_place(folder)
+    return digest
+
+
+def in_its_place(folder: Place) -> None:
+    """What is full takes its name: from here on it is a release."""
+    try:
         folder.part.chmod(0o755)
         if folder.target.exists():
             folder.target.rmdir()
         folder.part.rename(folder.target)
-        return digest
     except OSError as error:
         raise _cannot_be_saved(folder.target, error) from error
 
@@ -239,10 +250,11 @@ class Folder:
     @cached_property
     def of_the_way(self) -> Publication[Any]:
         """The publication with the remarks of its way alone: what is said of the rows comes last, and is checked with
-        them."""
+        them; and with the grade that ideal bits give it."""
         record = self.publication.record
         own = record.guarantee.remarks[: len(record.guarantee.remarks) - len(record.schema.remarks)]
-        record = replace(record, guarantee=replace(record.guarantee, remarks=own))
+        grade = record.guarantee.grade if record.parts is None else record.parts.ideal
+        record = replace(record, guarantee=replace(record.guarantee, remarks=own, grade=grade))
         return replace(self.publication, record=record)
 
     @property
@@ -259,6 +271,7 @@ class Contents:
     document: dict[str, object]  # release.json
     foreign: tuple[str, ...] = ()  # what else is there
     unread: dict[str, str] = field(default_factory=dict)  # what is named, but is not read, and why
+    place: Path = field(default=Path(), repr=False, compare=False)  # where a release in parts has them
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -284,12 +297,13 @@ def read_contents(path: str | Path) -> Contents:
             if not os.path.lexists(folder / name):
                 continue
             try:
-                files[name] = read_plain(folder / name, LARGEST_REPORT if name == REPORT else LARGEST_TABLE)
+                files[name] = read_plain(folder / name, LARGEST.get(name, LARGEST_TABLE))
             except Damaged as problem:
                 unread[name] = problem.why
     except OSError as error:
         raise BadInput(f"the release in {path} was to be read", error.strerror or str(error)) from error
-    return Contents(files, document, tuple(sorted(some - (expected & OURS) - {RECORD})), unread)
+    foreign = some - (expected & OURS) - {RECORD} - (IN_PARTS if "parts" in document else set())
+    return Contents(files, document, tuple(sorted(foreign)), unread, folder)
 
 
 def read_plain(path: Path, largest: int) -> bytes:
@@ -307,6 +321,10 @@ def read_plain(path: Path, largest: int) -> bytes:
 def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
+    if record.parts is not None:
+        from discreet.parts.verify import whole_folder
+
+        return whole_folder(contents, record)
     table, *views = record.tables
     several = way_named(record.way).long_keys is not None
     _check_names(table, several)

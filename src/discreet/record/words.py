@@ -16,9 +16,11 @@ SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must 
 GRADES = {
     "exact": "proved in exact arithmetic",
     "enclosed": "proved with rigorous numerical bounds",
-    "computational": "proved, if the keyed generator of its random bits is as strong as it is believed to be",
+    "computational": "proved, as far as SHAKE-256, from which its random bits come, is as good as it is believed to be",
     "diagnosed": "checked by simulation, not proved",
 }
+
+COMPUTATIONAL = "The random bits come from SHAKE-256 and a key that was forgotten: the promise is as good as SHAKE-256."
 
 CHANGES = {
     "one-person": "one person more or less in one row",
@@ -282,7 +284,8 @@ def guarantee(promise: Guarantee) -> str:
     """The promise in one paragraph."""
     if not promise.private:
         return SEEDED
-    return " ".join([core(promise), *(remark(one, promise) for one in promise.remarks)])
+    bits = (COMPUTATIONAL,) if promise.grade == "computational" else ()
+    return " ".join([core(promise), *(remark(one, promise) for one in promise.remarks), *bits])
 
 
 def core(promise: Guarantee) -> str:
