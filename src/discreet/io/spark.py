@@ -44,6 +44,18 @@ def has_java() -> bool:
     )
 
 
+def is_spark_frame(thing: Any) -> bool:
+    """Without loading Spark, which whoever has such a frame has done."""
+    return type(thing).__module__.startswith("pyspark.") and hasattr(thing, "mapInArrow")
+
+
+def column(name: str) -> Any:
+    """A column whatever stands in its name."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
 def session_of(frame: Any) -> Any:
     return frame.sparkSession
 
