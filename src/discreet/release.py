@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, keywords_of, options_of
 from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
+from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
 
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
 Stages = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Shown, Generic[FrameT]):
     """A finished release. Everything in it is public."""
 
-    publication: Publication[Any] = field(repr=False)
+    publication: Publication[Any]
     kind: str = "pyarrow"  # the frame that came in, and that goes out
-    paid_from: Any = field(default=None, repr=False)  # the open ledger, to which saving is reported
+    paid_from: Any = None  # the open ledger, to which saving is reported
 
     def __getstate__(self) -> dict[str, Any]:
         """A ledger is not carried along: it is a connection, and its address may hold a password."""
@@ -44,19 +46,20 @@ class Release:
         return self.publication.record
 
     @property
-    def counts(self) -> Any:
+    def counts(self) -> Integers:
         """The private counts, row by row."""
         return self.publication.counts
 
     @property
-    def table(self) -> Any:
+    def table(self) -> FrameT:
         """The public key columns and the private counts, as a frame of the kind that came in."""
         from discreet.io.frames import to_frame
 
-        return to_frame(self.schema, self.publication.counts)
+        frame: FrameT = to_frame(self.schema, self.publication.counts)
+        return frame
 
     @property
-    def tables(self) -> list[Any]:
+    def tables(self) -> list[FrameT]:
         """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
         from discreet.io.frames import to_frame
         from discreet.io.views import view_of
@@ -155,12 +158,9 @@ class Release:
             tell(self.paid_from, self.record.ledger, digest, sums, drawn_of(self.publication))
         return digest
 
-    def __repr__(self) -> str:
-        return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"
-
 
 def release(
-    table: Table,
+    table: Table[FrameT],
     epsilon: Number | Epsilon | Loss | None = None,
     way: WaySpec | None = None,
     *,
@@ -177,7 +177,7 @@ def release(
     seed: int | None = None,
     stages: Stages | None = None,
     **options: Any,
-) -> Release:
+) -> Release[FrameT]:
     """Publish private counts in place of the table's. Randomness comes from the operating system.
 
     table: what `table`, `read_table` or `count` made; or a Spark data frame, with `count`, `keys` and `out` beside it:

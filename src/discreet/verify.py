@@ -13,6 +13,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.io import MANIFEST, RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
+from discreet.shown import Shown
 from discreet.ways import NotApplicable
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ NO_VERSION = "The release does not say which version made it."
 MARKED = "the release is marked as private, and its table bears the mark"
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """What was checked, what did not apply and why, and every problem found, in sentences."""
 
     problems: tuple[str, ...]

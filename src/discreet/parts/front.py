@@ -25,6 +25,7 @@ LARGEST_PART = 1 << 23  # rows of a part that is taken as it comes: it must fit 
 SORT_MEMORY = "1GB"  # of DuckDB; beyond it spills to disk
 PEOPLE = "*"  # in place of the column of counts: every row is a person, and is counted
 COUNTED = "count"  # what counts of people are called
+BATCH = 1 << 16  # rows that come from DuckDB at a time
 NAMED = 3  # keys that an error names
 SUFFIXES = (".parquet", ".pq")
 
@@ -146,8 +147,9 @@ def sorted_parts(
             query = _joined(database, keys, reading, universe) if universe is not None else _plain(keys, reading.count)
             if reading.count == PEOPLE:
                 reading = replace(reading, count=COUNTED, contributions=reading.contributions or 1)
-            rows = database.execute(f"{query} ORDER BY {', '.join(map(_name, keys))}").fetch_record_batch(1 << 16)
-            made = [str(path) for path in _written(rows, keys, folder, part_rows)]
+            found = database.sql(f"{query} ORDER BY {', '.join(map(_name, keys))}")
+            rows = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader  # what DuckDB 1 calls it
+            made = [str(path) for path in _written(rows(BATCH), keys, folder, part_rows)]
         except _Repeated as repeated:
             raise _named_files(files, keys, repeated) from repeated
         except duckdb.Error as error:

@@ -23,7 +23,6 @@ from discreet.table import Schema, Table
 from discreet.ways import way_named
 
 CHANGED = "Leave the data alone while they are released, and release again"
-CHUNK = 1 << 22  # bytes of a file at a time
 
 
 @dataclass(frozen=True)

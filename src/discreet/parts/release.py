@@ -101,6 +101,7 @@ def release_parts(
     who: str = "",
     accept_disclosure: bool = False,
     seed: int | None = None,
+    before: Callable[[Schema], None] | None = None,
     stages: Stages | None = None,
     **options: Any,
 ) -> PartsRelease:
@@ -112,7 +113,7 @@ def release_parts(
     os_randomness: all random bits from the operating system, written down before use and destroyed afterwards; if not
     given they come from SHAKE-256 and a key that is never written.
     part_rows: how long parts are made, where they have to be sorted anew.
-    The rest is as in `release` and `read_table`.
+    before: told what will be published before anything is spent. The rest is as in `release` and `read_table`.
     """
     check_about(about, measurements)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
@@ -139,6 +140,8 @@ def release_parts(
         schema = _schema(ready, reading)
         plan = way_named(spec.name).plan(schema, loss, spec)
         hooks.require(plan)
+        if before is not None:
+            before(schema)
         at("record")
         spending = None if recorder is None else spending_of(schema, spec, plan, _public_table(schema, ready))
         entry = None

@@ -18,7 +18,7 @@ from discreet.ways.keep_distribution.publish import mapped, published
 from discreet.ways.keep_distribution.replay import WholeRelease, followed, replay_whole
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
-NO_ROWS = np.zeros(0, dtype=np.int64)
+NO_ROWS = np.zeros(0, dtype=np.int64)  # they are in the parts
 
 
 def require(plan: DistributionPlan) -> None:

@@ -15,7 +15,7 @@ from discreet.ways.row_by_row.plan import RowPlan
 from discreet.ways.row_by_row.publish import clamp_of, publish
 from discreet.ways.row_by_row.replay import replay
 
-NO_ROWS = np.zeros(0, dtype=np.int64)
+NO_ROWS = np.zeros(0, dtype=np.int64)  # they are in the parts
 
 
 def require(plan: RowPlan) -> None:
