@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io import MANIFEST, RECORD, REPORT
+from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
 from discreet.shown import Shown
@@ -32,6 +32,9 @@ MEASURED = "the table follows from the published measurements"
 KEPT = "the table has every kept sum"
 PACKED = "Parquet files hold their tables and nothing else, byte by byte"
 COMPARED = "the report is the one that follows from the record"
+BESIDE = "explore.html, and what says what is in the tables, are those that follow from the record"
+TABLES_SAID = "what says what is in the tables speaks of them and of nothing else"
+SCRIPTS = "what runs, in explore.html and analysis.R, is a script of ours, letter by letter"
 SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
 VERSION = r"[0-9]{1,6}(\.[0-9a-z]{1,12}){0,5}(\+[0-9a-z.]{1,40})?"  # no longer: nothing else would look at it
 NO_DATE = "The release says no date on which it was made."
@@ -223,7 +226,8 @@ def _check_table(folder: Folder) -> list[str]:
         problems.append("release.json is written in another way than releases are.")
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
-    if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
+    named = [*folder.pages, *_named(publication.record.tables)]
+    if sorted(named) != sorted(publication.record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
     problems += [f"The table {name} is not the sums of the first." for name in folder.wrong_views]
     if len(counts) != schema.rows:
@@ -322,23 +326,68 @@ def _check_passive(folder: Folder) -> list[str]:
     from discreet.report.facts import stated
     from discreet.report.passive import active_content
 
-    found = active_content(folder.report)
+    report = folder.pages[REPORT]
+    found = active_content(report)
     if found is not None:
         return [f"The report has active content, or what no report of ours has: {found!r}."]
     meta = f'<meta name="discreet" content="{escape(stated(folder.publication.record))}">'
-    return [] if folder.report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
+    return [] if report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
+
+
+def _check_scripts(folder: Folder) -> list[str]:
+    """What runs is, letter by letter, what some version of ours was published with; it is not judged, but known."""
+    from discreet.report.explore import data_of
+    from discreet.report.facts import stated
+    from discreet.report.known import KNOWN_ANALYSES, digest_of
+
+    problems = []
+    if digest_of(folder.pages[ANALYSIS]) not in KNOWN_ANALYSES:
+        problems.append(f"The script {ANALYSIS} is none of ours.")
+    if data_of(folder.pages[EXPLORE]).get("stated") != stated(folder.publication.record):
+        problems.append(f"The page {EXPLORE} does not state the guarantee of release.json.")
+    return problems
+
+
+def _check_metadata(folder: Folder) -> list[str]:
+    """Whatever its words are, it speaks of the files of the release and says nothing that has no name in ours."""
+    from discreet.report.csvw import is_plain
+
+    if METADATA not in folder.pages:
+        raise NotApplicable("there is no table in CSV")
+    plain = is_plain(folder.pages[METADATA], folder.publication.record)
+    return [] if plain else [f"The file {METADATA} has other parts than what is in the tables."]
 
 
 def _check_report(folder: Folder) -> list[str]:
     """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
-    from discreet.report import render, rendered_by, same_page
+    from discreet.report import render, same_page
+
+    _require_same_renderer(folder)
+    same = same_page(render(folder.publication), folder.pages[REPORT])
+    return [] if same else ["The report does not follow from release.json."]
+
+
+def _check_beside(folder: Folder) -> list[str]:
+    """The same of the page for analysts, and of what says what is in the tables."""
+    from discreet.report import beside
+    from discreet.report.explore import same_explored
+
+    _require_same_renderer(folder)
+    problems = []
+    for name, page in beside(folder.publication).items():
+        same = same_explored if name == EXPLORE else str.__eq__
+        if not same(page, folder.pages[name]):
+            problems.append(f"The file {name} does not follow from release.json.")
+    return problems
+
+
+def _require_same_renderer(folder: Folder) -> None:
+    from discreet.report import rendered_by
 
     said, here = folder.publication.record.rendered, rendered_by()
     if said != here:  # words may change at any time, and what was said before stays as true as it was
         other = "in other words" if {**said, "words": ""} == {**here, "words": ""} else "by other versions"
         raise NotApplicable(f"not compared, it was drawn {other} than those that are here")
-    same = same_page(render(folder.publication), folder.report)
-    return [] if same else ["The report does not follow from release.json."]
 
 
 def _checks_in_parts(contents: Contents, part: int | None) -> dict[str, Callable[[Folder], list[str]]]:
@@ -365,6 +414,7 @@ def _checks_in_parts(contents: Contents, part: int | None) -> dict[str, Callable
         KEPT: _check_kept,
         PACKED: packed,
         PASSIVE: _check_passive,
+        SCRIPTS: _check_scripts,
     }
 
 
@@ -376,8 +426,11 @@ CHECKS: dict[str, Callable[[Folder], list[str]]] = {
     KEPT: _check_kept,
     PACKED: _check_packed,
     PASSIVE: _check_passive,
+    SCRIPTS: _check_scripts,
+    TABLES_SAID: _check_metadata,
 }
 LAST: dict[str, Callable[[Folder], list[str]]] = {  # these build anew what the others have found to be sound
     "a mechanism constructed for a distribution is what its constructor makes of it": _check_rebuilt,
     COMPARED: _check_report,
+    BESIDE: _check_beside,
 }

@@ -45,7 +45,7 @@ def published(out: Path, name: str = "table") -> Any:
 
 def content(out: Path) -> dict[str, bytes]:
     """Every file of a folder but those with dates in them."""
-    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != "report.html"]
+    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.suffix != ".html"]
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files if path.name != "release.json"}
 
 

@@ -68,7 +68,7 @@ def test_a_release_in_parts_verifies_whole_and_part_by_part(name: str, tmp_path:
     table = published(tmp_path / "out")
     assert table.select(KEYS).equals(frame().select(KEYS))
     assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.2
-    expected = {"manifest.json", "release.json", "report.html", "table"}
+    expected = {"manifest.json", "release.json", "report.html", "explore.html", "analysis.R", "table"}
     noisy = {"measurements"} if name not in ("signed", "matrix", "unpublished") else set()
     assert {path.name for path in (tmp_path / "out").iterdir()} == expected | noisy
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]  # no secrets are left

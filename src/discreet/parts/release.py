@@ -364,12 +364,12 @@ def _swept(place: Path, names: set[str]) -> None:
 def write_head(
     folder: Path, publication: Publication[Any], manifest: Manifest, formulas: Sequence[str]
 ) -> tuple[Publication[Any], str]:
-    """manifest.json, the report, and release.json last: it holds the digests of the others."""
-    from discreet.io import RECORD, REPORT
+    """manifest.json, the pages, and release.json last: it holds the digests of the others."""
+    from discreet.io import RECORD
     from discreet.io.formulas import formulas_in
     from discreet.io.written_csv import write_text, written
     from discreet.record.release import Measurements, mark_of, write_record
-    from discreet.report import render, rendered_by
+    from discreet.report import pages, rendered_by
 
     measured = (Measurements("cells", MEASUREMENTS),) if publication.measured is not None else ()
     said = formulas_in(formulas, False)
@@ -379,7 +379,8 @@ def write_head(
     content = write_manifest(manifest)
     (folder / MANIFEST).write_bytes(content)
     digests = {MANIFEST: hashlib.sha256(content).hexdigest()}
-    digests[REPORT] = written(folder / REPORT, write_text, render(publication))
+    for name, text in pages(publication).items():
+        digests[name] = written(folder / name, write_text, text)
     record = replace(record, digests=dict(sorted(digests.items())), mark=mark_of(record.private, digests[MANIFEST]))
     head = write_record(record).encode()
     (folder / RECORD).write_bytes(head)

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged
-from discreet.io import MANIFEST, RECORD, REPORT
+from discreet.io import MANIFEST, RECORD
 from discreet.io.bounded import bounded_parquet
 from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, read_plain
 from discreet.io.formulas import formula_columns, formulas_in
@@ -26,6 +26,7 @@ from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, read_manifest
 from discreet.parts.tasks import NAME
 from discreet.public_map import SeenValues, seen_of
 from discreet.record.release import Measurements, Publication, ReleaseRecord
+from discreet.report import page_names
 from discreet.ways import way_named
 
 
@@ -42,8 +43,8 @@ def whole_folder(contents: Contents, record: ReleaseRecord[Any]) -> Folder:
     whole = manifest.whole
     noisy = None if whole.measured is None else whole.measured.values
     publication = Publication(record, None, whole.counts.values, noisy, in_parts=whole)
-    report = contents.files.get(REPORT, b"").decode(errors="replace")
-    return Folder(publication, table.columns, True, report, contents.files[RECORD])
+    pages = {name: contents.files.get(name, b"").decode(errors="replace") for name in page_names(record)}
+    return Folder(publication, table.columns, True, pages, contents.files[RECORD])
 
 
 def part_meant(path: Path) -> tuple[Path, int] | None:
@@ -102,7 +103,7 @@ def check_head(folder: Folder, contents: Contents) -> list[str]:
         problems.append("release.json is written in another way than releases are.")
     if folder.columns != (*record.schema.keys, record.schema.count):
         problems.append("The columns of the table are not those of the schema.")
-    if not {MANIFEST, REPORT} <= set(record.digests):
+    if {MANIFEST, *folder.pages} != set(record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
     if manifest.rows != record.schema.rows or len(manifest.parts) != parts.number:
         problems.append("The manifest has not as many rows, or parts, as release.json says.")
