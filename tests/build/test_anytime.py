@@ -233,3 +233,19 @@ def test_other_problems_are_left_to_the_program():
     assert structured(replace(task.problem, minimax=True)) is None
     assert structured(replace(task.problem, delta=Fraction(1, 10))) is None
     assert structured(replace(task.problem, requirements=(parse_requirement("support=2"),))) is None
+
+
+@pytest.mark.parametrize(
+    "asked, advice",
+    [
+        ({"delta": "1e-3", "require": ["fair"]}, "Do without delta: "),
+        ({"minimax": True, "require": ["fair", "unbiased"]}, "Do without minimax and unbiased: "),
+        ({"method": "program", "require": ["fair"]}, "Use the method 'auto': "),
+        ({"objective": "delta", "require": ["truth=1/2", "support=9"]}, "Release with the mechanism 'bounded'"),
+        ({"objective": "delta", "require": ["support=9"]}, "Use a smaller max_count"),
+    ],
+)
+def test_a_program_that_is_too_large_is_refused_with_what_would_do(asked, advice):
+    with pytest.raises(BadInput, match="programs are solved up to max_count 200") as refused:
+        dc.design(max_count=300, epsilon=1, **{"objective": "absolute", **asked})
+    assert advice in str(refused.value)
