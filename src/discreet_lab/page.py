@@ -25,8 +25,8 @@ Every claim that holds has a control, the same claim made of something deliberat
 nothing could fail would be no check, and fails its experiment."""
 
 QUICK = """
-This is the quick run: fewer replications and smaller sizes than without `--quick`. Margins are those of what was run, so
-some are wider here."""
+This is the quick run: fewer replications and smaller sizes than without `--quick`. Margins are those of what was run,
+so some are wider here."""
 
 
 def write_page(out: Path, results: list[dict[str, Any]], quick: bool) -> None:
