@@ -115,7 +115,7 @@ class Estimate:
         if self.evidence.only_sums or len(self.evidence.beyond):
             assert self.evidence.law is not None
             width = half_width(self.level, None, 0.0, rows * self.evidence.law.spread)
-            return _between(float(self.evidence.seen.sum()), width, 0.0, np.inf, self.level)
+            return _between(self.evidence.sum, width, 0.0, np.inf, self.level)
         estimate = rows * steps - float(self._prefix.estimate[-1])
         most = np.inf if self.evidence.top is None else float(rows * steps)
         return _between(estimate, self._prefix.half_width(-1, self.level), 0.0, most, self.level)
@@ -136,6 +136,7 @@ class Estimate:
         """The total of each group of rows that share a value of a key column, or the values of several."""
         from discreet.estimate.groups import group_totals
 
+        self.evidence.require_rows("totals by groups")
         return group_totals(self.evidence, groups_by(self.evidence.categories, columns), self.level)
 
     def rows(self) -> Any:
@@ -145,6 +146,7 @@ class Estimate:
         """
         from discreet.estimate.posterior import row_estimates
 
+        self.evidence.require_rows("estimates of rows")
         found = row_estimates(self.evidence, self.level)
         frame = self.evidence.categories
         for name in ("mean", "median", "low", "high"):
