@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.ways import Way
 from discreet.ways.keep_distribution.draw import Measured, draw
-from discreet.ways.keep_distribution.evidence import errors, estimable, evidence, steps
+from discreet.ways.keep_distribution.evidence import errors, evidence, steps
 from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.plan import DistributionPlan, plan
 from discreet.ways.keep_distribution.prove import prove
@@ -16,5 +16,4 @@ from discreet.ways.keep_distribution.spec import KeepDistribution
 WAY: Way[KeepDistribution, DistributionPlan, Measured, KeptDistribution] = Way(
     "keep-distribution", KeepDistribution, KeptDistribution,
     plan, draw, publish, prove, replay, evidence, errors, steps, rebuild=rebuild, as_drawn=as_drawn,
-    estimable=estimable,
 )  # fmt: skip
