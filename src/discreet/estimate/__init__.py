@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.estimate.answers import Answer, Answers, Cut
+from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.view import Estimate, estimate
 
-__all__ = ["Answer", "Answers", "Cut", "Estimate", "estimate"]
+__all__ = ["Answer", "AnswerSet", "Cut", "Estimate", "estimate"]

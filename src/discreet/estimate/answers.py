@@ -49,8 +49,8 @@ class Answer:
         """As a frame (Arrow) of one row."""
         from discreet.io.answers import answer_frame
 
-        ends = (np.array([end]) for end in self.interval)
-        return answer_frame(None, np.array([self.estimate]), *ends, self.level, np.array([self.exact]))
+        estimate, low, high = (np.array([number]) for number in (self.estimate, *self.interval))
+        return answer_frame(None, estimate, low, high, self.level, np.array([self.exact]))
 
     def times(self, factor: float) -> Answer:
         """The same in other units."""
@@ -67,7 +67,7 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers(Mapping[Any, Answer]):
+class AnswerSet(Mapping[Any, Answer]):
     """An answer for every group of rows, or for every row. As a mapping: by the value of the key column, or by the
     values of several."""
 
@@ -101,7 +101,7 @@ class Answers(Mapping[Any, Answer]):
         return len(self.estimate)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Answers) and dict(self) == dict(other)
+        return isinstance(other, AnswerSet) and dict(self) == dict(other)
 
     __hash__ = None  # type: ignore[assignment]
 

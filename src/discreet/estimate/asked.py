@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.coded import coded, coded_texts, key_columns, numbers_of, picked
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class RowGroups:
     """Groups of rows that do not meet: the group of each of these rows, and the keys of every group."""
 
     keys: Any = field(repr=False)  # an Arrow table
@@ -45,7 +45,7 @@ def require_columns(columns: Sequence[str], known: Sequence[str]) -> None:
         raise BadInput(f"totals by {', '.join(columns)} were asked for", "a column is named twice", "Name it once")
 
 
-def groups_of(categories: Any, columns: Sequence[str], rows: Integers) -> Groups:
+def groups_of(categories: Any, columns: Sequence[str], rows: Integers) -> RowGroups:
     """Of these rows, by the values of some key columns; groups stand as their first rows do."""
     require_columns(columns, categories.column_names)
     code = np.zeros(len(rows), dtype=np.int64)
@@ -53,13 +53,18 @@ def groups_of(categories: Any, columns: Sequence[str], rows: Integers) -> Groups
         own, values = coded(categories.column(name))
         code = numbers_of(code * len(values) + own[rows])[0]
     of, first = numbers_of(code)
-    return Groups(picked({name: (categories.column(name), rows[first]) for name in columns}), rows, of)
+    return RowGroups(picked({name: (categories.column(name), rows[first]) for name in columns}), rows, of)
 
 
-def one_by_one(categories: Any, rows: Integers) -> Groups:
+def one_by_one(categories: Any, rows: Integers) -> RowGroups:
     """Every row by itself."""
     names = categories.column_names
-    return Groups(picked({name: (categories.column(name), rows) for name in names}), rows, np.arange(len(rows)))
+    return RowGroups(picked({name: (categories.column(name), rows) for name in names}), rows, np.arange(len(rows)))
+
+
+def sums_of(of: Integers, values: Floats, number: int) -> Floats:
+    """The sum of the values of each of so many groups."""
+    return np.bincount(of, weights=values, minlength=number).astype(float)
 
 
 def rows_where(categories: Any, rows: Integers, wanted: Mapping[str, Any]) -> Integers:

@@ -28,13 +28,13 @@ def bracketed_rows(
         beyond = counts > last
         least, most = np.where(beyond, counts, least), np.where(beyond, counts, most)
     spread = np.full(len(counts), variance)
-    return IndependentRows((least + most) / 2, spread, slack=(most - least) / 2, conservative=True)
+    return IndependentRows((least + most) / 2, spread, noise, slack=(most - least) / 2, conservative=True)
 
 
 def _of_noisy(noise: NoiseLaw, last: int, cut: bool) -> tuple[Floats, float]:
     """What a noisy value, cut to 0..last, says on average of the count, never less for a larger one; and a variance."""
     if noise.decay is not None:
-        return at_the_ends(np.arange(last + 1), noise, 0, last if cut else None)[0], noise.spread
+        return at_the_ends(np.arange(last + 1, dtype=np.int64), noise, 0, last if cut else None)[0], noise.spread
     if last >= LARGEST_MATRIX:
         found = f"noisy values are not published, and for this noise that is made up for below {LARGEST_MATRIX} only"
         raise BadInput("an estimate was asked for", found, "Publish the release with its measurements")
@@ -44,7 +44,7 @@ def _of_noisy(noise: NoiseLaw, last: int, cut: bool) -> tuple[Floats, float]:
 
 
 def _brackets(last: int, public_map: PublicMap | None) -> tuple[Integers, Integers]:
-    """Of each count 0..last the smallest and the largest noisy value that became it; of one that none became, itself."""
+    """Of each count the smallest and the largest noisy value that became it; of one that none became, itself."""
     first, end = np.arange(last + 1), np.arange(last + 1)
     if public_map is not None:
         keys = public_map.keys.astype(object)

@@ -14,9 +14,9 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
-from discreet.estimate.answers import Answer, Answers, Cut
-from discreet.estimate.asked import Groups, groups_of, require_columns
-from discreet.estimate.told import Sums
+from discreet.estimate.answers import Answer, AnswerSet, Cut
+from discreet.estimate.asked import groups_of, require_columns
+from discreet.estimate.told import SumEstimates
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
@@ -29,19 +29,19 @@ class Pair:
     """The same groups on both sides: their sums, and the covariances of these."""
 
     keys: Any  # an Arrow table; None: one group without a name
-    one: Sums
-    other: Sums
+    one: SumEstimates
+    other: SumEstimates
     covariance: Floats
     cut: Cut
     level: float
     conservative: bool
-    apart: Sums | None = None  # of the difference, where both are in one release
+    apart: SumEstimates | None = None  # of the difference, where both are in one release
 
     def answers(self, estimate: Floats, low: Floats, high: Floats, exact: Flags) -> Any:
         if self.keys is None:
             ends = (float(low[0]), float(high[0]))
             return Answer(float(estimate[0]), ends, self.level, bool(exact[0]), self.cut, self.conservative)
-        return Answers(self.keys, estimate, low, high, exact, self.level, self.cut, self.conservative)
+        return AnswerSet(self.keys, estimate, low, high, exact, self.level, self.cut, self.conservative)
 
 
 def difference(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
@@ -61,17 +61,17 @@ def ratio(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
     return pair.answers(*_quotient(pair, 1.0 if within else np.inf))
 
 
-def shares_of(view: Estimate, by: tuple[str, ...]) -> Answers:
+def shares_of(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
     """Each group in parts of all of them."""
     groups, whole = groups_of(view.categories, by, view.rows_asked), _all_rows(view)
     weights = groups.weights(view.told.rows)
     parts, everything = view.told.sums(weights, view.level), view.told.sums(whole, view.level)
     columns = (np.repeat(column, len(groups)) for column in vars(everything).values())
     pair = Pair(
-        groups.keys, parts, Sums(*columns), view.told.covariances(weights, whole), view.cut, view.level,
+        groups.keys, parts, SumEstimates(*columns), view.told.covariances(weights, whole), view.cut, view.level,
         view.told.conservative,
     )  # fmt: skip
-    found: Answers = pair.answers(*_quotient(pair, 1.0))
+    found: AnswerSet = pair.answers(*_quotient(pair, 1.0))
     return found
 
 
@@ -85,7 +85,7 @@ def _quotient(pair: Pair, most: float) -> tuple[Floats, Floats, Floats, Flags]:
     return middle, np.where(same, middle, np.clip(low, 0, most)), np.where(same, middle, np.clip(high, 0, most)), exact
 
 
-def fieller(one: Sums, other: Sums, covariance: Floats) -> tuple[Floats, Floats]:
+def fieller(one: SumEstimates, other: SumEstimates, covariance: Floats) -> tuple[Floats, Floats]:
     """All r with (A - r B)^2 <= z^2 (var A - 2 r cov + r^2 var B), z from the intervals of both; r is not negative."""
     z = np.maximum(_factor(one), _factor(other))
     a = other.estimate**2 - z**2 * other.variance
@@ -102,12 +102,12 @@ def fieller(one: Sums, other: Sums, covariance: Floats) -> tuple[Floats, Floats]
     return np.maximum(low, 0.0), np.where(open_ended, np.inf, np.maximum(high, 0.0))
 
 
-def _reach(sums: Sums) -> Floats:
+def _reach(sums: SumEstimates) -> Floats:
     reach: Floats = (sums.high - sums.low) / 2
     return reach
 
 
-def _factor(sums: Sums) -> Floats:
+def _factor(sums: SumEstimates) -> Floats:
     """Deviations to either side that the interval of a sum has."""
     out = np.zeros(len(sums.estimate))
     found: Floats = np.divide(_reach(sums), sums.deviation, out=out, where=sums.deviation > 0)

@@ -2,9 +2,9 @@
 
 Geometric noise of ratio a tells no more below 0, where no count is, than that it is below: given that a noisy value is
 0 or less, its law does not depend on the count. So 0 or less stands for its mean, -a/(1-a), which is as unbiased as the
-noisy value and has half of its variance, 2a/(1-a)^2; and the same at the upper end, where counts were cut. Whether a row
-is at an end is itself an unbiased estimate of the chance of it, so that the variance of a sum is: half of that of a
-noise for every row at an end, and that of a noise for all others. No prior is needed.
+noisy value and varies less; and the same at the upper end, where counts were cut. Whether a row is at an end is itself
+an unbiased estimate of the chance of it. So an unbiased estimate of the variance of a sum is: half of a noise's,
+a/(1-a)^2, for every row at an end, and all of it for every other row. No prior is needed.
 
 Where the distribution of counts was measured too, it tells the total once more. The best combination moves the rows'
 estimates towards it, each by its share of the variance, so that they go on adding up.
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.arrays import Flags, Floats
+from discreet.arrays import Flags, Floats, Integers
 from discreet.estimate.evidence import Evidence
-from discreet.estimate.intervals import MANY_TERMS, half_width, sum_half_width
-from discreet.estimate.told import Sums, are_signs, around, squared, terms_of
+from discreet.estimate.intervals import MANY_TERMS, draw_sums, half_width, sum_half_width
+from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
 from discreet.laws import NoiseLaw
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class IndependentRows:
         moved: Floats = self.own + self.variance * (missing / float(self.variance.sum()))
         return moved
 
-    def sums(self, weights: csr_array, level: float) -> Sums:
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
         estimate = weights @ self.values
         alone, part = squared(weights) @ self.variance, weights @ self.variance
         deviation = np.sqrt(np.maximum(alone - self._gain * part**2, 0.0))
@@ -96,14 +96,21 @@ class IndependentRows:
         found: Floats = weights @ (self.variance * part) - gained * (weights @ self.variance)
         return found
 
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """By the law of the noise; where there is none but that of a matrix, as normal noise."""
+        if self.law is not None and self.plain is not None:
+            return weights @ self.plain, draw_sums(self.law, terms_of(weights), draws, rng)
+        deviation = np.sqrt(squared(weights) @ self.variance)
+        return weights @ self.own, rng.normal(size=(draws, len(deviation))) * deviation
+
     def _factors(self, weights: csr_array, level: float) -> Floats:
         """Deviations to either side: as normal noise has, or the wider of that and one noise where they are few."""
         from discreet.levels.intervals import factor
 
         few = terms_of(weights) <= MANY_TERMS
-        return np.where(few, factor(level, self.law is not None and self.law.pure), factor(level, False))
+        return np.where(few, factor(level, self.law is None or self.law.pure), factor(level, False))
 
-    def _by_exact_law(self, found: Sums, weights: csr_array, level: float, alone: Flags) -> Sums:
+    def _by_exact_law(self, found: SumEstimates, weights: csr_array, level: float, alone: Flags) -> SumEstimates:
         """Sums of few rows: the law of as many noises, whatever the counts are."""
         if self.law is None or self.plain is None:
             return found
@@ -116,9 +123,9 @@ class IndependentRows:
         middle, low, high = (weights @ self.plain)[few], found.low.copy(), found.high.copy()
         low[few] = np.minimum(middle - reach, found.estimate[few])
         high[few] = np.maximum(middle + reach, found.estimate[few])
-        return Sums(found.estimate, found.deviation, low, high, found.exact)
+        return SumEstimates(found.estimate, found.deviation, low, high, found.exact)
 
-    def _whole(self, found: Sums, weights: csr_array, level: float) -> Sums:
+    def _whole(self, found: SumEstimates, weights: csr_array, level: float) -> SumEstimates:
         """The sum of all rows, where more was measured than these: by the law of what is in it."""
         if not self._gain or self.total is None:
             return found
@@ -129,7 +136,7 @@ class IndependentRows:
         reach = half_width(level, self.total.law, self.total.weight, self.total.rest)
         low, high = found.low.copy(), found.high.copy()
         low[same], high[same] = found.estimate[same] - reach, found.estimate[same] + reach
-        return Sums(found.estimate, found.deviation, low, high, found.exact)
+        return SumEstimates(found.estimate, found.deviation, low, high, found.exact)
 
 
 def independent_rows(evidence: Evidence) -> IndependentRows:
@@ -142,7 +149,7 @@ def independent_rows(evidence: Evidence) -> IndependentRows:
     return IndependentRows(own, variance, law, seen, total=_best_total(evidence, float(variance.sum())))
 
 
-def at_the_ends(seen: Floats, law: NoiseLaw, least: int, top: int | None) -> tuple[Floats, Floats]:
+def at_the_ends(seen: Integers, law: NoiseLaw, least: int, top: int | None) -> tuple[Floats, Floats]:
     """Of every row an unbiased value, and an unbiased estimate of its variance."""
     own, variance = seen.astype(float), np.full(len(seen), law.spread)
     if law.decay is None:
@@ -211,7 +218,6 @@ def _inverse(matrix: Floats, prior: Floats, counts: Floats, damping: float) -> F
     from discreet.estimate.regularised import SPREAD_OUT, _filters
 
     if not damping:
-        plain: Floats = np.linalg.lstsq(matrix, counts, rcond=1e-6)[0]
-        return plain
+        return np.asarray(np.linalg.lstsq(matrix, counts, rcond=1e-6)[0], dtype=np.float64)
     likely = (1 - SPREAD_OUT) * prior + SPREAD_OUT / len(counts)
     return _filters(matrix, counts[:, None], likely, damping)[:, 0]

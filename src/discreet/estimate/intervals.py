@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 
 NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
@@ -67,3 +67,21 @@ def _masses(law: NoiseLaw) -> Floats:
     while law.tails(reach)[-1] > NEGLIGIBLE:
         reach *= 2
     return law.masses(reach)
+
+
+def draw_sums(law: NoiseLaw, terms: Integers, draws: int, rng: np.random.Generator) -> Floats:
+    """Sums of so many independent noises each, a draw a row: by the law of each number of terms."""
+    out = np.empty((draws, len(terms)))
+    for number in np.unique(terms):
+        places = np.flatnonzero(terms == number)
+        shape = (draws, len(places))
+        if law.decay is not None:
+            rise, fall = (rng.negative_binomial(number, 1 - law.decay, shape) for _ in range(2))
+            out[:, places] = rise - fall
+        elif number > MANY_TERMS:
+            out[:, places] = np.rint(rng.normal(0, np.sqrt(number * law.spread), shape))
+        else:
+            half = masses_of_sum(law, int(number))
+            both = np.cumsum(np.concatenate([half[:0:-1], half]))
+            out[:, places] = np.searchsorted(both / both[-1], rng.random(shape)) - (len(half) - 1)
+    return out

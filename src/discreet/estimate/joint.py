@@ -18,7 +18,7 @@ import numpy as np
 from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.intervals import MANY_TERMS, masses_of_sum, sum_half_width
-from discreet.estimate.told import Sums, are_signs, around, squared, terms_of
+from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
 from discreet.io.coded import key_columns
 from discreet.lattice.invariants import Invariants, Kept, invariant_matrix
 from discreet.lattice.laws import LatticeLaw
@@ -35,6 +35,7 @@ CELLS_HELD = 20_000_000  # 160 MB of draws
 SIMULATED = CELLS_HELD // DRAWS  # rows: in larger tables errors follow from the law, where they do
 MOST_HELD = 400_000_000  # cells: more noise is not drawn again
 CLOSE = 1e-6  # to a combination of kept sums: another sum of rows is farther by far
+HALF = 0.5  # any level: only deviations are asked for
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
 
 Again = Callable[[int], Integers]  # errors of all rows, drawn again so many times, a draw a row
@@ -57,7 +58,7 @@ class JointRows:
     def rows(self) -> int:
         return len(self.seen)
 
-    def sums(self, weights: csr_array, level: float) -> Sums:
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
         exact = self._are_kept(weights)
         estimate = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
         if exact.all():
@@ -72,10 +73,20 @@ class JointRows:
             _, unit, block = self._blocks
             part, share = one.toarray()[0], self._per_row
             alone: Floats = weights @ (unit * part)
-            return alone - (weights @ block) @ (share * (block.T @ part))
+            return np.asarray(alone - (weights @ block) @ (share * (block.T @ part)), dtype=float)
         single = np.asarray(one @ self.noise.T.astype(float))[0]
         found: Floats = np.asarray(weights @ (self.noise.T @ single)) / len(single)
         return np.where(self._are_kept(weights), 0.0, found)
+
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draws of the noise again; in large tables as normal noise of the right variances."""
+        exact = self._are_kept(weights)
+        values = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
+        if self._follows:
+            deviation = np.where(exact, 0.0, self._by_law(weights, HALF)[0])
+            return values, rng.normal(size=(draws, len(values))) * deviation
+        some = self.noise[rng.choice(len(self.noise), draws, replace=draws > len(self.noise))]
+        return values, np.where(exact, 0.0, np.asarray(weights @ some.T.astype(float)).T)
 
     @property
     def _follows(self) -> bool:

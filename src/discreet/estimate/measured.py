@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
-from discreet.estimate.told import Sums, around, terms_of
+from discreet.estimate.told import SumEstimates, around, terms_of
 from discreet.laws import NoiseLaw
 from discreet.levels.design import LevelDesign, Question
 from discreet.levels.intervals import factor, half_width_of_sum, half_widths
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_WORK = 2_000_000_000  # rows times sums that are no entries of a question: some minutes
 MOST_KINDS = 24  # of sums whose laws are worked out; further ones get the wider of two
+LEVEL = 0.5  # any: only estimates are asked for
+NOTHING = 1e-7  # of a count: a sum that is kept is off by rounding only
 ALIKE = 1e-6  # parts of a variance: sums that differ by less are of one kind
 
 
@@ -41,7 +43,7 @@ class MeasuredRows:
     def rows(self) -> int:
         return len(self.layout.leaf)
 
-    def sums(self, weights: csr_array, level: float) -> Sums:
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
         found = self._question_of(weights)
         if found is None:
             return self._one_by_one(weights, level)
@@ -63,6 +65,24 @@ class MeasuredRows:
         rest = csr_array(one[np.zeros(weights.shape[0], dtype=int)]) - weights
         found: Floats = (self._variance(weights) + whole - self._variance(rest.tocsr())) / 2
         return found
+
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Estimates are linear: those from noise alone are their errors."""
+        from discreet.estimate.intervals import draw_sums
+        from discreet.levels.either import combined_of
+
+        design, spread = self.layout.design, self.spread
+        values = self.sums(weights, LEVEL).estimate
+        kept = {q: np.zeros(design.table_shape(q)) for q, variance in spread.variances.items() if not variance}
+        out = np.empty((draws, weights.shape[0]))
+        one = {q: np.ones(design.entries(q), dtype=np.int64) for q in self.noise}
+        for k in range(draws):
+            drawn = {
+                q: draw_sums(self.noise[q], each, 1, rng)[0].reshape(design.table_shape(q)) for q, each in one.items()
+            }
+            found = combined_of(design, {**drawn, **kept}, spread.variances)
+            out[k] = weights @ design.in_rows(found.estimate(design.cells)).ravel()
+        return values, np.where(np.abs(out) < NOTHING, 0.0, out)
 
     def _variance(self, weights: csr_array) -> Floats:
         found = self._question_of(weights)
@@ -91,9 +111,9 @@ class MeasuredRows:
                 continue
             code = self._codes(question)
             entries = code[first]
-            if np.array_equal(code[weights.indices], np.repeat(entries, terms)):
-                if np.array_equal(np.bincount(code)[entries], terms):
-                    return question, entries
+            alike = np.array_equal(code[weights.indices], np.repeat(entries, terms))
+            if alike and np.array_equal(np.bincount(code)[entries], terms):
+                return question, entries
         return None
 
     def _codes(self, question: Question) -> Integers:
@@ -104,7 +124,7 @@ class MeasuredRows:
         places = np.arange(design.entries(question)).reshape(design.table_shape(question))
         return np.asarray(design.in_rows(design.spread_out(places, question, design.cells)), dtype=np.int64)
 
-    def _one_by_one(self, weights: csr_array, level: float) -> Sums:
+    def _one_by_one(self, weights: csr_array, level: float) -> SumEstimates:
         """Any other sums, each by its own variance."""
         design, variance = self.layout.design, self._variances(weights)
         cells = self.told(design.cells)

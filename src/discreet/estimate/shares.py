@@ -18,7 +18,7 @@ from discreet.estimate.evidence import Evidence
 from discreet.estimate.independent import independent_rows
 from discreet.estimate.intervals import half_width
 from discreet.estimate.prefix import Prefix, prefix_of
-from discreet.estimate.sized import Part
+from discreet.estimate.sized import RowPart
 from discreet.estimate.view import Estimate
 from discreet.numbers import probability, whole
 
@@ -26,10 +26,10 @@ METHODS = ("published", "likelihood", "bayes")
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class CountShares:
     """What rows tell about the distribution of their counts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RowPart, ...]
     level: float
     by_size: bool = False  # whether parts are groups of one size each
 
@@ -49,10 +49,10 @@ class Shares:
             raise BadInput("the distribution of counts was asked for", found, "Ask for the share above a threshold")
         return self.parts[0].evidence
 
-    def among(self, rows: Integers) -> Shares:
+    def among(self, rows: Integers) -> CountShares:
         """What some of the rows tell."""
         some = tuple(part for one in self.parts if (part := one.among(rows)) is not None)
-        return Shares(some, self.level, self.by_size)
+        return CountShares(some, self.level, self.by_size)
 
     def above(self, threshold: int) -> Answer:
         """The share of rows whose true count exceeds `threshold`."""
@@ -141,9 +141,9 @@ class Shares:
 
 def of_rows(evidence: Evidence, level: float) -> Estimate:
     """The view of a release whose rows all went through one mechanism."""
-    part = Part(np.arange(evidence.rows), evidence)
+    part = RowPart(np.arange(evidence.rows), evidence)
     largest = None if evidence.top is None else np.full(evidence.rows, float(evidence.top))
     cut = Cut(evidence.top, evidence.least)
     return Estimate(
-        independent_rows(evidence), evidence.categories, level, Shares((part,), level), cut=cut, largest=largest
+        independent_rows(evidence), evidence.categories, level, CountShares((part,), level), cut=cut, largest=largest
     )  # fmt: skip

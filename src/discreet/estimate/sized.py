@@ -12,7 +12,7 @@ from discreet.estimate.independent import IndependentRows, independent_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowPart:
     """Some rows, by their places in the table, and what they tell."""
 
     rows: Integers
@@ -23,13 +23,13 @@ class Part:
         assert self.evidence.top is not None, "every group has its size"
         return self.evidence.top
 
-    def among(self, rows: Integers) -> Part | None:
+    def among(self, rows: Integers) -> RowPart | None:
         """What those of them that are among these rows tell; None where none is."""
         inside = np.isin(self.rows, rows)
-        return Part(self.rows[inside], self.evidence.of(np.flatnonzero(inside))) if inside.any() else None
+        return RowPart(self.rows[inside], self.evidence.of(np.flatnonzero(inside))) if inside.any() else None
 
 
-def put_together(parts: tuple[Part, ...]) -> IndependentRows:
+def put_together(parts: tuple[RowPart, ...]) -> IndependentRows:
     """Their noises are independent, so variances add up; so does what may be left of a bias."""
     if len(parts) == 1:
         return independent_rows(parts[0].evidence)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class SumEstimates:
     """Of some weighted sums of rows: the best unbiased estimates, their standard deviations, and intervals."""
 
     estimate: Floats
@@ -29,29 +29,34 @@ class Sums:
         return squares
 
 
-class Told(Protocol):
+class ToldSums(Protocol):
     """What is known of any weighted sums of the true counts, row by row in the order of the table.
 
     The estimates of rows add up: that of a sum is the sum of theirs.
     """
 
-    conservative: bool  # whether intervals are wider than the best, for want of what was measured
+    @property
+    def conservative(self) -> bool:
+        """Whether intervals are wider than the best, for want of what was measured."""
 
     @property
     def rows(self) -> int:
         """How many there are."""
 
-    def sums(self, weights: csr_array, level: float) -> Sums:
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
         """Of each row of weights."""
 
     def covariances(self, weights: csr_array, one: csr_array) -> Floats:
         """Of the estimate of each sum with that of one other sum."""
 
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Unbiased values of sums of rows, and draws of their joint noise, a draw a row."""
 
-def around(estimate: Floats, deviation: Floats, reach: Floats, exact: Flags | None = None) -> Sums:
+
+def around(estimate: Floats, deviation: Floats, reach: Floats, exact: Flags | None = None) -> SumEstimates:
     """Intervals that reach as far to either side."""
     known = np.zeros(len(estimate), dtype=bool) if exact is None else exact
-    return Sums(estimate, deviation, estimate - reach, estimate + reach, known)
+    return SumEstimates(estimate, deviation, estimate - reach, estimate + reach, known)
 
 
 def terms_of(weights: csr_array) -> Integers:

@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
-from discreet.estimate.answers import Answer, Answers, Cut
-from discreet.estimate.asked import Groups, groups_of, one_by_one, rows_where
-from discreet.estimate.told import Sums, Told
+from discreet.estimate.answers import Answer, AnswerSet, Cut
+from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where, sums_of
+from discreet.estimate.told import SumEstimates, ToldSums
 from discreet.numbers import exact, probability
 from discreet.options import spelt
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
     from discreet.estimate.rates import Rates
-    from discreet.estimate.shares import Shares
+    from discreet.estimate.shares import CountShares
     from discreet.record.release import Publication
 
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 class Estimate:
     """What a release says about the true table, or about some of its rows (`where`).
 
-    Sums are answered by the best unbiased combination of everything that was measured, so that they add up; what is
+    SumEstimates are answered by the best unbiased combination of everything that was measured, so that they add up; what is
     kept is exact. Rows whose noises are independent are answered by their posterior.
     """
 
-    told: Told = field(repr=False)
+    told: ToldSums = field(repr=False)
     categories: Any = field(repr=False)  # the key columns of all rows, as an Arrow table
     level: float = 0.95
-    shares: Shares | None = field(default=None, repr=False)  # where the distribution of counts is told
+    shares: CountShares | None = field(default=None, repr=False)  # where the distribution of counts is told
     why_only_sums: str = "the release tells sums of rows, and nothing of their distribution"
     cut: Cut = Cut()
     largest: Floats | None = field(default=None, repr=False)  # of each row, the count it was cut at
@@ -55,17 +55,17 @@ class Estimate:
 
     def total(self) -> Answer:
         """The sum of the true counts."""
-        return self._answers(Groups(_nameless(), self.rows_asked, np.zeros(len(self.rows_asked), np.int64))).at(0)
+        return self._answers(RowGroups(_nameless(), self.rows_asked, np.zeros(len(self.rows_asked), np.int64))).at(0)
 
     def mean(self) -> Answer:
         """The mean true count."""
         return self.total().times(1 / len(self.rows_asked))
 
-    def by(self, *columns: str) -> Answers:
+    def by(self, *columns: str) -> AnswerSet:
         """The total of each group of rows that share a value of a key column, or the values of several."""
         return self._answers(groups_of(self.categories, columns, self.rows_asked))
 
-    def rows(self, covariate: Any = None) -> Answers:
+    def rows(self, covariate: Any = None) -> AnswerSet:
         """Every row by itself: its posterior where noises are independent, else the best unbiased estimate.
 
         The prior is the distribution of counts, as estimated from everything that was measured. With a public
@@ -79,7 +79,7 @@ class Estimate:
         found = {name: column[self.rows_asked] for name, column in self.among.rows(self.told.rows).items()}
         none = np.zeros(len(self.rows_asked), dtype=bool)
         more = {"median": found["median"].astype(np.int64)}
-        return Answers(groups.keys, found["mean"], found["low"], found["high"], none, self.level, self.cut, more=more)
+        return AnswerSet(groups.keys, found["mean"], found["low"], found["high"], none, self.level, self.cut, more=more)
 
     def region(self, weights: ArrayLike) -> Answer:
         """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
@@ -108,7 +108,7 @@ class Estimate:
 
         return ratio(self, other, by)
 
-    def share(self, *by: str) -> Answers:
+    def share(self, *by: str) -> AnswerSet:
         """The share of each group in the total of all of them."""
         from discreet.estimate.compare import shares_of
 
@@ -120,7 +120,7 @@ class Estimate:
 
         return rates(self, denominators)
 
-    def rank(self, *by: str) -> Answers:
+    def rank(self, *by: str) -> AnswerSet:
         """The rank of every group, or row, by its true count, 1 being the largest: all its ranks that are possible, at
         once for all, with probability `level`."""
         from discreet.estimate.ranks import ranks
@@ -163,29 +163,29 @@ class Estimate:
         return self._told_shares("the distribution of counts").distribution(method)
 
     @cached_property
-    def among(self) -> Shares:
+    def among(self) -> CountShares:
         """What the rows that are asked about tell of their distribution."""
         assert self.shares is not None
         return self.shares if self.chosen is None else self.shares.among(self.chosen)
 
-    def _told_shares(self, what: str) -> Shares:
+    def _told_shares(self, what: str) -> CountShares:
         if self.shares is None:
             do = "Ask for the total, the mean, or totals by a column"
             raise BadInput(f"{what} was asked for", self.why_only_sums, do)
         return self.among
 
-    def sums(self, groups: Groups, level: float | None = None) -> Sums:
+    def sums(self, groups: RowGroups, level: float | None = None) -> SumEstimates:
         """Estimates, deviations and intervals of the sums of groups, not yet cut to what is possible."""
         return self.told.sums(groups.weights(self.told.rows), self.level if level is None else level)
 
-    def _answers(self, groups: Groups) -> Answers:
+    def _answers(self, groups: RowGroups) -> AnswerSet:
         found, most = self.sums(groups), np.full(len(groups), np.inf)
         if self.largest is not None:
-            most = np.bincount(groups.of, weights=self.largest[groups.rows], minlength=len(groups))
-        ends = (np.clip(values, 0.0, most) for values in (found.estimate, found.low, found.high))
-        return Answers(groups.keys, *ends, found.exact, self.level, self.cut, self.told.conservative)
+            most = sums_of(groups.of, self.largest[groups.rows], len(groups))
+        middle, low, high = (np.clip(values, 0.0, most) for values in (found.estimate, found.low, found.high))
+        return AnswerSet(groups.keys, middle, low, high, found.exact, self.level, self.cut, self.told.conservative)
 
-    def _sums_of(self, weights: ArrayLike) -> Sums:
+    def _sums_of(self, weights: ArrayLike) -> SumEstimates:
         from scipy.sparse import csr_array
 
         try:

@@ -28,6 +28,17 @@ def answer_frame(
     return pa.table(columns)
 
 
+def stacked(frames: Mapping[str, Any]) -> Any:
+    """Several frames of answers in one, with the name of the question in front."""
+    import pyarrow as pa
+
+    named = []
+    for name, frame in frames.items():
+        question = pa.array([name] * frame.num_rows, pa.string())
+        named.append(frame.add_column(0, "question", question))
+    return pa.concat_tables(named, promote_options="permissive")
+
+
 def write_frame(frame: Any, path: str | Path) -> None:
     """A frame of answers as a CSV file, whole or not at all."""
     import pyarrow as pa

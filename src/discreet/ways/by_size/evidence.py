@@ -6,8 +6,8 @@ from typing import Any
 
 from discreet.estimate.answers import Cut
 from discreet.estimate.evidence import rows_evidence
-from discreet.estimate.shares import Shares
-from discreet.estimate.sized import Part, put_together
+from discreet.estimate.shares import CountShares
+from discreet.estimate.sized import RowPart, put_together
 from discreet.estimate.view import Estimate
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
@@ -21,8 +21,8 @@ def evidence(publication: Publication[SizedFacts], level: float) -> Estimate:
     parts = []
     for one, (size, rows) in zip(mechanism.sizes, rows_by_size(sizes), strict=True):
         part = of_one_size(publication, one, rows)
-        parts.append(Part(rows, rows_evidence(part, one.form, top=size)))
-    told, shares = put_together(tuple(parts)), Shares(tuple(parts), level, by_size=True)
+        parts.append(RowPart(rows, rows_evidence(part, one.form, top=size)))
+    told, shares = put_together(tuple(parts)), CountShares(tuple(parts), level, by_size=True)
     return Estimate(
         told, publication.categories, level, shares, cut=Cut(by_size=True), largest=sizes.astype(float)
     )  # fmt: skip
