@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Estimate:
     """What a release says about the true table, or about some of its rows (`where`).
 
-    SumEstimates are answered by the best unbiased combination of everything that was measured, so that they add up; what is
+    Sums are answered by the best unbiased combination of everything that was measured, so that they add up; what is
     kept is exact. Rows whose noises are independent are answered by their posterior.
     """
 
