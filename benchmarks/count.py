@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -28,7 +29,12 @@ def hand_written(path: Path, bound: int | None) -> Callable[[], int]:
 
     kept = f"SELECT county, sex FROM '{path}'"
     if bound is not None:
-        kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY hash(person, county, sex)) <= {bound}"
+        inner, outer = (f"from_hex('{os.urandom(64).hex()}')" for _ in range(2))
+        number = "row_number() OVER (PARTITION BY person, county, sex)"
+        row = f"encode(person || ':' || county || ':' || sex || ':' || {number})"
+        rank = f"sha256({outer} || from_hex(sha256({inner} || {row})))"
+        kept = f"SELECT * FROM (SELECT *, {rank} AS rank FROM '{path}')"
+        kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY rank) <= {bound}"
     query = (
         f"WITH universe AS (SELECT lpad(CAST(c AS VARCHAR), 5, '0') AS county, sex FROM range({COUNTIES}) AS t(c), "
         f"(VALUES ('f'), ('m')) AS s(sex)), found AS (SELECT county, sex, count(*) AS n FROM ({kept}) GROUP BY ALL) "

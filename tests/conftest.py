@@ -20,6 +20,11 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None,
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark starts slowly: its tests stand first, in one row, so that one worker gets them all and starts it once."""
+    items.sort(key=lambda item: "spark" not in item.path.parts)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where CI is set, a skipped test fails: nobody there reads the list of what was left out."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hmac
 import json
 import subprocess
 import sys
@@ -17,17 +18,23 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from discreet.count import count
 from discreet.errors import BadInput, MissingExtra
 from discreet.io import microdata
 from discreet.io.counted import bound_of
-from discreet.io.tables import read_frame, read_table
+from discreet.io.layout import read_frame
+from discreet.io.microdata import in_duckdb
+from discreet.io.microdata.ranks import ranks
+from discreet.io.tables import read_table, table
+from discreet.io.universe import read_universe
 from discreet.table import Table
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}
 ROWS = [("01001", "f", "a"), ("01001", "f", "b"), ("02001", "m", "a"), ("01001", "m", "a"), ("01001", "f", "a")]
 Rows = list[tuple[str, str, str]]
+KEY = bytes(range(32))
 
 
 def frame_of(rows: Rows) -> dict[str, list[str]]:
@@ -56,7 +63,25 @@ def as_csv(rows: Rows, folder: Path) -> Any:
     return folder / "people.csv"
 
 
-KINDS = {"pandas": as_pandas, "polars": as_polars, "pyarrow": as_arrow, "parquet": as_parquet, "csv": as_csv}
+def as_lazy_polars(rows: Rows, folder: Path) -> Any:
+    return as_polars(rows, folder).lazy()
+
+
+def as_relation(rows: Rows, folder: Path) -> Any:
+    return duckdb.from_arrow(as_arrow(rows, folder))
+
+
+def as_ibis(rows: Rows, folder: Path) -> Any:
+    import ibis
+
+    return ibis.memtable(as_arrow(rows, folder))
+
+
+KINDS = {
+    "pandas": as_pandas, "polars": as_polars, "pyarrow": as_arrow, "parquet": as_parquet, "csv": as_csv,
+    "polars-lazy": as_lazy_polars, "duckdb": as_relation, "ibis": as_ibis,
+}  # fmt: skip
+COLLECTED = {"polars-lazy": "polars", "duckdb": "pyarrow", "ibis": "pyarrow"}  # what a lazy frame becomes
 
 
 @pytest.fixture(params=KINDS)
@@ -77,8 +102,18 @@ def counts_of(table: Table) -> list[int]:
 def test_every_category_appears(kind: str, tmp_path: Path) -> None:
     table = count(KINDS[kind](ROWS, tmp_path), ["county", "sex"], UNIVERSE)
     assert counts_of(table) == [3, 1, 0, 0, 0, 1]
-    assert (table.schema.kind, table.schema.contributions, table.schema.count) == (kind, 1, "count")
+    assert (table.schema.kind, table.schema.contributions, table.schema.count) == (
+        COLLECTED.get(kind, kind),
+        1,
+        "count",
+    )
     assert list(zip(table.schema.column("county"), table.schema.column("sex"))) == list(product(*UNIVERSE.values()))
+
+
+def under_one_key(data: Any, bound: int, key: bytes = KEY) -> Any:
+    """Bounded counts, as they come out under a key that is given."""
+    names = ["county", "sex"]
+    return microdata.counted(data, names, read_universe(UNIVERSE, names), "person", bound, key)[0]
 
 
 def test_a_person_is_counted_up_to_the_bound(kind: str, tmp_path: Path) -> None:
@@ -104,7 +139,7 @@ def test_each_person_counts_on_their_own(
     folder = tmp_path_factory.mktemp("people")
 
     def counted(some: Rows) -> Any:
-        return count(KINDS[engine](some, folder), ["county", "sex"], UNIVERSE, "person", bound).counts
+        return under_one_key(KINDS[engine](some, folder), bound)
 
     alone = {who: counted([row for row in rows if row[2] == who]) for who in "abcde"}
     np.testing.assert_array_equal(counted(rows), sum(alone.values()))
@@ -120,30 +155,104 @@ def test_each_person_counts_on_their_own(
 def test_several_passes_where_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(*pair, f"p{who}") for who in range(500) for pair in list(product(*UNIVERSE.values()))[who % 4 :]]
     data = as_parquet(rows, tmp_path)
-    at_once = count(data, ["county", "sex"], UNIVERSE, "person", 2)
-    one_pass, asked = microdata._one_pass, []
+    at_once = under_one_key(data, 2)
+    one_pass, asked = in_duckdb.InDuckDB.one_pass, []
 
-    def small_memory(*arguments: Any) -> list[Any]:
+    def small_memory(*arguments: Any) -> Any:
         asked.append(arguments[-2:])
         if arguments[-1] < 64:
             raise duckdb.OutOfMemoryException("too much")
         return one_pass(*arguments)
 
-    monkeypatch.setattr(microdata, "_one_pass", small_memory)
-    in_parts = count(data, ["county", "sex"], UNIVERSE, "person", 2)
-    np.testing.assert_array_equal(in_parts.counts, at_once.counts)
+    monkeypatch.setattr(in_duckdb.InDuckDB, "one_pass", small_memory)
+    np.testing.assert_array_equal(under_one_key(data, 2), at_once)
     assert asked == [(0, 1), (0, 8), *((number, 64) for number in range(64))]
-    monkeypatch.setattr(microdata, "MOST_PASSES", 8)
+    monkeypatch.setattr(in_duckdb, "MOST_PASSES", 8)
     with pytest.raises(BadInput, match=r"was to be counted.*too much"):
         count(data, ["county", "sex"], UNIVERSE, "person", 2)
 
 
-def test_which_rows_are_kept_favours_no_category(tmp_path: Path) -> None:
-    """Everyone is in all six categories and one row is kept: about a sixth of the people in each."""
-    rows = [(*pair, f"p{who}") for who in range(3000) for pair in product(*UNIVERSE.values())]
-    for kind in ("pyarrow", "parquet"):
-        counts = count(KINDS[kind](rows, tmp_path), ["county", "sex"], UNIVERSE, "person", 1).counts
-        assert np.abs(counts - 500).max() < 140  # seven standard deviations
+def by_rank(key: bytes, rows: Rows, bound: int) -> list[int]:
+    """The specification: HMAC of every row, by Python's own; the rows that come first."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    ranked = []
+    for place, (county, sex, who) in enumerate(rows):
+        number = seen[county, sex, who]
+        seen[county, sex, who] += 1
+        message = "".join(f"{len(text.encode())}:{text}" for text in (who, county, sex)) + str(number)
+        ranked.append((who, hmac.digest(key, message.encode(), "sha256")[:8], place))
+    kept: Counter[str] = Counter()
+    found = []
+    for who, _, place in sorted(ranked):
+        kept[who] += 1
+        if kept[who] <= bound:
+            found.append(place)
+    return found
+
+
+names_of_people = st.sampled_from(["a", "b", "c", "ä", "1:x", "", "p" * 70])
+
+
+@pytest.mark.parametrize("engine", ["pyarrow", "polars-lazy", "duckdb", "parquet"])
+@settings(max_examples=15, deadline=None)
+@given(
+    rows=st.lists(st.tuples(categories, names_of_people).map(lambda pair: (*pair[0], pair[1])), max_size=25),
+    bound=st.integers(1, 4),
+    key=st.binary(min_size=32, max_size=32),
+)
+def test_ranks_choose_the_same_rows_everywhere(
+    engine: str, rows: Rows, bound: int, key: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = KINDS[engine](rows, tmp_path_factory.mktemp("people"))
+    expected = obvious([rows[place] for place in by_rank(key, rows, bound)])
+    assert under_one_key(data, bound, key).tolist() == expected
+
+
+FIVE: Rows = [("01001", "f", ""), ("01001", "f", ""), ("01003", "m", ""), ("02001", "f", ""), ("02001", "m", "")]
+PEOPLE = 6000
+
+
+def pairs_kept(words: Any) -> Any:
+    """How often each pair of the five rows has the two smallest words, of people in rows and their rows in columns."""
+    smallest = np.sort(np.argsort(words, axis=1)[:, :2], axis=1)
+    return np.bincount(smallest[:, 0] * 5 + smallest[:, 1], minlength=25)[
+        [k * 5 + j for k in range(5) for j in range(k + 1, 5)]
+    ]
+
+
+def five_ranks(key: bytes, numbers: list[int]) -> Any:
+    """The ranks of FIVE, for many people; `numbers` tells rows of one category apart."""
+    people = [str(who) for who in range(PEOPLE)]
+    columns = [pa.array(np.repeat(people, 5))] + [pa.array([row[k] for row in FIVE] * PEOPLE) for k in (0, 1)]
+    return ranks(key, columns, np.array(numbers * PEOPLE)).reshape(PEOPLE, 5)
+
+
+def test_every_choice_of_rows_is_equally_likely() -> None:
+    """Two of five rows, two of which are alike: each of the ten pairs of rows equally often. Where rows of one category
+    go together, as they did when they were told apart by their category only, that is refuted."""
+    assert chisquare(pairs_kept(five_ranks(KEY, [0, 1, 0, 0, 0]))).pvalue > 1e-6
+    assert chisquare(pairs_kept(five_ranks(KEY, [0, 0, 0, 0, 0]))).pvalue < 1e-20
+    doubled = five_ranks(KEY, [0, 1, 0, 0, 0]).astype(float) * [1, 1, 1, 1, 0.8]
+    assert chisquare(pairs_kept(doubled)).pvalue < 1e-20
+
+
+@pytest.mark.parametrize("engine", ["pyarrow", "parquet"])
+def test_what_is_counted_follows_that_law(engine: str, tmp_path: Path) -> None:
+    """The same through the whole of it: a category with two of the five rows has two fifths of what is kept."""
+    rows = [(county, sex, str(who)) for who in range(PEOPLE) for county, sex, _ in FIVE]
+    counts = under_one_key(KINDS[engine](rows, tmp_path), 2)
+    expected = np.array([4, 0, 0, 2, 2, 2]) * PEOPLE / 5
+    assert counts.sum() == 2 * PEOPLE
+    assert (counts[[1, 2]] == 0).all()
+    wide = np.sqrt(PEOPLE * 0.24)  # of one row's count; 0.4 is the chance of each
+    assert np.abs(counts - expected).max() < 6 * 2 * wide
+    assert np.abs(counts - 2 * PEOPLE / 4 * np.array([1, 0, 0, 1, 1, 1])).max() > 6 * 2 * wide  # categories, not rows
+
+
+def test_a_fresh_key_every_time() -> None:
+    rows = [(*pair, f"p{who}") for who in range(50) for pair in product(*UNIVERSE.values())]
+    frame = as_arrow(rows, Path())
+    assert len({tuple(count(frame, ["county", "sex"], UNIVERSE, "person", 1).counts) for _ in range(5)}) > 1
 
 
 @settings(max_examples=20, deadline=None)
@@ -225,6 +334,30 @@ def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtra, match=r"pip install 'discreet\[duckdb\]'"):
         count(as_csv(ROWS, tmp_path), ["county", "sex"], UNIVERSE)
+
+
+@pytest.mark.parametrize("lazy", COLLECTED)
+def test_a_lazy_frame_is_collected_where_a_table_is_meant(lazy: str, tmp_path: Path) -> None:
+    counted = [("01001", "f", "3"), ("01001", "m", "0"), ("02001", "m", "7")]
+    found = table(KINDS[lazy](counted, tmp_path), count="person", keys=["county", "sex"])
+    assert found.counts.tolist() == [3, 0, 7]
+    assert found.schema.kind == COLLECTED[lazy]
+    assert list(found.schema.column("county")) == ["01001", "01001", "02001"]
+
+
+def test_a_lazy_frame_is_not_brought_here_to_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand rows, only the categories come out of DuckDB."""
+    seen = []
+    asked = in_duckdb.InDuckDB.asked
+
+    def watched(self: Any, query: str) -> Any:
+        seen.append(asked(self, query).num_rows)
+        return asked(self, query)
+
+    monkeypatch.setattr(in_duckdb.InDuckDB, "asked", watched)
+    frame = as_relation(ROWS * 200, Path())
+    assert sum(counts_of(count(frame, ["county", "sex"], UNIVERSE, "person", 3))) == 6
+    assert max(seen) <= 6
 
 
 def run_count(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

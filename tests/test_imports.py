@@ -14,9 +14,9 @@ import discreet
 SOURCE = Path(discreet.__file__).parent
 HEAVY = (
     "pandas", "polars", "pyarrow", "narwhals", "highspy", "matplotlib", "numba", "scipy", "flint", "sqlalchemy",
-    "duckdb", "arviz_stats", "jinja2", "typer", "rich", "psycopg", "hypothesis",
+    "duckdb", "pyspark", "arviz_stats", "jinja2", "typer", "rich", "psycopg", "hypothesis",
 )  # fmt: skip
-FRAMES_AND_FILES = {"pyarrow", "narwhals", "pandas", "polars", "sqlalchemy", "duckdb", "psycopg"}
+FRAMES_AND_FILES = {"pyarrow", "pyspark", "narwhals", "pandas", "polars", "sqlalchemy", "duckdb", "psycopg"}
 MAY_TOUCH_THEM = ("io", "ledger", "cli", "app", "testing.py", "count", "count.py", "evaluate")
 
 

@@ -13,8 +13,9 @@ import discreet as dc
 from discreet.options import spelt, spelt_fields
 
 ANY = ("sum_where",)  # whose keywords are the columns of a table
-MADE = ("About", "BySize", "KeepDistribution", "KeepSums", "LedgerSpec", "Measure", "Output", "ReleaseSpec", "RowByRow",
-        "TableSpec")  # fmt: skip
+MADE = ("About", "Approximate", "BySize", "Concentrated", "KeepDistribution", "KeepSums", "LedgerSpec", "Measure",
+        "Output", "Pure", "ReleaseSpec", "RowByRow", "TableSpec")  # fmt: skip
+NAMELESS = ("cells", "example", "margin", "total")  # they take nothing by name
 
 
 def keywords(thing: Any) -> list[str]:
@@ -46,7 +47,7 @@ def test_a_misspelt_keyword_is_refused_with_what_was_probably_meant(name: str) -
                 thing(*POSITIONAL.get(name, ()), **{f"{known}z": 1})
 
 
-@pytest.mark.parametrize("name", [*TAKING, *MADE])
+@pytest.mark.parametrize("name", [*TAKING, *MADE, *NAMELESS])
 def test_a_keyword_like_no_other_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(dc.BadInput, match="'qqqq' was asked for"):
         getattr(dc, name)(*POSITIONAL.get(name, ()), qqqq=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
@@ -21,16 +20,19 @@ def count(
 ) -> Table:
     """How many rows of `data` fall in each category of `universe`, zeros included.
 
-    `data`: a CSV or Parquet file, which may be larger than memory, or a pandas, polars or pyarrow frame.
+    `data`: a CSV or Parquet file, which may be larger than memory, a pandas, polars or pyarrow frame, or a lazy frame
+    (DuckDB, Spark, Ibis, Polars), which is counted where it is.
     `by`: the columns that make a category. `universe`: a frame or file with those columns, one row for each category;
     or, for each column, the list of its values, all combinations meant. It must be public: never take it from the data.
-    `person`: the column that says whose row it is; at most `bound` rows of each person are counted. Without it every
-    row is taken to be a different person.
+    `person`: the column that says whose row it is; at most `bound` rows of each person are counted, chosen at random.
+    Without it every row is taken to be a different person.
     """
     from discreet.io.counted import METADATA
-    from discreet.io.microdata import count_file, count_frame
-    from discreet.io.tables import read_universe, table
+    from discreet.io.microdata import counted as counts_of
+    from discreet.io.microdata.ranks import fresh_key
+    from discreet.io.tables import table
     from discreet.io.totals import rows_of_totals
+    from discreet.io.universe import read_universe
 
     names = [by] if isinstance(by, str) else [str(name) for name in by]
     limit = _limit(names, person, bound)
@@ -38,8 +40,7 @@ def count(
     if categories.num_rows == 0:
         raise BadInput("microdata were to be counted", "the universe has no categories")
     seems_total = bool(rows_of_totals(categories).any())
-    counter = count_file if isinstance(data, (str, Path)) else count_frame
-    counts, kind = counter(data, names, categories, person, limit)
+    counts, kind = counts_of(data, names, categories, person, limit, fresh_key())
     # every row of the data went into one category, whatever its name: no category is a total of others
     frame = categories.append_column(COUNT, [counts]).replace_schema_metadata({METADATA: str(limit)})
     counted = table(frame, COUNT, names, rows_are_disjoint=seems_total)

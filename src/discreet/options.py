@@ -59,7 +59,8 @@ def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> N
     wrong = [name for name in given if name not in known]
     if wrong:
         names = ", ".join(repr(name) for name in wrong)
-        raise BadInput(f"{what} {names} was asked for", "there is none of that name", did_you_mean(wrong[0], known))
+        do = did_you_mean(wrong[0], known) if known else "Nothing here has a name: give values alone"
+        raise BadInput(f"{what} {names} was asked for", "there is none of that name", do)
 
 
 def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:

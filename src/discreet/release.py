@@ -51,14 +51,14 @@ class Release:
     @property
     def table(self) -> Any:
         """The public key columns and the private counts, as a frame of the kind that came in."""
-        from discreet.io.tables import to_frame
+        from discreet.io.frames import to_frame
 
         return to_frame(self.schema, self.publication.counts)
 
     @property
     def tables(self) -> list[Any]:
         """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
-        from discreet.io.tables import to_frame
+        from discreet.io.frames import to_frame
         from discreet.io.views import view_of
 
         found = [self.table]
@@ -71,8 +71,8 @@ class Release:
     def measurements(self) -> Any:
         """The noisy signed values before any mapping, or None where there are none; a frame for every question, by its
         name, where several were asked."""
+        from discreet.io.frames import to_frame
         from discreet.io.questions import measured_frames
-        from discreet.io.tables import to_frame
 
         measured, long = self.publication.measured, self._long_keys
         if measured is None:

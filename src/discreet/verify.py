@@ -13,7 +13,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.io import RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
-from discreet.ways import NotApplicable, way_named
+from discreet.ways import NotApplicable
 
 if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
@@ -211,7 +211,7 @@ def _check_table(folder: Folder) -> list[str]:
     problems += [f"The table {name} is not the sums of the first." for name in folder.wrong_views]
     if len(counts) != schema.rows:
         problems.append(f"The table has {len(counts)} rows, the schema says {schema.rows}.")
-    several = way_named(publication.record.way).long_keys is not None  # whose measurements were read by their keys
+    several = folder.way.long_keys is not None  # whose measurements were read by their keys
     if measured is not None and not several and len(measured) != len(counts):
         problems.append("The measurements have not as many rows as the table.")
     elif not folder.same_rows:
@@ -224,7 +224,7 @@ def _check_table(folder: Folder) -> list[str]:
 def _check_rows(folder: Folder) -> list[str]:
     """A person in a total is in two rows: that was paid for, or declared not to be so. Keys are written as is said."""
     from discreet.io.formulas import formula_remarks, is_escaped
-    from discreet.io.tables import file_kind
+    from discreet.io.frames import file_kind
     from discreet.io.totals import rows_of_totals
 
     schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
@@ -250,7 +250,7 @@ def _named(tables: tuple[PublishedTable, ...]) -> Iterator[str]:
 
 
 def _check_order(folder: Folder) -> list[str]:
-    from discreet.io.tables import may_be_ascending
+    from discreet.io.row_order import may_be_ascending
 
     categories = folder.publication.categories
     ascending = bool(categories.num_columns) and may_be_ascending(categories)
@@ -260,11 +260,11 @@ def _check_order(folder: Folder) -> list[str]:
 
 
 def _check_privacy(folder: Folder) -> list[str]:
-    return way_named(folder.publication.record.way).prove(folder.of_the_way)
+    return folder.way.prove(folder.of_the_way)
 
 
 def _check_replay(folder: Folder) -> list[str]:
-    return way_named(folder.publication.record.way).replay(folder.of_the_way)
+    return folder.way.replay(folder.of_the_way)
 
 
 def _check_measured(folder: Folder) -> list[str]:
@@ -283,7 +283,7 @@ def _check_kept(folder: Folder) -> list[str]:
 
 
 def _check_rebuilt(folder: Folder) -> list[str]:
-    rebuild = way_named(folder.publication.record.way).rebuild
+    rebuild = folder.way.rebuild
     if rebuild is None:
         raise NotApplicable("none is constructed")
     return rebuild(folder.publication)

@@ -80,7 +80,8 @@ def _peak() -> float:
 
 def _csv(data: bytes, folder: Path) -> None:
     """A table of counts: read, described, and at times released."""
-    from discreet.io.tables import read_frame, read_schema
+    from discreet.io.layout import read_frame
+    from discreet.io.tables import read_schema
 
     file = folder / "table.csv"
     file.write_bytes(data)

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.io.counted import digest_of, write_counted
-from discreet.io.tables import read_frame, read_schema
+from discreet.io.layout import read_frame
+from discreet.io.tables import read_schema
 
 PEOPLE = {"place": [f"p{i % 7}" for i in range(60)], "id": [f"who {i % 20}" for i in range(60)]}
 
@@ -91,6 +92,14 @@ def with_an_index(file: Path) -> Path:
     return out
 
 
+def without_first_zeros(file: Path) -> Path:
+    """As a spreadsheet writes codes back."""
+    out = file.with_name("zeros.csv")
+    out.write_text(file.read_text().replace("\n0", "\n"))
+    assert out.read_text() != file.read_text()
+    return out
+
+
 def as_parquet(file: Path) -> Path:
     out, frame = file.with_name("other.parquet"), read_frame(file)
     pq.write_table(frame.set_column(1, "count", frame.column("count").cast(pa.int64())), out)
@@ -118,6 +127,14 @@ def test_a_table_that_lost_its_note_is_recognised_and_refused(way: Any, file: Pa
     assert bound(lost, contributions=3) == 3 and bound(lost, contributions=5) == 5
     with pytest.raises(BadInput, match="one person may be counted 3 times"):
         bound(lost, contributions=2)
+
+
+def test_codes_that_lost_their_zeros_are_recognised(tmp_path: Path) -> None:
+    frame = pa.table({"place": [f"0{i % 7}" for i in range(60)], "id": [f"who {i % 20}" for i in range(60)]})
+    table = dc.count(frame, "place", {"place": [f"0{i}" for i in range(8)]}, "id", 3)
+    assert write_counted(table, tmp_path / "codes.csv") is None
+    with pytest.raises(BadInput, match="up to 3 rows of one person"):
+        bound(without_first_zeros(tmp_path / "codes.csv"))
 
 
 def test_a_note_about_other_counts_is_not_believed(file: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.io.folder import read_folder
 from discreet.io.formulas import escaped, formula_remarks, unescaped
-from discreet.io.tables import read_frame
+from discreet.io.layout import read_frame
 from discreet.record.release import seal_of
 
 KEYS = ["=cmd|' /C calc'!A0", "+1", "-x", "@home", "\ttab", "\rreturn", "'=twice", "'s-Gravenhage", "Ash", "a=b"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.folder import write_frame
-from discreet.io.tables import read_frame
+from discreet.io.layout import read_frame
 from discreet.io.written_csv import read_written
 from tests.releases import sha256
 

@@ -41,7 +41,7 @@ def run(
 def _public(path: Path) -> tuple[int, int | None]:
     """The number of rows and, if it is stated, the largest count. Of a table only the number of rows is used."""
     from discreet.errors import BadInput
-    from discreet.io.tables import read_frame
+    from discreet.io.layout import read_frame
 
     if path.suffix.lower() != ".json":
         return read_frame(path).num_rows, None

@@ -2,7 +2,8 @@
 
 It stands in the metadata of a Parquet file; in a note beside the file, with a digest of the table it is about; and,
 for a table whose note was lost on the way, its digest stands in a list of this user's. Digests are of values alone, so
-that copying, compressing, sorting, quoting in another way, other names and 3.0 in place of 3 do not change them.
+that copying, compressing, sorting, quoting in another way, other names, and 3.0 in place of 3 or 1001 in place
+of 01001, do not change them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LIST = "counted"  # one line for each table: its digest, the bound, and how many
 def write_counted(counted: Table, out: str | Path) -> str | None:
     """The true counts as CSV or Parquet, for their owner's eyes; returns why they could not be listed, if so."""
     from discreet.io.folder import write_frame
-    from discreet.io.tables import arrow_frame, file_kind
+    from discreet.io.frames import arrow_frame, file_kind
 
     out, bound = Path(out), counted.schema.contributions
     frame = arrow_frame(counted.schema, counted.counts)
@@ -76,7 +77,7 @@ def _trimmed(column: Any) -> Any:
 
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     text = pc.utf8_trim_whitespace(column.cast(pa.large_string()).fill_null(""))
-    return pc.replace_substring_regex(text, r"^([0-9]+)\.0*$", r"\1")  # as spreadsheets and frames write whole numbers
+    return pc.replace_substring_regex(text, r"^0*([0-9]+)(\.0*)?$", r"\1")  # as spreadsheets and frames write numbers
 
 
 def _sorting(columns: list[Any]) -> Any:

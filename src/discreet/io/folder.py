@@ -17,6 +17,7 @@ from discreet.errors import BadInput, Damaged, choose
 from discreet.io import RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
+from discreet.io.frames import arrow_frame, file_kind, whole_numbers
 from discreet.io.questions import (
     NUMBERS,
     answer_frame,
@@ -25,7 +26,6 @@ from discreet.io.questions import (
     measured_frame,
     measured_of,
 )
-from discreet.io.tables import arrow_frame, file_kind, whole_numbers
 from discreet.io.views import MOST_VIEWS, check_views, view_name, view_of
 from discreet.io.written_csv import read_written, write_csv, write_text, written
 from discreet.io.written_parquet import write_parquet, written_here
@@ -43,7 +43,7 @@ from discreet.record.release import (
 )  # fmt: skip
 from discreet.report import render, rendered_by
 from discreet.table import Schema
-from discreet.ways import LongKeys, way_named
+from discreet.ways import LongKeys, Way, way_named
 
 if TYPE_CHECKING:
     from discreet.release import Release
@@ -232,6 +232,11 @@ class Folder:
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
 
     @cached_property
+    def way(self) -> Way[Any, Any, Any, Any]:
+        """The way it went."""
+        return way_named(self.publication.record.way)
+
+    @cached_property
     def of_the_way(self) -> Publication[Any]:
         """The publication with the remarks of its way alone: what is said of the rows comes last, and is checked with
         them."""
@@ -303,7 +308,8 @@ def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
     table, *views = record.tables
-    _check_names(table, way_named(record.way).long_keys is not None)
+    several = way_named(record.way).long_keys is not None
+    _check_names(table, several)
     if views:
         check_views(record)
     columns = (*record.schema.keys, record.schema.count)
@@ -313,7 +319,7 @@ def folder_of(contents: Contents) -> Folder:
     report = _text(contents.files.get(REPORT, b""))
     written = contents.files[RECORD]
     wrong = tuple(view.file for view in views if not _is_view(contents, publication, view))
-    if way_named(record.way).long_keys is not None:
+    if several:
         publication, same_rows = _with_answers(contents, publication), True
     else:
         measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import BadInput, did_you_mean
+from discreet.io.bounded import is_bytes
+from discreet.io.row_order import has_order
+from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
 
 Keys = Sequence[str] | str | None
 
@@ -27,6 +32,7 @@ FLAGS = (  # a column of such words alone says of every person whether something
     r"(?i)^\W*(y|n|t|f|yes|no|true|false|on|off|ja|nein|nee|oui|non|vrai|faux|wahr|falsch|s[ií]|sim|n[aã]o|positive|"
     r"negative|unknown|missing|none|null|n/?a)?\W*$"
 )
+LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
 
 
@@ -109,3 +115,57 @@ def _looks_like_code(column: Any) -> bool:
     widths = pc.min_max(pc.utf8_length(text)).as_py()
     digits = pc.all(pc.match_substring_regex(text, r"^\pN+$")).as_py()
     return bool(digits and widths["min"] == widths["max"] and pc.any(pc.match_substring_regex(text, CODE)).as_py())
+
+
+def with_texts(frame: Any, names: Sequence[str]) -> Any:
+    """Key columns of text as text of one kind; bytes, and what only some readers know, are refused: nobody says which
+    letters they mean."""
+    import pyarrow as pa
+
+    for name in names:
+        column = frame.column(name)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if pa.types.is_string_view(kind):
+            frame = frame.set_column(frame.column_names.index(name), name, column.cast(pa.string()))
+        elif is_bytes(kind) or isinstance(kind, pa.BaseExtensionType):
+            raise BadInput(
+                f"{name!r} is a key column", f"its values are of type {kind}", "Write them as text", column=name
+            )
+    return frame
+
+
+def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
+    """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in categories.column_names:
+        column = categories.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        strange = pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)
+        if len(column) and (strange or not has_order(column)):
+            found = f"its values are of type {column.type}"
+            raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
+        may_miss = column.null_count or pa.types.is_floating(column.type)
+        if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
+            raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
+        columns[name] = _cut_off(column)
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _cut_off(column: Any) -> Any:
+    """The column in memory of its own: a slice keeps the rows that were cut off."""
+    import pyarrow as pa
+
+    if column.num_chunks > 1 and column.nbytes < LONGEST_COLUMN:
+        column = pa.chunked_array([column.combine_chunks()])
+    return column.take(pa.array(np.arange(len(column)))) if column.get_total_buffer_size() > column.nbytes else column
+
+
+def _missing(name: str, numbers: list[int]) -> BadInput:
+    told = [f"row {number}, column {name!r} is missing" for number in numbers[:NAMED]]
+    more = ["more"] if len(numbers) > NAMED else []
+    do = "Write every key in its row; of merged cells a file has only the first"
+    found = "; ".join([*told, *more])
+    return BadInput(f"{name!r} is a key column", found, do, row=numbers[0], column=name)

@@ -13,9 +13,11 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.io.counts import Writing, whole_counts
+from discreet.io.frames import file_kind, read_parquet
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.rows import AS_THEY_COME, RowNames, together
 
+OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in
 COUNTED, COUNT = "counted", "count"  # columns of a table of several counts: which one, and how many
 NOTE = (  # how people begin what they write below a table
     r"(?i)^\W*(sources?|notes?|n\.?b|footnotes?|remarks?|legend|copyright|last updated?|quellen?|anmerkung(en)?|"
@@ -194,7 +196,6 @@ def _without_notes(laid: Laid, columns: Sequence[str]) -> Laid:
 def read_given(path: str | Path, layout: Arrangement = AS_A_TABLE) -> Read:
     """A file as it stands there."""
     from discreet.io.csv_text import read_csv
-    from discreet.io.tables import file_kind, read_parquet
 
     path = Path(path)
     if path.is_dir():
@@ -214,4 +215,6 @@ def read_given(path: str | Path, layout: Arrangement = AS_A_TABLE) -> Read:
     return Read(read_csv(path, layout.header_row) if kind == "csv" else read_parquet(path), source=str(path))
 
 
-OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in
+def read_frame(path: str | Path) -> Any:
+    """A file as an Arrow table. Columns of CSV and of workbooks are text."""
+    return read_given(path).frame

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import Damaged
-from discreet.io.tables import file_kind
+from discreet.io.frames import file_kind
 
 if TYPE_CHECKING:
     from discreet.record.release import ReleaseRecord

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.coded import Coded, coded_texts, labels_of
-from discreet.options import spelt
+from discreet.options import known_only, spelt
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -65,13 +65,16 @@ class Sums:
 Kept = Total | Margin | SumWhere | Sums
 
 
+@spelt
 def total() -> Total:
     """Keep the sum of all cells."""
     return Total()
 
 
-def margin(*columns: str) -> Margin:
-    """Keep the sum for every combination of values of these columns."""
+def margin(*columns: str, **named: str) -> Margin:
+    """Keep the sum for every combination of values of these columns; they are given one after the other."""
+    if named:
+        known_only(named, (), "the option")
     if not columns:
         raise BadInput("a margin was asked for", "no column is named", 'Write margin("county"), or total()')
     if len(set(columns)) < len(columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -78,14 +79,14 @@ class Geometric:
         logs: Floats = np.log(self.masses(0)[0]) - log_odds(self.odds) * np.abs(values)
         return logs
 
-    @property
+    @cached_property
     def spread(self) -> float:
         return float(2 * self.odds / (self.odds - 1) ** 2)
 
     def curvature(self, residual: Floats) -> Floats:
         return falling_curvature(residual, self.odds)
 
-    @property
+    @cached_property
     def decay(self) -> float | None:
         return 1 / float(self.odds)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from discreet.errors import BadInput, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of, parse_name
 from discreet.numbers import exact, text
+from discreet.options import spelt
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -27,6 +28,7 @@ class Cells:
 What = Total | Margin | Cells
 
 
+@spelt
 def cells() -> Cells:
     """Measure every cell by itself."""
     return Cells()

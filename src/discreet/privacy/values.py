@@ -27,6 +27,7 @@ from discreet.numbers import (
     positive,
     text,
 )
+from discreet.options import spelt, spelt_fields
 
 NEEDED = "a privacy parameter was needed"
 ONE = "Give exactly one of epsilon, alpha and rho"
@@ -34,6 +35,7 @@ SHOWN = 6  # digits of a delta in words
 SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
 
 
+@spelt_fields
 @dataclass(frozen=True, init=False)
 class Pure:
     """Pure differential privacy: no published table is more than e^epsilon times as likely as under a neighbour."""
@@ -47,6 +49,7 @@ class Pure:
         object.__setattr__(self, "epsilon", epsilon if isinstance(epsilon, Epsilon) else epsilon_of(epsilon))
 
     @classmethod
+    @spelt
     def of_alpha(cls, alpha: Number) -> Pure:
         """alpha = e^-epsilon, an exact rational."""
         return cls(epsilon_of(alpha=alpha))
@@ -62,6 +65,7 @@ class Pure:
         return f"Pure({str(self.epsilon)!r})"
 
 
+@spelt_fields
 @dataclass(frozen=True, init=False)
 class Approximate:
     """Approximate differential privacy: any set of outcomes is at most e^epsilon times as likely, plus delta."""
@@ -91,6 +95,7 @@ class Approximate:
         return f"Approximate({str(self.epsilon)!r}, {text(self.delta)!r})"
 
 
+@spelt_fields
 @dataclass(frozen=True, init=False)
 class Concentrated:
     """Zero-concentrated differential privacy: Renyi divergences of order a are at most rho a."""

@@ -48,16 +48,13 @@ ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float
 
 @cache
 def hints_of(kind: Any) -> dict[str, tuple[Any, Field[Any]]]:
-    """The fields of a dataclass with their types resolved; those of a `Record[Facts]` with the type that is given."""
+    """The fields of a dataclass with their types resolved; those of a `Record[Facts]` with the type that is given.
+
+    The fields of a `flat` one's value stand beside its neighbours, not below its name."""
     plain = get_origin(kind) or kind
     given = dict(zip(getattr(plain, "__parameters__", ()), get_args(kind)))
     hints = {name: given.get(hint, hint) for name, hint in get_type_hints(plain).items()}
     return {item.name: (hints[item.name], item) for item in fields(plain) if not item.metadata.get("elsewhere")}
-
-
-def flat(item: Field[Any]) -> bool:
-    """Whether the fields of a field's value stand beside its neighbours, not below its name."""
-    return bool(item.metadata.get("flat"))
 
 
 @lru_cache(maxsize=256)
@@ -89,7 +86,7 @@ def encode(value: Any) -> Json:
     for name, (hint, item) in hints_of(value.__class__).items():
         part, write = getattr(value, name), _writer(hint)
         inner = encode(part) if write is None or part is None else write(part)
-        if flat(item):
+        if "flat" in item.metadata:
             out.update(inner)
         else:
             out[name] = inner
@@ -138,7 +135,7 @@ def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
             raise Damaged(f"{where}.{name}", f"there is no such field. {did_you_mean(name, known)}")
     made: dict[str, Any] = {}
     for name, (hint, item) in hints_of(kind).items():
-        if flat(item):
+        if "flat" in item.metadata:
             inner = {key: value[key] for key in flat_names(hint, value) if key in value}
             made[name] = decode(hint, inner, where)
         elif name in value:
@@ -155,7 +152,7 @@ def names_of(kind: Any) -> list[str]:
     """Every name that stands at the level of a value's fields."""
     names: list[str] = []
     for name, (hint, item) in hints_of(kind).items():
-        names += sorted(_all_flat_names(hint)) if flat(item) else [name]
+        names += sorted(_all_flat_names(hint)) if "flat" in item.metadata else [name]
     return names
 
 

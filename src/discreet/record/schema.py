@@ -19,7 +19,7 @@ from discreet.levels.asked import What
 from discreet.mechanism import Form
 from discreet.privacy.values import Loss, Remark
 from discreet.public_map import PublicMap
-from discreet.record.codec import FORM_FIELDS, FORM_NAMES, LOSS_NAMES, Json, flat, hints_of
+from discreet.record.codec import FORM_FIELDS, FORM_NAMES, LOSS_NAMES, Json, hints_of
 
 ABOVE_ZERO = r"([1-9][0-9]*(\.[0-9]*[1-9])?|0\.[0-9]*[1-9]|[1-9][0-9]*/[1-9][0-9]*)"  # as text() writes numbers
 INSIDE = r"(0\.[0-9]*[1-9]|[1-9][0-9]*/[1-9][0-9]*)"  # above zero and, if it is no fraction, below one
@@ -158,7 +158,7 @@ def _object_schema(kind: Any) -> Json:
     required: list[str] = []
     either: list[Json] = []
     for name, (hint, item) in hints_of(kind).items():
-        inner = schema_of(hint) if flat(item) else _object(**{name: schema_of(hint)})
+        inner = schema_of(hint) if "flat" in item.metadata else _object(**{name: schema_of(hint)})
         properties |= inner["properties"]
         required += inner.get("required", ())
         either += [{"anyOf": inner["anyOf"]}] if "anyOf" in inner else inner.get("allOf", ())

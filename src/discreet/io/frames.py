@@ -1,0 +1,118 @@
+"""The frame boundary: any data frame as an Arrow table, and an Arrow table as a frame of any kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput
+from discreet.table import Schema
+
+KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
+WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
+
+
+def file_kind(path: str | Path) -> str:
+    """By its name: parquet, xlsx, or csv."""
+    return KINDS.get(Path(path).suffix.lower(), "csv")
+
+
+def read_parquet(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
+
+
+def lazy_frame(frame: Any) -> Any:
+    """A lazy frame as narwhals has it: of DuckDB, Spark, Ibis, Polars; None where it is another thing."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, pass_through=True)
+    return wrapped if isinstance(wrapped, nw.LazyFrame) else None
+
+
+def to_arrow(frame: Any) -> tuple[Any, str]:
+    """Any frame narwhals knows, as an Arrow table, with the name of its kind; a lazy one is collected, once."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    try:
+        lazy = lazy_frame(frame)
+        wrapped = nw.from_native(frame, eager_only=True) if lazy is None else lazy.collect()
+    except nw.exceptions.DuplicateError as error:
+        raise BadInput("a data frame was given", "two of its columns have the same name") from error
+    except TypeError as error:
+        raise BadInput(
+            f"a {type(frame).__name__} was given as a table",
+            "it is not a data frame of pandas, polars, pyarrow, DuckDB, Spark or Ibis",
+            "Read a file with read_table, or make a frame of it",
+        ) from error
+    columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
+    kind = str(wrapped.implementation.value)
+    try:
+        return columns.to_arrow(), kind
+    except pa.ArrowException:  # some column mixes values of different kinds
+        return pa.table({name: as_text(columns[name].to_list()) for name in columns.columns}), kind
+
+
+def as_text(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except pa.ArrowException:
+        return pa.array([None if value is None or value != value else str(value) for value in values])
+
+
+def arrow_frame(schema: Schema, counts: Integers) -> Any:
+    """The public key columns and one column of counts, as an Arrow table that shares the counts' memory."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(counts, dtype=np.int64)
+    column = pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+    return pa.Table.from_arrays([*schema.categories.columns, column], names=[*schema.keys, schema.count])
+
+
+def whole_numbers(frame: Any, name: str) -> Integers:
+    """A column of whole numbers, if they are written as a release writes them: zeros before a number could say what
+    it hides."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from discreet.errors import Damaged
+
+    column, usual = frame.column(name), True
+    if pa.types.is_string(column.type):
+        usual = pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py()
+    elif not pa.types.is_int64(column.type):
+        usual = False
+    if not usual or column.null_count:
+        raise Damaged(name, "a value in it is not a whole number, written in the usual way")
+    try:
+        values: Integers = column.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise Damaged(name, "a value in it is not a whole number") from error
+    return values
+
+
+def to_frame(schema: Schema, counts: Integers) -> Any:
+    """The same as a frame of the schema's kind."""
+    return to_kind(arrow_frame(schema, counts), schema.kind)
+
+
+def to_kind(arrow: Any, kind: str) -> Any:
+    """An Arrow table as a frame of that kind."""
+    import narwhals as nw
+
+    if kind == "pandas":
+        return arrow.to_pandas()
+    if kind in {"pyarrow", "csv", "parquet", "xlsx"}:
+        return arrow
+    return nw.from_arrow(arrow, backend=cast(Any, kind)).to_native()

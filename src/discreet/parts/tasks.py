@@ -1,0 +1,131 @@
+"""What an engine carries: tasks, which name parts and files, and summaries of what was done; never rows.
+
+Nothing in a task or in a summary is secret: what must not be seen is sealed by the key, or stands in the function that
+is run, which no engine writes down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput
+from discreet.public_map import SeenValues
+
+NAME = "part-{:05d}.parquet"  # of a part that is published
+MOST_PARTS = 100_000  # of a release: five digits, and a manifest that can be read
+
+
+@dataclass(frozen=True)
+class LookTask:
+    """Look at a part before anything is spent."""
+
+    part: int
+    file: str
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What is public about a part, and a tag by which it is known again: a digest under a key, which tells nothing."""
+
+    part: int
+    rows: int
+    tag: bytes = field(repr=False)
+    columns: tuple[tuple[str, str], ...]  # key columns, and the types of their values
+    first: tuple[Any, ...]  # keys of the first row
+    last: tuple[Any, ...]
+    keys: str  # digest of all keys
+    contributions: int
+    dropped_totals: int
+    disjoint: bool
+    unsorted: bool = False  # whether the rows were not in the order of their keys
+
+
+@dataclass(frozen=True)
+class NoiseTask:
+    """Add noise to a part."""
+
+    part: int
+    file: str
+    tag: bytes = field(repr=False)  # of the part as it was looked at
+    sealed: bytes = field(default=b"", repr=False)  # what else is needed, under the key
+
+
+@dataclass(frozen=True, eq=False)
+class Noised:
+    """A part with noise, in a file of its own: its digest, and the noisy values in it."""
+
+    part: int
+    file: str
+    rows: int
+    digest: str
+    seen: SeenValues
+    sealed: bytes = field(default=b"", repr=False)  # what only who gave the task may know, under the key
+
+    @property
+    def same(self) -> tuple[object, ...]:
+        """By which two summaries of one part are the same."""
+        return self.part, self.rows, self.digest, self.sealed
+
+
+@dataclass(frozen=True, eq=False)
+class MapTask:
+    """Turn the noisy values of a part into counts: anybody can do it again."""
+
+    part: int
+    file: str
+    digest: str  # of the file
+    before: Integers | None  # how many rows of each noisy value are in earlier parts
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A part of the table, in a file of its own."""
+
+    part: int
+    file: str
+    rows: int
+    digest: str
+    seen: SeenValues
+
+    @property
+    def same(self) -> tuple[object, ...]:
+        return self.part, self.rows, self.digest
+
+
+SummaryOf = TypeVar("SummaryOf", Noised, Mapped)
+
+
+def accepted(
+    summaries: Iterable[SummaryOf], tasks: Sequence[Any], done: Callable[[int], None] | None = None
+) -> list[SummaryOf]:
+    """One summary of every part, in their order. A part may come twice, but not as two different things."""
+    found: dict[int, SummaryOf] = {}
+    for one in summaries:
+        if not 0 <= one.part < len(tasks):
+            raise BadInput(
+                "a release was made in parts", f"the engine gave back part {one.part + 1}, of which no task was"
+            )
+        first = found.setdefault(one.part, one)
+        if first.same != one.same:
+            raise BadInput(
+                "a release was made in parts",
+                f"part {one.part + 1} came back twice, and not as the same: its data or the software changed meanwhile",
+                "Leave the data alone while they are released, run one version everywhere, and release again",
+                part=one.part,
+            )
+        if done is not None:
+            done(len(found))
+    lacking = [task.part for task in tasks if task.part not in found]
+    if lacking:
+        found_parts = f"{len(lacking)} of {len(tasks)} did not come back, the first is part {lacking[0] + 1}"
+        raise BadInput("a release was made in parts", found_parts, "Look at the engine, and release again")
+    return [found[task.part] for task in tasks]
+
+
+def no_values() -> SeenValues:
+    return SeenValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -1,0 +1,50 @@
+"""Engines, and what is taken from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from discreet.errors import BadInput
+from discreet.parts.engine import IN_THIS_PROCESS, Processes, Serial, engine_of
+from discreet.parts.tasks import LookTask, Mapped, accepted, no_values
+
+
+def doubled(task: int) -> int:
+    return 2 * task
+
+
+class Own:
+    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
+        return [function(task) for task in reversed(tasks)]
+
+
+@pytest.mark.parametrize("engine", [Serial(), Processes(2), Own()], ids=lambda one: type(one).__name__)
+def test_every_task_is_run_by_any_engine(engine: Any) -> None:
+    assert sorted(engine.run(doubled, range(5))) == [0, 2, 4, 6, 8]
+
+
+def test_an_engine_is_named_or_given() -> None:
+    assert engine_of("local", 10) == Serial() and engine_of("local", IN_THIS_PROCESS) == Processes()
+    own = Own()
+    assert engine_of(own, 10) is own
+    with pytest.raises(BadInput, match=r"Did you mean 'local'"):
+        engine_of("lokal", 10)
+    with pytest.raises(BadInput, match=r"no method run"):
+        engine_of(3, 10)
+
+
+def test_one_summary_of_every_part_is_taken() -> None:
+    tasks = [LookTask(part, "") for part in range(3)]
+    parts = [Mapped(part, f"file {part}", 10, f"digest {part}", no_values()) for part in range(3)]
+    again = replace(parts[1], file="another copy")
+    assert accepted([parts[2], parts[1], again, parts[0]], tasks) == parts
+    with pytest.raises(BadInput, match=r"part 2 came back twice, and not as the same"):
+        accepted([*parts, replace(again, digest="other")], tasks)
+    with pytest.raises(BadInput, match=r"1 of 3 did not come back, the first is part 2"):
+        accepted([parts[0], parts[2]], tasks)
+    with pytest.raises(BadInput, match=r"part 4, of which no task was"):
+        accepted([*parts, replace(again, part=3)], tasks)

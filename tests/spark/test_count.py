@@ -1,0 +1,57 @@
+"""Microdata in Spark are counted there, and bounded as everywhere else."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.errors import BadInput
+from tests.test_count import KEY, ROWS, UNIVERSE, Rows, as_arrow, as_parquet, under_one_key
+
+BY = ["county", "sex"]
+
+
+def as_spark(spark: Any, rows: Rows) -> Any:
+    return spark.createDataFrame(rows, "county string, sex string, person string")
+
+
+def test_every_category_appears(spark: Any) -> None:
+    table = dc.count(as_spark(spark, ROWS), BY, UNIVERSE)
+    assert table.counts.tolist() == [3, 1, 0, 0, 0, 1]
+    assert table.schema.kind == "pyarrow"
+
+
+def test_the_same_rows_are_kept_as_in_duckdb_and_in_memory(spark: Any, tmp_path: Path) -> None:
+    """Of people with up to nine rows, in any order, over any number of tasks."""
+    pairs = list(product(*UNIVERSE.values()))
+    rng = np.random.default_rng(5)
+    people = np.repeat(np.arange(300), rng.integers(1, 10, 300))
+    rows = [(*pairs[place], f"p{who}") for who, place in zip(people, rng.integers(0, 6, len(people)))]
+    expected = under_one_key(as_parquet(rows, tmp_path), 3)
+    np.testing.assert_array_equal(under_one_key(as_arrow(rows, tmp_path), 3), expected)
+    assert expected.sum() < len(rows)
+    rng.shuffle(rows)
+    frame = as_spark(spark, rows)
+    for parts in (1, 5):
+        np.testing.assert_array_equal(under_one_key(frame.repartition(parts), 3), expected)
+    assert (under_one_key(frame, 3, KEY[::-1]) != expected).any()
+
+
+def test_what_cannot_be_counted(spark: Any) -> None:
+    with pytest.raises(BadInput, match=r"1 of the categories .* county = '09009', sex = 'f'"):
+        dc.count(as_spark(spark, [*ROWS, ("09009", "f", "c")]), BY, UNIVERSE)
+    with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 1 row"):
+        dc.count(as_spark(spark, [*ROWS, ("01001", "f", None)]), BY, UNIVERSE, "person", 1)  # type: ignore[list-item]
+    with pytest.raises(BadInput, match="Did you mean 'person'"):
+        dc.count(as_spark(spark, ROWS), BY, UNIVERSE, "persn", 1)
+
+
+def test_a_frame_is_collected_where_a_table_is_meant(spark: Any) -> None:
+    frame = spark.createDataFrame([("b", 2), ("a", 5)], "county string, murders long")
+    table = dc.table(frame, count="murders", keys=["county"])
+    assert (table.counts.tolist(), list(table.schema.column("county"))) == ([5, 2], ["a", "b"])
