@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import discreet as dc
+from discreet.build import bounded_noise as bounded_noise_module
 from discreet.build.bounded_inputs import bounded_mechanism, published_bounded_mechanism
 from discreet.build.bounded_noise import (
     bounded_noise,
@@ -253,8 +254,33 @@ def test_support_has_no_limit_where_no_table_is_asked_for():
     out = dc.release(counts, mechanism=wide)
     assert out.guarantee.delta >= wide.delta_optimal * (1 - Fraction(1, 10**9))
     assert max(abs(out.measurements["people"][i] - true) for i, true in enumerate((4000, 9000))) <= 3000
-    with pytest.raises(BadInput, match="up to a support of 500"):
-        print(wide.pmf)
+    assert float(sum(wide.pmf)) == pytest.approx(1, abs=1e-30) and len(wide.pmf) == 6001
+
+
+@pytest.mark.parametrize("epsilon, truth", [("1", "0.5"), ("1/2", "0.9"), ("0.02", "0.001"), ("1.1", "0.05")])
+def test_wide_noise_is_what_exact_noise_is(epsilon, truth, monkeypatch):
+    """Without exact rationals every delta errs upwards, the bound downwards, both by nearly nothing."""
+    exactly = bounded_noise(epsilon, truth=truth, support=60)
+    monkeypatch.setattr(bounded_noise_module, "LARGEST_EXACT", 5)
+    wide, hair = bounded_noise(epsilon, truth=truth, support=60), 1 + Fraction(1, 10**30)
+    for name in ("delta_single", "delta_exact", "delta_optimal"):
+        assert getattr(exactly, name) <= getattr(wide, name) <= getattr(exactly, name) * hair
+    assert wide.lower_bound <= exactly.lower_bound <= wide.lower_bound * hair
+    assert wide.closed_form == exactly.closed_form
+    for name in ("pmf", "pmf_optimal"):
+        for one, other in zip(getattr(wide, name), getattr(exactly, name), strict=True):
+            assert abs(one - other) <= other / 10**30
+
+
+def test_a_tie_between_two_formulas_is_no_matter_in_wide_noise(monkeypatch):
+    """The truth at which the noise of least delta just need not rise: p(1) = odds truth."""
+    monkeypatch.setattr(bounded_noise_module, "LARGEST_EXACT", 5)
+    odds, support = Fraction(3, 2), 20
+    half_share = (odds - 1) * odds ** (support - 2) / (odds**support - 1)  # truth = half_share (1 - truth) / 2
+    truth = half_share / (2 + half_share)
+    noise = bounded_noise(alpha=1 / odds, truth=truth, support=support)
+    least = (1 - truth) / 2 * (odds - 1) / (odds**support - 1)
+    assert noise.lower_bound <= least <= noise.delta_optimal <= noise.lower_bound * (1 + Fraction(1, 10**30))
 
 
 @pytest.mark.parametrize("epsilon, truth", [("1", "0.5"), ("0.2", "0.01"), ("1.1", "0.05")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,7 +18,11 @@ from discreet.lattice import block_chain, block_moves
 from discreet.lattice.block_chain import BlockSampler, block_sampler, blocks_serve
 from discreet.lattice.chains import chain_sampler
 from discreet.lattice.coupling import diagnose
+from discreet.lattice.invariants import invariant_matrix, sums
+from discreet.lattice.laws import L1
 from discreet.lattice.markov import table_of
+from discreet.lattice.sampler import ChainPiece, simulated
+from discreet.lattice.structure import structure_of
 from discreet.sample.bits import seeded
 from tests.lattice.fibres import THREE_SETS, lattice_ball, law_of, margins
 
@@ -271,3 +276,20 @@ def test_the_length_of_a_draw_is_fixed_by_public_sizes():
     assert sampler.iterations * sampler.updates >= block_chain.STEPS and sampler.dimension == 27
     assert chain_sampler(two_way_margins((4, 4, 4)), epsilon=2).iterations == sampler.iterations
     assert not sampler.private_side and sampler.grade == "diagnosed"
+
+
+def test_a_simulation_walks_one_path_and_meets_the_law(monkeypatch):
+    """The variance of every cell, against enumeration; noise a fifth narrower or wider is told apart."""
+    matrix, odds = margins(3, 3), Fraction(8, 5)
+    (part,) = structure_of(invariant_matrix([sums(matrix)], {}, 9)).parts
+    monkeypatch.setattr(BlockSampler, "draw", None)  # a start anew for every draw would take many minutes
+    noise = simulated(ChainPiece(part, L1(odds), False), 4000, seeded(1))
+    assert noise.shape == (4000, 9) and not (noise @ matrix[:, part.cells].T).any()
+
+    def variance(rate: float) -> np.ndarray:
+        return law_of(full_ball("3 x 3"), "l1", rate) @ full_ball("3 x 3") ** 2
+
+    seen, rate = (noise.astype(float) ** 2).mean(axis=0), math.log(odds)
+    assert np.abs(seen / variance(rate)[part.cells] - 1).max() < 0.15
+    for wrong in (0.8, 1.2):
+        assert np.abs(seen / variance(wrong * rate)[part.cells] - 1).min() > 0.15

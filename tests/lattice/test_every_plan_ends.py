@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import DiscreetError
+from discreet.errors import BadInput, DiscreetError
 from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.lattice.projection import project, require_projectable
 from discreet.sample.bits import seeded
@@ -107,3 +108,12 @@ def test_every_plan_ends_in_a_draw_or_in_advice_that_works(
     elif 'nonnegative_by="project"' in end.do and "inequalities" not in options:
         instead = {**options, "nonnegative": False, "projected": True}
         assert isinstance(ended(keys, keep, instead), LatticePlan)
+
+
+def test_what_is_advised_for_sums_of_too_many_groups_can_be_drawn():
+    """Fewer groups alone would not help: three one-way margins of 500 cells are refused, too."""
+    keys = {name: part.ravel().astype(str).tolist() for name, part in zip("abc", np.indices((12, 12, 12)))}
+    with pytest.raises(BadInput, match="two margins at most, or sums that are nested or disjoint"):
+        plan_lattice(keys, ["margin:a", "margin:b", "margin:c"], 1)
+    for keep in (["margin:a", "margin:b,c"], ["margin:a", "margin:b"], ["margin:a", "margin:a,b"]):
+        assert plan_lattice(keys, keep, 1).draw(seeded(1)).any()

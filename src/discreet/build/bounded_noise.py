@@ -6,21 +6,29 @@ hockey-stick divergence, next to the bounds of the paper the noise comes from (S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate
+from typing import Any, TypeAlias
 
-from discreet.errors import BadInput
-from discreet.laws import Bounded, Gaussian
-from discreet.numbers import Epsilon, Number, digits_above, probability, text, whole
+from discreet.laws import Gaussian
+from discreet.numbers import Epsilon, Interval, Number, arb_of, digits_above, enclose, probability, text, whole
 from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 
 DIGITS = 15  # of a delta that is printed: about what a float holds
-LARGEST_SUPPORT = 500  # exact probabilities of so many errors, each with many digits, take a second or two
+LARGEST_EXACT = 500  # support: exact probabilities of so many errors, each with many digits, take a second or two
+GUARD_BITS = 256  # of an enclosure, beside those that the odds to the power of the support take
+PMF_BITS = 1200  # behind the point of a probability that is no exact one: beyond what a float can hold
+
+# An exact rational, or an enclosure by flint where these would have too many digits. What cannot be told apart there
+# counts as equal: comparisons that decide on a formula are made by what is surely not so.
+Real: TypeAlias = Any
+Law = Callable[[Real, Real, int], list[Real]]  # of odds, truth and support: the probabilities of the errors 0, 1, .., D
 
 
 @dataclass(frozen=True)
@@ -42,46 +50,72 @@ class BoundedNoise:
 
     @cached_property
     def closed_form(self) -> bool:
-        return formula_holds(self.odds, self.truth, self._worked_out)
+        if self.exact:
+            return formula_holds(self.odds, self.truth, self.support)
+        return self._bounds(lambda odds, truth: int(formula_holds(odds, truth, self.support)))[0] == 1
+
+    @property
+    def exact(self) -> bool:
+        """Whether probabilities are exact; in wider noise they are rounded to 360 places, and every delta upwards."""
+        return self.support <= LARGEST_EXACT
 
     @cached_property
     def pmf(self) -> tuple[Fraction, ...]:
-        made = closed_form if self.closed_form else least_single
-        return _both_sides(made(self.odds, self.truth, self._worked_out))
+        return self._masses(self._published)
 
     @cached_property
     def pmf_optimal(self) -> tuple[Fraction, ...]:
-        return _both_sides(least_exact(self.odds, self.truth, self._worked_out))
+        return self._masses(least_exact)
 
     @cached_property
     def delta_single(self) -> Fraction:
-        return single_delta(self.pmf, self.odds)
+        return self._delta(single_delta, self._published, self.pmf if self.exact else ())
 
     @cached_property
     def delta_exact(self) -> Fraction:
-        return exact_delta(self.pmf, self.odds)
+        return self._delta(exact_delta, self._published, self.pmf if self.exact else ())
 
     @cached_property
     def delta_optimal(self) -> Fraction:
-        """Exact; beyond what is worked out, rounded up by less than one part in 10^38."""
-        if self.support <= LARGEST_SUPPORT:
-            return exact_delta(self.pmf_optimal, self.odds)
-        return Bounded(self.odds, self.truth, self.support).delta(self.epsilon)
+        return self._delta(exact_delta, least_exact, self.pmf_optimal if self.exact else ())
 
     @cached_property
     def lower_bound(self) -> Fraction:
         """Proven: no such noise has a smaller exact delta, which falls with the odds, and they are below these."""
-        return least_delta(self.epsilon.bounds()[1], self.truth, self._worked_out)
+        above = self.epsilon.bounds()[1]
+        if self.exact:
+            exactly: Fraction = least_delta(above, self.truth, self.support)
+            return exactly
+        return self._bounds(lambda odds, truth: least_delta(odds, truth, self.support), above)[0]
 
     @property
-    def _worked_out(self) -> int:
-        if self.support > LARGEST_SUPPORT:
-            raise BadInput(
-                f"all probabilities of bounded noise with support = {self.support} were asked for",
-                f"they are worked out up to a support of {LARGEST_SUPPORT}",
-                "Its delta_optimal is known, and releases draw it without them",
-            )
-        return self.support
+    def _published(self) -> Law:
+        return closed_form if self.closed_form else least_single
+
+    def _masses(self, law: Law) -> tuple[Fraction, ...]:
+        if self.exact:
+            return _both_sides(law(self.odds, self.truth, self.support))
+        found: list[Fraction] = []
+
+        def worked_out(odds: Real, truth: Real) -> Real:
+            half = law(odds, truth, self.support)
+            found.extend(_middle(mass) for mass in half)
+            return sum(half)
+
+        self._bounds(worked_out)
+        return _both_sides(found)
+
+    def _delta(self, measure: Callable[..., Real], law: Law, pmf: tuple[Fraction, ...]) -> Fraction:
+        if self.exact:
+            exactly: Fraction = measure(pmf, self.odds)
+            return exactly
+        return self._bounds(lambda odds, truth: measure(_both_sides(law(odds, truth, self.support)), odds))[1]
+
+    def _bounds(self, compute: Callable[[Real, Real], Real], odds: Fraction | None = None) -> Interval:
+        """Of what follows from the odds and the truth, without exact rationals."""
+        given = self.odds if odds is None else odds
+        bits = self.support * (given.numerator.bit_length() - given.denominator.bit_length() + 1) + GUARD_BITS
+        return enclose(lambda: _ball(compute(arb_of(given), arb_of(self.truth))), bits)
 
     @property
     def delta_paper(self) -> Fraction:
@@ -131,7 +165,7 @@ def bounded_noise(
     return BoundedNoise(allowed, chance, whole(support, "support", 1))
 
 
-def single_bounds(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+def single_bounds(odds: Real, truth: Real, support: int) -> list[Real]:
     """The paper's lower bounds delta_1, .., delta_(D+1) on the delta of single outputs; the largest is attained."""
     powers = _powers(odds, support)
     ratio, scale = 2 * truth / (1 - truth), 2 / (1 - truth)
@@ -140,42 +174,43 @@ def single_bounds(odds: Fraction, truth: Fraction, support: int) -> list[Fractio
     return [*bounds, 1 / (scale * sum(series[: support + 1]))]
 
 
-def crossovers(odds: Fraction, support: int) -> list[Fraction]:
+def crossovers(odds: Real, support: int) -> list[Real]:
     """C_1 > .. > C_D: the k-th bound is the largest where C_k < 2 truth / (1 - truth) <= C_(k-1)."""
     series = _series(_powers(odds, support))
     sums = list(accumulate(series))
     return [series[k + 1] / sums[k] for k in range(1, support + 1)]
 
 
-def formula_holds(odds: Fraction, truth: Fraction, support: int) -> bool:
+def formula_holds(odds: Real, truth: Real, support: int) -> bool:
     """Whether p(1) <= odds p(0) + delta, which the paper's derivation leaves out."""
     series = _series(_powers(odds, support))
-    return 2 * truth / (1 - truth) >= series[support - 1] / sum(series[: support + 1])
+    return not 2 * truth / (1 - truth) < series[support - 1] / sum(series[: support + 1])
 
 
-def closed_form(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+def closed_form(odds: Real, truth: Real, support: int) -> list[Real]:
     """The paper's optimal probabilities of the errors 0, 1, .., D."""
     bounds = single_bounds(odds, truth, support)
-    delta = max(bounds)
-    if bounds[-1] == delta:
+    last = max(range(support, -1, -1), key=bounds.__getitem__) + 1
+    delta = bounds[last - 1]
+    if last > support:
         falling = [delta]
         for _ in range(support - 1):
             falling.append(odds * falling[-1] + delta)
         return [truth, *reversed(falling)]
-    half, last = [truth], bounds.index(delta) + 1
+    half = [truth]
     for j in range(1, support + 1):
-        half.append((half[-1] - delta) / odds if j <= last else Fraction(0))
+        half.append((half[-1] - delta) / odds if j <= last else 0 * odds)
     return half
 
 
-def single_delta(pmf: Sequence[Fraction], odds: Fraction) -> Fraction:
+def single_delta(pmf: Sequence[Real], odds: Real) -> Real:
     """The largest excess of a single output over `odds` times its probability for a neighbouring count."""
-    return max(max(excess) for excess in _excesses(pmf, odds))
+    return reduce(_larger, (one for excess in _excesses(pmf, odds) for one in excess))
 
 
-def exact_delta(pmf: Sequence[Fraction], odds: Fraction) -> Fraction:
+def exact_delta(pmf: Sequence[Real], odds: Real) -> Real:
     """The hockey-stick divergence: all excesses together, in the worse direction."""
-    return max(sum(excess, Fraction(0)) for excess in _excesses(pmf, odds))
+    return reduce(_larger, (sum(excess, 0 * odds) for excess in _excesses(pmf, odds)))
 
 
 def variance(pmf: Sequence[Fraction]) -> Fraction:
@@ -183,25 +218,44 @@ def variance(pmf: Sequence[Fraction]) -> Fraction:
     return sum(((k - reach) ** 2 * mass for k, mass in enumerate(pmf)), Fraction(0))
 
 
-def _excesses(pmf: Sequence[Fraction], odds: Fraction) -> list[list[Fraction]]:
-    here, there = [*pmf, Fraction(0)], [Fraction(0), *pmf]
-    return [[max(Fraction(0), a - odds * b) for a, b in pair] for pair in (zip(here, there), zip(there, here))]
+def _excesses(pmf: Sequence[Real], odds: Real) -> list[list[Real]]:
+    nothing = 0 * odds
+    here, there = [*pmf, nothing], [nothing, *pmf]
+    return [[_larger(nothing, a - odds * b) for a, b in pair] for pair in (zip(here, there), zip(there, here))]
 
 
-def _powers(odds: Fraction, last: int) -> list[Fraction]:
-    return list(accumulate([odds] * last, Fraction.__mul__, initial=Fraction(1)))
+def _larger(one: Real, other: Real) -> Real:
+    """The larger of two exact numbers, or an enclosure of it, though they cannot be told apart."""
+    return max(one, other) if isinstance(one, Fraction) else one.max(other)
 
 
-def _series(powers: Sequence[Fraction]) -> list[Fraction]:
+def _middle(ball: Real) -> Fraction:
+    """Of an enclosure, to PMF_BITS behind the point."""
+    mantissa, exponent = (int(part) for part in ball.mid().man_exp())
+    places = exponent + PMF_BITS
+    return Fraction(mantissa << places if places >= 0 else mantissa >> -places, 1 << PMF_BITS)
+
+
+def _ball(number: Real) -> Real:
+    from flint import arb
+
+    return arb(number)
+
+
+def _powers(odds: Real, last: int) -> list[Real]:
+    return list(accumulate([odds] * last, operator.mul, initial=1 + 0 * odds))
+
+
+def _series(powers: Sequence[Real]) -> list[Real]:
     """The sums of the first 0, 1, 2, .. powers."""
-    return list(accumulate(powers, initial=Fraction(0)))
+    return list(accumulate(powers, initial=0 * powers[0]))
 
 
-def _both_sides(half: Sequence[Fraction]) -> tuple[Fraction, ...]:
+def _both_sides(half: Sequence[Real]) -> tuple[Real, ...]:
     return (*reversed(half[1:]), *half)
 
 
-def least_single(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+def least_single(odds: Real, truth: Real, support: int) -> list[Real]:
     """The probabilities of the errors 0, 1, .., D of least delta for single outputs, where the truth is rare.
 
     From the truth up p may rise to odds p + delta a step, and from zero beyond D down likewise. Below a crest it is the
@@ -215,13 +269,13 @@ def least_single(odds: Fraction, truth: Fraction, support: int) -> list[Fraction
         delta = ((1 - truth) / 2 - truth * odds * series[crest]) / (sums[crest] + sums[support - crest])
         before = powers[crest] * truth + series[crest] * delta, series[support + 1 - crest] * delta
         after = powers[crest] * odds * truth + series[crest + 1] * delta, series[support - crest] * delta
-        if (crest == 0 or before[0] <= before[1]) and after[1] <= after[0]:
+        if (crest == 0 or not before[0] > before[1]) and not after[1] > after[0]:
             rising = [powers[j] * truth + series[j] * delta for j in range(crest + 1)]
             return rising + [series[support + 1 - j] * delta for j in range(crest + 1, support + 1)]
     raise ArithmeticError("every rise has a crest")
 
 
-def least_exact(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]:
+def least_exact(odds: Real, truth: Real, support: int) -> list[Real]:
     """The probabilities of the errors 0, 1, .., D of least exact delta: from the far end they rise by the odds, so that
     only their last one is paid for; where the truth is rare they first rise from it, too."""
     powers = _powers(odds, support)
@@ -232,23 +286,23 @@ def least_exact(odds: Fraction, truth: Fraction, support: int) -> list[Fraction]
     return [truth, *(min(first * power, fall) for power, fall in zip(powers, falling))]
 
 
-def least_delta(odds: Fraction, truth: Fraction, support: int) -> Fraction:
+def least_delta(odds: Real, truth: Real, support: int) -> Real:
     """What that noise costs: its last probability, and what its first one differs by from what the truth allows."""
     first, last = _ends(odds, truth, support, powers := _powers(odds, support))
-    first = min(first, last * powers[support - 1])
-    return last + max(first - odds * truth, truth - odds * first, Fraction(0))
+    first = -_larger(-first, -last * powers[support - 1])
+    return last + reduce(_larger, (first - odds * truth, truth - odds * first, 0 * odds))
 
 
-def _ends(odds: Fraction, truth: Fraction, support: int, powers: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+def _ends(odds: Real, truth: Real, support: int, powers: Sequence[Real]) -> tuple[Real, Real]:
     """The most that p(1) may be, and p(D): without a rise; with one that costs nothing; with the one that must be."""
     half, first = (1 - truth) / 2, odds * truth
     last = half * (odds - 1) / (powers[support] - 1)
-    if last * powers[support - 1] <= first:
+    if not last * powers[support - 1] > first:
         return first, last
     for rising in range(1, support // 2 + 1):
         last = (half * (odds - 1) - first * (powers[rising] - 1)) / (powers[support - rising] - 1)
-        before = first * powers[rising - 1] <= last * powers[support - rising]
-        if before and last * powers[support - rising - 1] <= first * powers[rising]:
+        early = first * powers[rising - 1] > last * powers[support - rising]
+        if not early and not last * powers[support - rising - 1] > first * powers[rising]:
             return first, last
     middle = support // 2
     tips = powers[middle] if support % 2 == 0 else (powers[middle] + powers[middle + 1]) / 2

@@ -54,6 +54,8 @@ LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
     2: MirroredPiece,
     3: LayeredPiece,
 }  # by the shortest side of a three-way table
+APART = 20  # iterations, of about as many steps as there are dimensions: neighbours then correlate by 1/8 at most
+SETTLING = 200  # places of a path that are left out, since it starts at zero
 LONGEST_WALK = 2_000  # dimensions, walked one by one for every draw: half a second, and seconds for the first
 
 
@@ -225,6 +227,17 @@ class ChainPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.chain.draw(bits, counts) for _ in range(draws)])
+
+    def path(self, draws: int, bits: Bits) -> Integers:
+        """Places of one path, for a simulation: so far apart that they tell nearly as much as draws do."""
+        seed = int(bits.words(1, 32)[0])
+        places: Integers = self.chain.trace(seed, SETTLING + draws, thin=APART)[0, SETTLING:]
+        return places
+
+
+def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
+    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw."""
+    return piece.path(draws, bits) if isinstance(piece, ChainPiece) else piece.draw(draws, bits, None)
 
 
 def in_order(values: Integers, places: Integers) -> Integers:

@@ -122,7 +122,7 @@ class Part:
             raise BadInput(
                 "sums that overlap were to be kept",
                 f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
-                f"Keep fewer sums: up to {MOST_COLUMNS} groups, nested or disjoint sums, or two margins",
+                "Keep two margins at most, or sums that are nested or disjoint",
             )
         return self.matrix.toarray().astype(np.int64)
 
