@@ -201,7 +201,7 @@ class JointRows:
 
     @cached_property
     def invariants(self) -> Invariants:
-        return invariant_matrix(self.kept, key_columns(self.categories), self.rows)
+        return invariant_matrix(self.kept, key_columns(self.categories), self.rows, some=False)
 
     @cached_property
     def structure(self) -> Structure:

@@ -94,11 +94,23 @@ class MeasuredRows:
         name = self.layout.name(question)
         if not self.spread.known(question):
             raise BadInput(f"{name} was asked for", "what was measured does not tell it", "Ask for a coarser one")
-        values = self.told(question)
+        values = self._told(question)
         if values is None:
             found = "it is in no file of answers, and the measurements are not published"
             raise BadInput(f"{name} was asked for", found, "Ask for one that is answered")
         return values
+
+    def _told(self, question: Question) -> Floats | None:
+        """Estimates of a question's entries; where it is not answered itself, from a finer one that is: they add up."""
+        values = self.told(question)
+        if values is not None:
+            return values
+        for finer in self.layout.design.questions():
+            values = self.told(finer) if finer.gives(question) else None
+            if values is not None:
+                first = np.unique(self._codes(finer), return_index=True)[1]
+                return np.bincount(self._codes(question)[first], weights=values).astype(float)
+        return None
 
     def _question_of(self, weights: csr_array) -> tuple[Question, Integers] | None:
         """The question that has all these sums among its entries, and which they are."""

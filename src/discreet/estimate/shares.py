@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from discreet.estimate.prefix import Prefix, prefix_of
 from discreet.estimate.sized import RowPart
 from discreet.estimate.view import Estimate
 from discreet.numbers import probability, whole
+
+if TYPE_CHECKING:
+    from discreet.estimate.posterior import RowEstimates
 
 METHODS = ("published", "likelihood", "bayes")
 
@@ -111,16 +114,18 @@ class CountShares:
             raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
         return Answer(middle, (low, high), self.level)
 
-    def rows(self, number: int) -> dict[str, Any]:
-        """For every row of so many: posterior mean and median, and a credible interval. Rows not asked about are 0."""
-        from discreet.estimate.posterior import row_estimates
+    def rows(self, rows: Integers) -> RowEstimates:
+        """For each of these rows: posterior mean and median, and a credible interval."""
+        from discreet.estimate.posterior import RowEstimates, row_estimates
 
-        columns = {name: np.zeros(number) for name in ("mean", "median", "low", "high")}
-        for part in self.parts:
-            found = row_estimates(part.evidence, self.level)
-            for name, column in columns.items():
-                column[part.rows] = getattr(found, name)
-        return columns
+        found = [row_estimates(part.evidence, self.level) for part in self.parts]
+        order = np.argsort(np.concatenate([part.rows for part in self.parts]), kind="stable")
+        order = order[np.searchsorted(np.sort(rows), rows)]
+        mean = np.concatenate([one.mean for one in found])[order]
+        median, low, high = (
+            np.concatenate([getattr(one, name) for one in found])[order] for name in ("median", "low", "high")
+        )
+        return RowEstimates(mean, median, low, high, self.level)
 
     def posterior(self, value: int) -> Floats:
         """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""

@@ -76,10 +76,10 @@ class Estimate:
         groups = one_by_one(self.categories, self.rows_asked)
         if self.shares is None:
             return self._answers(groups)
-        found = {name: column[self.rows_asked] for name, column in self.among.rows(self.told.rows).items()}
-        none = np.zeros(len(self.rows_asked), dtype=bool)
-        more = {"median": found["median"].astype(np.int64)}
-        return AnswerSet(groups.keys, found["mean"], found["low"], found["high"], none, self.level, self.cut, more=more)
+        found, none = self.among.rows(self.rows_asked), np.zeros(len(self.rows_asked), dtype=bool)
+        low, high = found.low.astype(float), found.high.astype(float)
+        more = {"median": found.median}
+        return AnswerSet(groups.keys, found.mean, low, high, none, self.level, self.cut, more=more)
 
     def region(self, weights: ArrayLike) -> Answer:
         """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1

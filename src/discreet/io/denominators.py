@@ -10,7 +10,8 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.io.answers import places_of
-from discreet.io.tables import read_frame, to_arrow
+from discreet.io.frames import to_arrow
+from discreet.io.layout import read_frame
 
 MOST_NAMED = 3  # rows that lack one, or have a bad one
 ASKED = "rates with a denominator were asked for"
