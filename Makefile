@@ -39,10 +39,12 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/vulture
 
-# The page is looked at in a real browser, and releases are made by a real Spark, which runs in Java.
+# The pages are looked at in a real browser, the script of a release is run in a real R, and releases are made by a real
+# Spark, which runs in Java.
 test: check
 	@command -v java >/dev/null || [ -x "$$JAVA_HOME/bin/java" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; } || echo "There is no Java: install it (Debian: apt-get install openjdk-17-jre-headless), or the tests of Spark are skipped"
 	@command -v chromium chromium-browser google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || echo "There is no Chromium: install it (Debian: apt-get install chromium), or the tests of the page are skipped"
+	@command -v Rscript >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq r-base-core >/dev/null; } || echo "There is no R: install it (Debian: apt-get install r-base-core), or the tests of analysis.R are skipped"
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 test-lowest: $(LOWEST)/.ready

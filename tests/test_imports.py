@@ -17,7 +17,7 @@ HEAVY = (
     "duckdb", "pyspark", "arviz_stats", "jinja2", "typer", "rich", "psycopg", "hypothesis",
 )  # fmt: skip
 FRAMES_AND_FILES = {"pyarrow", "pyspark", "narwhals", "pandas", "polars", "sqlalchemy", "duckdb", "psycopg"}
-MAY_TOUCH_THEM = ("io", "ledger", "cli", "app", "testing.py", "count", "count.py", "evaluate")
+MAY_TOUCH_THEM = ("io", "ledger", "parts", "cli", "app", "testing.py", "count", "count.py", "evaluate")
 
 
 def imports(path: Path) -> set[str]:

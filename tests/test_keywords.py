@@ -28,7 +28,12 @@ TAKING = sorted(
     for name in dir(dc)
     if inspect.isfunction(getattr(dc, name)) and keywords(getattr(dc, name)) and name not in ANY
 )
-POSITIONAL = {"release": [dc.example()], "release_many": [[dc.example()]], "plan": [dc.example()]}
+POSITIONAL = {
+    "release": [dc.example()],
+    "release_many": [[dc.example()]],
+    "plan": [dc.example()],
+    "release_parts": ["in"],
+}
 
 
 def test_there_are_functions_to_ask() -> None:

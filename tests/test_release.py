@@ -28,6 +28,7 @@ from discreet.testing import law_p_value
 from tests.releases import KINDS, counts, example, make, sha256
 
 SCHEMA = release_schema()
+FILES = {"table.csv", "table.csv-metadata.json", "release.json", "report.html", "explore.html", "analysis.R"}
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -65,7 +66,7 @@ def test_every_file_is_what_the_contract_says(saved: tuple[str, dc.Release, Path
     signed = signed and not options.get("small_counts")  # rows of their own are drawn from as they are
     signed = signed and not options.get("signed")  # the counts are the measurements then
     measured = {"measurements.csv"} if signed and options.get("measurements", True) else set()
-    assert {path.name for path in out.iterdir()} == {"table.csv", "release.json", "report.html"} | measured
+    assert {path.name for path in out.iterdir()} == FILES | measured
     document = json.loads((out / "release.json").read_text())
     assert document["digests"] == {p.name: sha256(p) for p in out.iterdir() if p.name != "release.json"}
     table = pa_csv.read_csv(out / "table.csv")

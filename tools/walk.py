@@ -3,7 +3,8 @@ the walk goes from one file to another. Fewer is easier to follow. `python tools
 
 A file is entered when one of its functions is called; calls made by other packages, and code that dataclasses write
 for themselves, do not count. The search for a distribution goes to and fro between its own files as often as there are
-fits to compare; nobody follows it there, so it counts as one.
+fits to compare; nobody follows it there, so it counts as one. What is asked of the analyst's side, for its page, is a
+walk of its own and counted as such: inside a save and a verify it is one stay.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import discreet as dc
 
 SOURCE = Path(dc.__file__).parent
 ONE = "distribution/evidence/"
+ASKED = "report/prepared.py"
 WAYS: dict[str, dict[str, Any]] = {
     "keep-distribution": {"epsilon": 1, "max_count": 50},
     "row-by-row": {"epsilon": 1, "max_count": 50, "mechanism": "geometric"},
@@ -34,7 +36,7 @@ def walked(run: Callable[[], object]) -> list[str]:
     def enter(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(str(SOURCE)):
             name = Path(frame.f_code.co_filename).relative_to(SOURCE).as_posix()
-            name = ONE if name.startswith(ONE) else name
+            name = ASKED if _within(frame, ASKED) else ONE if name.startswith(ONE) else name
             if not stays or stays[-1] != name:
                 stays.append(name)
 
@@ -44,6 +46,16 @@ def walked(run: Callable[[], object]) -> list[str]:
     finally:
         sys.setprofile(None)
     return stays
+
+
+def _within(frame: FrameType | None, name: str) -> bool:
+    """Whether a call was made, directly or not, by a file."""
+    place = str(SOURCE / name)
+    while frame is not None:
+        if frame.f_code.co_filename == place:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def walks(options: dict[str, Any], table: dc.Table) -> dict[str, list[str]]:

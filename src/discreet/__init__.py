@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from discreet.io.files import read_mechanism
     from discreet.ledger.book import Ledger
     from discreet.many import release_many
+    from discreet.parts.release import release_parts
     from discreet.record.release import About
 
     __version__: str
@@ -60,6 +61,7 @@ LATER = {
     "discreet.io.files": ("read_mechanism",),
     "discreet.ledger.book": ("Ledger",),
     "discreet.many": ("release_many",),
+    "discreet.parts.release": ("release_parts",),
     "discreet.record.release": ("About",),
 }
 
@@ -99,5 +101,5 @@ __all__ = [
     "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
     "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
     "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
-    "release_many", "run", "sum_where", "sums", "table", "target", "total", "verify",
+    "release_many", "release_parts", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

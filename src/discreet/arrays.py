@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    FrameT = TypeVar("FrameT", default=Any)
+else:
+    from typing import TypeVar
+
+    FrameT = TypeVar("FrameT")  # the kind of frame that came in, and that goes out
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -10,12 +10,14 @@ from math import ceil
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon, Number, decimal_above, epsilon_of, whole
+from discreet.numbers import Epsilon, Number, epsilon_of, whole
 from discreet.options import spelt
+from discreet.shown import Shown
 from discreet.table import Schema, Table
 
 EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")  # about threefold steps, from strong protection to weak
 MAX_COUNT = 50  # of the reference shape, where nobody says how large counts are
+PRIORS = (Fraction(1, 2), Fraction(1, 100))  # beliefs before: an even chance, and a rare thing
 REFERENCE = "mostly-zero"  # where nobody gives a prior: zeros, with a tail
 
 
@@ -28,8 +30,38 @@ class Choice:
     distribution_error: float
     meaning: str
 
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The meaning in numbers: the factor, and what an even chance and one in a hundred become at most."""
+        epsilon = epsilon_of(self.epsilon)
+        return factor(epsilon), *(_percent(highest_belief(epsilon, prior)) for prior in PRIORS)
+
     def as_json(self) -> dict[str, object]:
         return dict(vars(self))
+
+
+class Choices(Shown, tuple[Choice, ...]):
+    """Several, by epsilon, with what their figures mean, said once."""
+
+    heads = ("factor", "an even chance becomes", "one in a hundred becomes")
+    sentence = (
+        "Whatever a reader believes about whether one person is counted, the release changes its odds by no more than "
+        "e^epsilon, about the factor below: an even chance, or one in a hundred, becomes at most what the last columns "
+        "say."
+    )
+
+    def __new__(cls, found: Iterable[Choice]) -> Choices:
+        return super().__new__(cls, found)
+
+    def plot(self, path: str) -> None:
+        """Errors against epsilon, and the most that a belief can become, to a PNG, SVG or PDF file."""
+        from discreet.plot import save
+
+        save(self.drawing(), path)
+
+    def drawing(self) -> Any:
+        """Two panels: errors against epsilon, and the most that a belief can become."""
+        return _drawn(self)
 
 
 @spelt
@@ -39,7 +71,7 @@ def choose(
     *,
     max_count: int | None = None,
     epsilons: Number | Sequence[Number] = EPSILONS,
-) -> tuple[Choice, ...]:
+) -> Choices:
     """Errors against epsilon for a table of this many rows, with the meaning of each epsilon in plain words.
 
     `prior` is a public guess of the distribution of counts over 0..max_count; without one a reference shape stands in:
@@ -59,7 +91,7 @@ def choose(
         epsilon = epsilon_of(number)
         row = plan(public, epsilon, max_count=max_count, prior=likely).expected[0]
         choices.append(Choice(str(epsilon), row.count_error, row.distribution_error, meaning(epsilon)))
-    return tuple(choices)
+    return Choices(choices)
 
 
 def _largest(prior: Any, max_count: int | None) -> int:
@@ -70,12 +102,18 @@ def _largest(prior: Any, max_count: int | None) -> int:
 
 def meaning(epsilon: Epsilon) -> str:
     """From prior to posterior: how far a reader's belief about one person can move."""
-    half, rare = (highest_belief(epsilon, prior) for prior in (Fraction(1, 2), Fraction(1, 100)))
-    factor = decimal_above(epsilon.bounds()[1], 2 if epsilon.bounds()[1] < 100 else 0)
+    half, rare = (highest_belief(epsilon, prior) for prior in PRIORS)
     return (
         f"Whatever a reader believes about whether one person is counted, the release changes its odds by a factor of "
-        f"{factor} at most: an even chance becomes at most {_percent(half)}, one in a hundred at most {_percent(rare)}."
+        f"e^{epsilon} at most, which is about {factor(epsilon)}: "
+        f"an even chance becomes at most {_percent(half)}, one in a hundred at most {_percent(rare)}."
     )
+
+
+def factor(epsilon: Epsilon) -> str:
+    """e^epsilon, to the nearest hundredth, or whole number where it is large."""
+    high = epsilon.bounds()[1]
+    return f"{round(high):,}" if high >= 100 else f"{float(high):.2f}"
 
 
 def highest_belief(epsilon: Epsilon, prior: Fraction) -> Fraction:
@@ -90,8 +128,7 @@ def _percent(share: Fraction) -> str:
     return f"{tenths // 10}.{tenths % 10}%" if tenths < 1000 or share == 1 else "nearly 100%"
 
 
-def picture(choices: Sequence[Choice]) -> Any:
-    """Two panels: errors against epsilon, and the most that a belief can become."""
+def _drawn(choices: Sequence[Choice]) -> Any:
     from discreet.plot import FILL, INK, figure
 
     drawing, axes = figure(1, 2)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import FrameT
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.privacy.values import Loss
@@ -19,7 +20,7 @@ ASKED = "several tables were to be released together"
 
 
 def release_many(
-    tables: Sequence[Table],
+    tables: Sequence[Table[FrameT]],
     epsilon: Number | Epsilon | Loss | None = None,
     way: WaySpec | None = None,
     *,
@@ -27,7 +28,7 @@ def release_many(
     rho: Number | None = None,
     delta: Number = 0,
     **options: Any,
-) -> Release:
+) -> Release[FrameT]:
     """Publish several tables of the same people that overlap, at the price of one, as one release.
 
     The first table, or whichever has the key columns of all others, holds the cells; every other one must be sums of
@@ -58,7 +59,7 @@ def _names_a_way(options: Mapping[str, Any]) -> bool:
     return any(name in options_of(kind) for kind in ways_by_keyword() for name in options)
 
 
-def _cells_of(tables: Sequence[Table]) -> Table:
+def _cells_of(tables: Sequence[Table[FrameT]]) -> Table[FrameT]:
     from discreet.io.views import MOST_VIEWS
 
     if not isinstance(tables, Sequence) or not tables or not all(isinstance(one, Table) for one in tables):

@@ -25,6 +25,7 @@ from discreet.laws.law import LARGEST_ODDS
 from discreet.numbers import Epsilon, Number
 from discreet.privacy import loss_of, pure_only
 from discreet.public_map import PublicMap
+from discreet.shown import Shown
 
 if TYPE_CHECKING:
     from discreet.requirements import Breach
@@ -247,8 +248,8 @@ def form_parameters(form: Form) -> dict[str, str]:
     return law_parameters(form.noise) if isinstance(form, (NoiseThenMap, EdgeThenNoise)) else {}
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism(Shown):
     """A count mechanism by name, its form, and the public parameters it was made from."""
 
     name: str
@@ -262,9 +263,6 @@ class Mechanism:
         if isinstance(self.form, EdgeThenNoise):
             return self.form.top
         return self.form.shape[0] - 1
-
-    def __repr__(self) -> str:
-        return f"<Mechanism {self.name}, max_count {self.max_count}, {type(self.form).__name__}>"
 
     @cached_property
     def _matrix(self) -> Floats:

@@ -217,6 +217,9 @@ class Epsilon:
         near = abs(self.ratio - 1) < Fraction(1, 2)  # there the logarithm of a rounded ratio would have few digits
         return math.log1p(float(self.ratio - 1)) if near else math.log(float(self.ratio))
 
+    def __repr__(self) -> str:
+        return f"Epsilon({str(self)!r})"
+
     def __str__(self) -> str:
         """Exact where epsilon is rational; otherwise a decimal not below it."""
         if self.value is not None:

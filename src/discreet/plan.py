@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
 from discreet.options import keywords_of
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
+from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, way_named
 
 if TYPE_CHECKING:
+    from discreet.choose import Choices
     from discreet.ways.measure.plan import PlannedAnswer
 
 EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
@@ -42,8 +44,8 @@ class Expected:
     distribution_error: float
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """What will be done, what it costs, and the errors to expect for a few shapes of the data."""
 
     done: tuple[Remark, ...]
@@ -78,6 +80,19 @@ class Plan:
         }
 
 
+@overload
+def plan(
+    schema_or_rows: Any, epsilon: None = None, way: None = None, *, prior: Any = None, **options: Any
+) -> Plan | Choices: ...
+
+
+@overload
+def plan(
+    schema_or_rows: Any, epsilon: Number | Epsilon | Loss, way: WaySpec | None = None, *, delta: Number = 0,
+    prior: Any = None, contributions: int | None = None, given_rows: Integers | None = None, **options: Any,
+) -> Plan: ...  # fmt: skip
+
+
 def plan(
     schema_or_rows: Any,
     epsilon: Number | Epsilon | Loss | None = None,
@@ -90,15 +105,21 @@ def plan(
     contributions: int | None = None,
     given_rows: Integers | None = None,
     **options: Any,
-) -> Plan:
+) -> Plan | Choices:
     """What `release`, with the same options, would do with a table of these rows, and how well it would do it.
 
     Takes a table (its counts are not read), its schema, or a number of rows. Errors are expected errors of one count
     and of the distribution of counts (Wasserstein-1), for reference shapes or, if it is given, for a public `prior`: a
     distribution over 0..max_count. `given_rows` says of each row where it stood, for sums given as a matrix.
+
+    Without epsilon, alpha and rho: the same for several epsilons, as `choose` has it.
     """
     from discreet.release import asked
 
+    if (epsilon, alpha, rho, way, delta) == (None, None, None, None, 0) and options.keys() <= {"max_count"}:
+        from discreet.choose import choose
+
+        return choose(_schema(schema_or_rows, contributions), prior, **options)
     loss, spec = asked(epsilon, way, options, keywords_of(plan), alpha=alpha, rho=rho, delta=delta)
     schema = _schema(schema_or_rows, contributions)
     if isinstance(schema_or_rows, Table):

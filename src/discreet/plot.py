@@ -1,9 +1,14 @@
-"""Pictures: one style for all, readable in grey and by colour-blind readers; nothing is drawn to a screen."""
+"""Pictures: one style for all, readable in grey and by colour-blind readers; nothing is drawn to a screen.
+
+`dc.plot(value)` is the picture of a release, an estimate, a plan or a design; the functions here draw parts of one.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +18,11 @@ from discreet.errors import BadInput
 
 if TYPE_CHECKING:
     from discreet.io.areas import Area
+    from discreet.shown.pictures import Picture
 
 INK, FILL = "#1b3a4b", "#7fb7be"
 REPEATABLE = {"svg.hashsalt": "discreet"}  # the same figure gives the same file
+WIDE = 5  # times as large: below that a logarithmic axis has labels that collide, and shows nothing more
 SUFFIXES = (".png", ".svg", ".pdf")
 STYLES = (  # apart in lightness, dash and marker, so that any one of them is enough
     ("#000000", "-", "o"),
@@ -37,7 +44,7 @@ def figure(rows: int = 1, columns: int = 1, width: float = 4.0, height: float = 
     return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
-def heat_map(matrix: ArrayLike, ax: Any = None, title: str = "", largest: float | None = None) -> Any:
+def heat_map(matrix: ArrayLike, ax: Any = None, title: str = "", largest: float | None = None, bar: bool = True) -> Any:
     """T[input, output] as a picture: inputs run to the right, outputs upwards. The figure it is in."""
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     picture = axes.imshow(
@@ -52,10 +59,15 @@ def heat_map(matrix: ArrayLike, ax: Any = None, title: str = "", largest: float 
     axes.set_xlabel("true count")
     axes.set_ylabel("published count")
     axes.set_title(title, fontsize=10)
-    bar = drawing.colorbar(picture, ax=axes, shrink=0.8)
-    bar.set_label("probability")
+    if bar:
+        drawing.colorbar(picture, ax=axes, shrink=0.8).set_label("probability")
     _whole_ticks(axes)
     return drawing
+
+
+def colour_bar(drawing: Any, axes: Sequence[Any]) -> None:
+    """One for all heat maps of a row, which have one scale."""
+    drawing.colorbar(axes[0].images[0], ax=list(axes), shrink=0.9, pad=0.01).set_label("probability")
 
 
 def histogram(values: ArrayLike, heights: ArrayLike, ax: Any = None, title: str = "", label: str = "error") -> Any:
@@ -81,7 +93,6 @@ def lines(
     """A line for each name, over the same points; a pair (values, margins) gets error bars. `log` names axes: 'xy'."""
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     for number, (name, values) in enumerate(series.items()):
-        colour, dash, marker = STYLES[number % len(STYLES)]
         heights, margins = values if isinstance(values, tuple) else (values, None)
         every = max(1, len(np.asarray(heights)) // 12)
         axes.errorbar(
@@ -89,17 +100,28 @@ def lines(
             np.asarray(heights, dtype=float),
             yerr=margins,
             label=name,
-            color=colour,
-            linestyle=dash,
-            marker=marker,
             markevery=every,
-            markersize=4,
-            linewidth=1.3,
             capsize=2,
+            **line_style(number, len(series)),
         )
     _labelled(axes, title, labels, log)
     axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
+
+
+def line_style(number: int, of: int) -> dict[str, object]:
+    """The style of one line of several: earlier ones are wider, so that they show under later ones that cover them;
+    beyond the styles there are, markers are hollow."""
+    colour, dash, marker = STYLES[number % len(STYLES)]
+    width = 1.1 + 1.8 * (of - 1 - number) / max(of - 1, 7)
+    style: dict[str, object] = {
+        "color": colour,
+        "linestyle": dash,
+        "marker": marker,
+        "markersize": 2.5 + 1.5 * width,
+        "linewidth": width,
+    }
+    return style if number < len(STYLES) else {**style, "markerfacecolor": "white", "markersize": 6}
 
 
 def legend_below(drawing: Any, columns: int = 4) -> Any:
@@ -143,10 +165,8 @@ def frontier(points: Mapping[str, Any], ax: Any = None, title: str = "") -> Any:
     """Count error against distribution error: each method is a path of (count error, distribution error)."""
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     for number, (name, path) in enumerate(points.items()):
-        colour, dash, marker = STYLES[number % len(STYLES)]
         errors = np.asarray(path, dtype=float).reshape(-1, 2)
-        style = {"color": colour, "linestyle": dash, "marker": marker, "markersize": 4, "linewidth": 1.3}
-        axes.plot(errors[:, 0], errors[:, 1], label=name, **style)
+        axes.plot(errors[:, 0], errors[:, 1], label=name, **line_style(number, len(points)))
     _labelled(axes, title, ("error of a count", "error of the distribution"), "xy")
     axes.legend(fontsize=7, framealpha=0.6, edgecolor="none")
     return drawing
@@ -288,9 +308,10 @@ def _labelled(axes: Any, title: str, labels: tuple[str, str], log: str = "") -> 
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title, fontsize=10)
-    if "x" in log:
+    ends = axes.dataLim
+    if "x" in log and ends.x1 >= WIDE * ends.x0:
         axes.set_xscale("log")
-    if "y" in log:
+    if "y" in log and ends.y1 >= WIDE * ends.y0:
         axes.set_yscale("log")
 
 
@@ -299,3 +320,19 @@ def _whole_ticks(axes: Any) -> None:
 
     for axis in (axes.xaxis, axes.yaxis) if axes.images else (axes.xaxis,):
         axis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+class Plot(ModuleType):
+    """This module, which is called as a function, too."""
+
+    def __call__(self, value: Any, path: str | Path | None = None) -> Picture:
+        """The picture of a value: a Release, Estimate, Plan, Design, Choices, Comparison, Certificate or Evaluation.
+
+        A notebook shows it; `path` writes it to a PNG, SVG or PDF file, too.
+        """
+        from discreet.shown.pictures import picture_of
+
+        return picture_of(value, path)
+
+
+sys.modules[__name__].__class__ = Plot

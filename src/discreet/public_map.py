@@ -119,12 +119,14 @@ def rank_rows(
     """The k-th smallest noisy value becomes the k-th smallest count of the histogram; equals by their public order.
 
     `beyond`: what is above the last count of the histogram, and has become it, is left as it was. Where these are only
-    some rows of a table, `seen` is what all of them have, and `before` how many of each value come earlier.
+    some rows of a table, `seen` is what all of them have, and `before` how many of each of its values come earlier.
     """
     last = len(bins) - 1
     limits = -FARTHEST_RANKED, last + FARTHEST_RANKED
-    order = PublicOrder((seen_of(rows) if seen is None else seen).clipped(*limits), seed)
-    counts = counts_in_order(rows, np.cumsum(bins), order, limits, before)
+    values = seen_of(rows) if seen is None else seen
+    order = PublicOrder(values.clipped(*limits), seed)
+    earlier = None if before is None else SeenValues(values.values, before).clipped(*limits).numbers
+    counts = counts_in_order(rows, np.cumsum(bins), order, limits, earlier)
     return np.maximum(rows, counts, out=counts, where=counts == last) if beyond else counts
 
 
@@ -145,6 +147,10 @@ class SeenValues:
         counted = np.zeros(high - low + 1, dtype=np.int64)
         np.add.at(counted, within, self.numbers)
         return np.cumsum(counted)
+
+    def at_most(self, borders: Integers) -> Integers:
+        """How many rows have a value of at most each of these."""
+        return np.concatenate([[0], np.cumsum(self.numbers)])[np.searchsorted(self.values, borders, side="right")]
 
     def histogram(self, low: int, high: int) -> Integers:
         """How many rows have each value low..high, values outside cut to these."""

@@ -5,34 +5,36 @@ from __future__ import annotations
 import datetime
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, keywords_of, options_of
 from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
+from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
     from discreet.io.folder import Place
-    from discreet.ledger import Spending
-    from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
+    from discreet.ledger import PublicTable, Spending
+    from discreet.record.release import About, LedgerEntry, PartsFacts, Publication, ReleaseRecord
 
 Stages = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Shown, Generic[FrameT]):
     """A finished release. Everything in it is public."""
 
-    publication: Publication[Any] = field(repr=False)
+    publication: Publication[Any]
     kind: str = "pyarrow"  # the frame that came in, and that goes out
-    paid_from: Any = field(default=None, repr=False)  # the open ledger, to which saving is reported
+    paid_from: Any = None  # the open ledger, to which saving is reported
 
     def __getstate__(self) -> dict[str, Any]:
         """A ledger is not carried along: it is a connection, and its address may hold a password."""
@@ -44,19 +46,20 @@ class Release:
         return self.publication.record
 
     @property
-    def counts(self) -> Any:
+    def counts(self) -> Integers:
         """The private counts, row by row."""
         return self.publication.counts
 
     @property
-    def table(self) -> Any:
+    def table(self) -> FrameT:
         """The public key columns and the private counts, as a frame of the kind that came in."""
         from discreet.io.frames import to_frame
 
-        return to_frame(self.schema, self.publication.counts)
+        frame: FrameT = to_frame(self.schema, self.publication.counts)
+        return frame
 
     @property
-    def tables(self) -> list[Any]:
+    def tables(self) -> list[FrameT]:
         """The table, and after it every further one that was released with it: sums of its counts, by fewer keys."""
         from discreet.io.frames import to_frame
         from discreet.io.views import view_of
@@ -143,24 +146,21 @@ class Release:
         """
         from discreet.io.folder import save
 
-        (stages or _ignore)("save")
+        (stages or ignore)("save")
         digest = save(self, folder, format, excel_safe)
         if self.record.ledger is not None:
             from discreet.ledger.paying import tell
             from discreet.record.release import drawn_of
 
-            (stages or _ignore)("tell the ledger")
+            (stages or ignore)("tell the ledger")
             kept = getattr(self.record.facts, "invariants", None)
             sums = None if kept is None else kept.sums
             tell(self.paid_from, self.record.ledger, digest, sums, drawn_of(self.publication))
         return digest
 
-    def __repr__(self) -> str:
-        return f"<Release of {self.record.schema.rows} rows, {self.mechanism.name}: {self.guarantee.sentence}>"
-
 
 def release(
-    table: Table,
+    table: Table[FrameT],
     epsilon: Number | Epsilon | Loss | None = None,
     way: WaySpec | None = None,
     *,
@@ -177,7 +177,7 @@ def release(
     seed: int | None = None,
     stages: Stages | None = None,
     **options: Any,
-) -> Release:
+) -> Release[FrameT]:
     """Publish private counts in place of the table's. Randomness comes from the operating system.
 
     `release(table, epsilon=1, keep=[...])` is short for `release(table, Pure(1), KeepSums(keep=[...]))`.
@@ -192,14 +192,15 @@ def release(
     seed: for tests; it makes the result repeatable and NOT private.
     stages: called with the name of each stage as it begins, for progress.
     """
-    at = stages or _ignore
+    at = stages or ignore
     if not isinstance(table, Table):
         raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
-    _check_about(about, measurements)
+    check_about(about, measurements)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     chosen = way_named(spec.name)
     bits = source(seed)
     from discreet.ledger.paying import open_book
+    from discreet.record.release import Publication
 
     book = open_book(ledger, dataset, bits, note=note, who=who, accept_disclosure=accept_disclosure)
     record = None if book is None else book.recorder(str(dataset))
@@ -210,15 +211,17 @@ def release(
     at("record")
     entry = None
     if record is not None:
-        spending = _spending(table.schema, placed, plan)
+        spending = spending_of(table.schema, placed, plan)
         entry = record(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
     at("draw")
     measured = chosen.draw(plan, table.counts, bits)
     at("publish")
     published = chosen.publish(plan, measured)
     at("seal")
-    done = _sealed(table.schema, spec.name, published, bits.private, measurements, about, entry)
-    return replace(done, paid_from=book)
+    sealed = sealed_record(table.schema, spec.name, published, bits.private, about, entry)
+    measured = published.measured if measurements else None
+    categories, kind = table.schema.categories, table.schema.kind
+    return Release(Publication(sealed, categories, published.counts, measured, published.answers), kind, book)
 
 
 BESIDE = keywords_of(release)
@@ -260,7 +263,7 @@ def _epsilon_of(noise: Any, epsilon: Any, alpha: Any, rho: Any) -> Epsilon:
     return own
 
 
-def _check_about(about: Any, measurements: Any) -> None:
+def check_about(about: Any, measurements: Any) -> None:
     """Refuse what could be written into no record, before anything is spent."""
     from discreet.record.release import About
 
@@ -272,7 +275,7 @@ def _check_about(about: Any, measurements: Any) -> None:
         raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")
 
 
-def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
+def spending_of(schema: Schema, spec: WaySpec, plan: Planned, table: PublicTable | None = None) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
     from discreet.ledger.documents import kept_table
@@ -283,41 +286,45 @@ def _spending(schema: Schema, spec: WaySpec, plan: Planned) -> Spending:
     sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
-        table=public_table(schema), discloses=plan.discloses, spec=sections,
+        table=table or public_table(schema), discloses=plan.discloses, spec=sections,
         kept=kept_table(schema.count, schema.key_columns, kept, schema.rows) if kept else None,
     )  # fmt: skip
 
 
-def _sealed(
-    schema: Schema, way: str, published: Published[Any], private: bool, measurements: bool,
-    about: About | None, entry: LedgerEntry | None,
-) -> Release:  # fmt: skip
-    """The release as a value; its files get their names and digests when it is saved."""
+def sealed_record(
+    schema: Schema, way: str, published: Published[Any], private: bool, about: About | None,
+    entry: LedgerEntry | None, parts: PartsFacts | None = None,
+) -> ReleaseRecord[Any]:  # fmt: skip
+    """All facts about the release; its files get their names and digests when it is saved."""
     import discreet
-    from discreet.record.release import About, Publication, PublishedTable, ReleaseRecord, SchemaFacts
+    from discreet.record.release import About, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
         schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order,
         schema.rows_are_disjoint, schema.dropped_totals, schema.suppressed_as,
     )  # fmt: skip
-    record = ReleaseRecord(
+    keyed = parts is not None and parts.randomness == "keyed"
+    promise = replace(
+        published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks),
+        grade="computational" if keyed else published.guarantee.grade,
+    )  # fmt: skip
+    return ReleaseRecord(
         software=f"discreet {discreet.__version__}",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         private=private,
         way=way,
         schema=facts,
         tables=(PublishedTable("", (*schema.keys, schema.count)),),
-        guarantee=replace(published.guarantee, private=private, remarks=(*published.guarantee.remarks, *facts.remarks)),
+        guarantee=promise,
         certificate=published.certificate,
         facts=published.facts,
         about=about or About(),
         ledger=entry,
+        parts=parts,
     )
-    measured = published.measured if measurements else None
-    return Release(Publication(record, schema.categories, published.counts, measured, published.answers), schema.kind)
 
 
-def _ignore(_: Any) -> None:
+def ignore(_: Any) -> None:
     pass
 
 

@@ -22,10 +22,12 @@ from discreet.ways import PACKAGES, PRIVACY, WaySpec, way_named
 
 if TYPE_CHECKING:
     from discreet.arrays import Integers
+    from discreet.parts.release import PartsRelease
     from discreet.record.release import About
     from discreet.release import Release
     from discreet.table import Schema, Table
 
+ENGINES = ("local", "spark")
 Section = Mapping[str, object]  # of a file: whatever was written there, until its types are checked
 
 
@@ -63,6 +65,12 @@ class TableSpec:
             object.__setattr__(self, "keys", named(self.keys))
         if self.contributions is not None:
             whole(self.contributions, "contributions", 1)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it is a folder, or a pattern, of Parquet files."""
+        path = Path(self.file)
+        return path.is_dir() or (any(mark in self.file for mark in "*?[") and not path.exists())
 
     def read(self) -> Table:
         from discreet.io.tables import read_table
@@ -111,6 +119,12 @@ class Output:
 
     folder: str | None = option(None, "folder to write", flag="--out", metavar="DIR")
     format: str | None = option(None, "of the table: csv, parquet or xlsx; that of the input if not given")
+    engine: str | None = option(
+        None, "what works on a table in parts", values=lambda: ENGINES, usual="local", metavar="NAME"
+    )
+    os_randomness: bool = option(
+        False, "of a table in parts: all random bits from the operating system, none from SHAKE-256", kind=bool
+    )
     measurements: bool = option(
         True, "publish the noisy values before any mapping too", kind=bool, flag="--measurements/--no-measurements"
     )
@@ -173,7 +187,7 @@ def run(
     seed: int | None = None,
     before: Callable[[Schema], None] | None = None,
     stages: Callable[[str], None] | None = None,
-) -> tuple[Release, str]:
+) -> tuple[Release | PartsRelease, str]:
     """Make the release that a file, or a value, asks for; returns it and the digest of its release.json.
 
     Running the same file twice makes two releases of the same data, and charges the ledger twice. `before` is told
@@ -192,6 +206,14 @@ def run(
         "ledger": entry.address, "dataset": entry.dataset, "note": entry.note, "who": entry.who,
         "accept_disclosure": entry.accept_disclosure,
     }  # fmt: skip
+    if asked.table.in_parts:
+        from discreet.parts.run import run_in_parts
+
+        return run_in_parts(asked, folder, charged, seed, before, stages)
+    for name in ("engine", "os_randomness"):
+        if getattr(asked.output, name):
+            found, do = "the table is one file", "Leave it out, or name a folder of Parquet files"
+            raise BadInput(f"{name} was asked for, which is of tables in parts", found, do)
     with place_for(folder) as place:
         table = asked.table.read()
         require_writable(table.schema, asked.output.format)

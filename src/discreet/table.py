@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput, did_you_mean
+from discreet.shown import Shown
 
 if TYPE_CHECKING:
     from discreet.io.coded import KeyColumn
@@ -59,21 +60,28 @@ def refuse_large(counts: Integers) -> None:
         raise BadInput("a table of counts was given", "its counts add up to more than 2^62", "Count in larger units")
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Shown, Generic[FrameT]):
     """A schema and its counts. The counts are secret: they are shown nowhere."""
 
     schema: Schema
-    counts: Integers = field(repr=False)
-    given_rows: Integers | None = field(default=None, repr=False)  # of each row, where it stood; None: in place
+    counts: Integers
+    given_rows: Integers | None = None  # of each row, where it stood; None: in place
 
     def __post_init__(self) -> None:
         refuse_large(self.counts)
         self.counts.flags.writeable = False
 
-    def __repr__(self) -> str:
-        schema = self.schema
-        return f"<Table of {schema.rows} secret counts {schema.count!r} by {', '.join(schema.keys) or 'row'}>"
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Secret counts are not written anywhere by the way, as caches and other processes would have it."""
+        found = "its counts are secret, and a pickle would hold them"
+        raise BadInput("a table was to be pickled", found, "Make it anew where it is needed, or pickle the release")
+
+    def __copy__(self) -> Table[FrameT]:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: Any) -> Table[FrameT]:
+        return self
 
     def __len__(self) -> int:
         return self.schema.rows

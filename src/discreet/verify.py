@@ -10,19 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.io import RECORD, REPORT
+from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
+from discreet.shown import Shown
 from discreet.ways import NotApplicable
 
 if TYPE_CHECKING:
     from discreet.io.folder import Contents, Folder
     from discreet.record.release import PublishedTable, ReleaseRecord
 
+COLUMNS = "the table has the rows and columns it claims"
+PRIVATE = "the mechanism is as private as it claims, proved again in exact arithmetic"
+REPLAYED = "the table, and every number published beside it, fits the record"
+FILES = "the folders of parts hold the parts that the manifest names, and no others"
+ALL_PARTS = "every part is as the manifest says, follows from its measurements, and comes after the one before it"
+ONE_PART = "the part is as the manifest says, and follows from its measurements"
+PASSIVE = "the report states the guarantee, and nothing on it loads or runs anything"
+NAMED = 5  # files that a sentence names
 MEASURED = "the table follows from the published measurements"
 KEPT = "the table has every kept sum"
 PACKED = "Parquet files hold their tables and nothing else, byte by byte"
 COMPARED = "the report is the one that follows from the record"
+BESIDE = "explore.html, and what says what is in the tables, are those that follow from the record"
+TABLES_SAID = "what says what is in the tables speaks of them and of nothing else"
+SCRIPTS = "what runs, in explore.html and analysis.R, is a script of ours, letter by letter"
 SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
 VERSION = r"[0-9]{1,6}(\.[0-9a-z]{1,12}){0,5}(\+[0-9a-z.]{1,40})?"  # no longer: nothing else would look at it
 NO_DATE = "The release says no date on which it was made."
@@ -30,8 +42,8 @@ NO_VERSION = "The release does not say which version made it."
 MARKED = "the release is marked as private, and its table bears the mark"
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """What was checked, what did not apply and why, and every problem found, in sentences."""
 
     problems: tuple[str, ...]
@@ -61,25 +73,31 @@ class Verification:
 def verify(folder: str | Path, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
     """Re-check a release: files, format, the proof of privacy, and every step after the noise.
 
+    `folder` is that of a release; or the file of a part, which is then verified alone, from the manifest beside it.
     Every inconsistent edit is found. A forger who rewrites everything consistently is caught only by `digest`, the
     sha256 of release.json received by another way. Nothing can prove that the noise was honestly drawn.
     A release made from a seed is not private and fails, unless `allow_seeded`: then all else is checked.
     """
     from discreet.errors import Damaged
     from discreet.io.folder import read_contents
+    from discreet.parts.verify import part_meant
 
-    path = Path(folder)
+    path, part = Path(folder), None
+    if path.is_file() and (meant := part_meant(path)) is not None:
+        path, part = meant
     if not (path / RECORD).is_file():
         raise BadInput(f"the release in {folder} was to be verified", f"there is no {RECORD} in it")
     try:
         contents = read_contents(path)
     except Damaged as error:
         return Verification((f"{error}.",), (f"{RECORD} can be read",))
-    return verify_contents(contents, digest, allow_seeded=allow_seeded)
+    return verify_contents(contents, digest, allow_seeded=allow_seeded, part=part)
 
 
-def verify_contents(contents: Contents, digest: str | None = None, *, allow_seeded: bool = False) -> Verification:
-    """The same of a folder that was read."""
+def verify_contents(
+    contents: Contents, digest: str | None = None, *, allow_seeded: bool = False, part: int | None = None
+) -> Verification:
+    """The same of a folder that was read; of a release in parts all of them, or one."""
     account = _Account()
     if digest is not None:
         account.add("the digest of release.json", lambda: _digest(contents, digest))
@@ -90,7 +108,8 @@ def verify_contents(contents: Contents, digest: str | None = None, *, allow_seed
     read = account.read(contents)
     if read is not None:
         account.add(MARKED, lambda: _seeded(read, allow_seeded))
-        for what, run in CHECKS.items():
+        checks = CHECKS if read.publication.record.parts is None else _checks_in_parts(contents, part)
+        for what, run in checks.items():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
         for what, run in LAST.items() if not account.problems else ():
             account.add(what, lambda run=run: run(read))  # type: ignore[misc]
@@ -172,7 +191,8 @@ def _seeded(folder: Folder, allowed: bool) -> list[str]:
     from discreet.record.release import mark_of
 
     record = folder.publication.record
-    if record.mark != mark_of(record.private, record.digests.get(record.tables[0].file, "")):
+    told = record.tables[0].file if record.parts is None else MANIFEST
+    if record.mark != mark_of(record.private, record.digests.get(told, "")):
         return ["The table is marked neither as private nor as made from a seed, or as both."]
     if not record.private and allowed:
         raise NotApplicable("it is marked as made from a seed, which was allowed")
@@ -206,7 +226,8 @@ def _check_table(folder: Folder) -> list[str]:
         problems.append("release.json is written in another way than releases are.")
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
         problems.append("The columns of the table are not those of the schema.")
-    if sorted([REPORT, *_named(publication.record.tables)]) != sorted(publication.record.digests):
+    named = [*folder.pages, *_named(publication.record.tables)]
+    if sorted(named) != sorted(publication.record.digests):
         problems.append("The files that release.json names are not those it has digests of.")
     problems += [f"The table {name} is not the sums of the first." for name in folder.wrong_views]
     if len(counts) != schema.rows:
@@ -305,35 +326,111 @@ def _check_passive(folder: Folder) -> list[str]:
     from discreet.report.facts import stated
     from discreet.report.passive import active_content
 
-    found = active_content(folder.report)
+    report = folder.pages[REPORT]
+    found = active_content(report)
     if found is not None:
         return [f"The report has active content, or what no report of ours has: {found!r}."]
     meta = f'<meta name="discreet" content="{escape(stated(folder.publication.record))}">'
-    return [] if folder.report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
+    return [] if report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
+
+
+def _check_scripts(folder: Folder) -> list[str]:
+    """What runs is, letter by letter, what some version of ours was published with; it is not judged, but known."""
+    from discreet.report.explore import data_of
+    from discreet.report.facts import stated
+    from discreet.report.known import KNOWN_ANALYSES, digest_of
+
+    problems = []
+    if digest_of(folder.pages[ANALYSIS]) not in KNOWN_ANALYSES:
+        problems.append(f"The script {ANALYSIS} is none of ours.")
+    if data_of(folder.pages[EXPLORE]).get("stated") != stated(folder.publication.record):
+        problems.append(f"The page {EXPLORE} does not state the guarantee of release.json.")
+    return problems
+
+
+def _check_metadata(folder: Folder) -> list[str]:
+    """Whatever its words are, it speaks of the files of the release and says nothing that has no name in ours."""
+    from discreet.report.csvw import is_plain
+
+    if METADATA not in folder.pages:
+        raise NotApplicable("there is no table in CSV")
+    plain = is_plain(folder.pages[METADATA], folder.publication.record)
+    return [] if plain else [f"The file {METADATA} has other parts than what is in the tables."]
 
 
 def _check_report(folder: Folder) -> list[str]:
     """The page for people is the one that follows from the record, if what renders it here is what rendered it."""
-    from discreet.report import render, rendered_by, same_page
+    from discreet.report import render, same_page
+
+    _require_same_renderer(folder)
+    same = same_page(render(folder.publication), folder.pages[REPORT])
+    return [] if same else ["The report does not follow from release.json."]
+
+
+def _check_beside(folder: Folder) -> list[str]:
+    """The same of the page for analysts, and of what says what is in the tables."""
+    from discreet.report import beside
+    from discreet.report.explore import same_explored
+
+    _require_same_renderer(folder)
+    problems = []
+    for name, page in beside(folder.publication).items():
+        same = same_explored if name == EXPLORE else str.__eq__
+        if not same(page, folder.pages[name]):
+            problems.append(f"The file {name} does not follow from release.json.")
+    return problems
+
+
+def _require_same_renderer(folder: Folder) -> None:
+    from discreet.report import rendered_by
 
     said, here = folder.publication.record.rendered, rendered_by()
     if said != here:  # words may change at any time, and what was said before stays as true as it was
         other = "in other words" if {**said, "words": ""} == {**here, "words": ""} else "by other versions"
         raise NotApplicable(f"not compared, it was drawn {other} than those that are here")
-    same = same_page(render(folder.publication), folder.report)
-    return [] if same else ["The report does not follow from release.json."]
+
+
+def _checks_in_parts(contents: Contents, part: int | None) -> dict[str, Callable[[Folder], list[str]]]:
+    """The same where the rows are in parts: what these have together, and then one at a time."""
+    from discreet.parts.verify import check_head, check_parts, check_whole, wrong_files
+
+    elsewhere: list[str] = []
+
+    def packed(folder: Folder) -> list[str]:
+        if elsewhere:
+            raise NotApplicable(f"not compared, another version of Arrow wrote {', '.join(elsewhere[:NAMED])}")
+        return []
+
+    def rows(folder: Folder) -> list[str]:
+        return check_parts(folder, contents, part, elsewhere.append)
+
+    return {
+        FILES: lambda folder: list(wrong_files(contents, part)),
+        COLUMNS: lambda folder: [*_check_head(folder.publication.record), *check_head(folder, contents)],
+        PRIVATE: _check_privacy,
+        REPLAYED: check_whole,
+        ALL_PARTS if part is None else ONE_PART: rows,
+        MEASURED: _check_measured,
+        KEPT: _check_kept,
+        PACKED: packed,
+        PASSIVE: _check_passive,
+        SCRIPTS: _check_scripts,
+    }
 
 
 CHECKS: dict[str, Callable[[Folder], list[str]]] = {
-    "the table has the rows and columns it claims": _check_table,
-    "the mechanism is as private as it claims, proved again in exact arithmetic": _check_privacy,
-    "the table, and every number published beside it, fits the record": _check_replay,
+    COLUMNS: _check_table,
+    PRIVATE: _check_privacy,
+    REPLAYED: _check_replay,
     MEASURED: _check_measured,
     KEPT: _check_kept,
     PACKED: _check_packed,
-    "the report states the guarantee, and nothing on it loads or runs anything": _check_passive,
+    PASSIVE: _check_passive,
+    SCRIPTS: _check_scripts,
+    TABLES_SAID: _check_metadata,
 }
 LAST: dict[str, Callable[[Folder], list[str]]] = {  # these build anew what the others have found to be sound
     "a mechanism constructed for a distribution is what its constructor makes of it": _check_rebuilt,
     COMPARED: _check_report,
+    BESIDE: _check_beside,
 }

@@ -15,6 +15,7 @@ import discreet as dc
 from discreet.distribution.borders import Adaptive, ask, fits, range_of
 from discreet.distribution.max_count import BORDERS
 from discreet.laws import Geometric, NoiseLaw
+from discreet.public_map import seen_of
 from discreet.sample.bits import seeded
 from tests.releases import example
 
@@ -51,8 +52,8 @@ def test_on_any_transcript_one_person_changes_one_answer_by_one(
     neighbour[row] += 1
     script = transcript(len(counts), wanted, seed)
     one, other = Scripted(script), Scripted(script)
-    first = ask(np.array(counts), one, MOST, seeded(1))  # type: ignore[arg-type]
-    second = ask(np.array(neighbour), other, MOST, seeded(1))  # type: ignore[arg-type]
+    first = ask(seen_of(np.array(counts)), one, MOST, seeded(1))  # type: ignore[arg-type]
+    second = ask(seen_of(np.array(neighbour)), other, MOST, seeded(1))  # type: ignore[arg-type]
     assert first.prefix.tolist() == second.prefix.tolist()  # the same questions, since the answers were the same
     moved = [np.abs(a - b).sum() for a, b in zip(one.exact, other.exact, strict=True)]
     assert sum(moved) <= 1
@@ -65,7 +66,7 @@ def test_on_any_transcript_one_person_changes_one_answer_by_one(
 def test_answers_are_about_at_most_each_border(seed: int, largest: int) -> None:
     counts = np.random.default_rng(seed).integers(0, largest + 1, 4000)
     noise: NoiseLaw = Geometric(Fraction(3))
-    found = ask(counts, noise, MOST, seeded(seed))
+    found = ask(seen_of(counts), noise, MOST, seeded(seed))
     top = len(found.prefix)
     assert top in (*BORDERS, MOST) and (counts > top).mean() <= 0.02
     exact = np.array([(counts <= b).sum() for b in range(top)])

@@ -12,8 +12,11 @@ import discreet as dc
 from discreet.sample.bits import Bits
 
 BUDGET = 100
-FILES = {"release.json", "report.html", "measurements", "table"}
-MORE = {"answers"}  # where questions were asked; which files there must be is for verify to say
+FILES = {"release.json", "report.html", "explore.html", "analysis.R", "measurements", "table"}
+MORE = {
+    "answers",
+    "table.csv-metadata.json",
+}  # where questions were asked; which files there must be is for verify to say
 ROWS = dc.RowByRow("geometric", 9)
 
 

@@ -209,6 +209,35 @@ def test_rows_fixed_by_sums_and_inequalities(
     assert set(nobody) <= {*exact, *fixed}
 
 
+def test_many_rows_that_are_tied_together_take_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two programs for each of the forty rows of a group would take minutes where there are a thousand groups."""
+    from discreet import program
+
+    groups, pairs = 5, 20
+    cells = np.arange(groups * pairs * 2).reshape(groups, pairs, 2)
+    matrix = np.zeros((groups, cells.size), dtype=int)
+    factors = np.zeros((groups * pairs, cells.size), dtype=int)
+    for group in range(groups):
+        matrix[group, cells[group].ravel()] = 1
+    factors[np.arange(groups * pairs), cells[:, :, 0].ravel()] = -1
+    factors[np.arange(groups * pairs), cells[:, :, 1].ravel()] = 1
+    counts = np.random.default_rng(1).poisson(5, cells.shape)
+    counts.sort(axis=2)
+    counts[0] = 0
+    counts[0, 3] = 0, 1  # the second of some pair is one, and no first one can be
+    solved, one = [], program.solve
+
+    def counted(given: program.LinearProgram) -> program.Solution:
+        solved.append(len(given.costs))
+        return one(given)
+
+    monkeypatch.setattr(program, "solve", counted)
+    exact, fixed = rows_fixed(matrix, counts.ravel(), inequalities_of((factors, np.zeros(groups * pairs, dtype=int))))
+    assert exact == [] and fixed == cells[0, :, 0].tolist()
+    whole = [size for size in solved if size >= cells.size]
+    assert len(whole) <= 10, "programs over all groups"
+
+
 @pytest.mark.parametrize(
     ("terms", "least"),
     [

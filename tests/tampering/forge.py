@@ -14,15 +14,17 @@ from typing import Any
 import pytest
 
 from discreet.errors import Damaged, DiscreetError
-from discreet.io import RECORD, REPORT
+from discreet.io import EXPLORE, RECORD, REPORT
 from discreet.io.folder import Contents, folder_of
 from discreet.record.release import mark_of, parse, read_record, seal_of
-from discreet.report import render
+from discreet.report import pages
+from discreet.report.explore import HARMLESS
 from discreet.report.facts import stated
 from discreet.verify import COMPARED, LAST
 from discreet.ways.keep_distribution.facts import SEEDED
 
 META = re.compile(r'<meta name="discreet" content="[^"]*">')
+STATED = re.compile(r'"stated":"[^"]*"')  # on the page for analysts
 
 
 def sealed(contents: Contents, document: dict[str, Any]) -> Contents:
@@ -56,33 +58,33 @@ def with_the_mark_changed(contents: Contents) -> Contents:
 
 
 def with_a_report_that_states_it(contents: Contents) -> Contents:
-    """The quick forgery of the report: the one line that software reads."""
+    """The quick forgery of the report and the page for analysts: the one line that software reads."""
     try:
-        words = escape(stated(read_record(contents.document)))
+        words = stated(read_record(contents.document))
     except (DiscreetError, Damaged, KeyError, TypeError, ValueError, AttributeError):
         return contents
-    return _reported(contents, META.sub(f'<meta name="discreet" content="{words}">', _page(contents)))
+    said, stating = f'<meta name="discreet" content="{escape(words)}">', f'"stated":{json.dumps(words)}'
+    report, explore = (contents.files[name].decode() for name in (REPORT, EXPLORE))
+    explore = STATED.sub(lambda _: stating.translate(HARMLESS), explore, count=1)
+    return _reported(contents, {REPORT: META.sub(said, report), EXPLORE: explore})
 
 
 def with_its_report(contents: Contents) -> Contents:
-    """The whole one: rendered from the forged record."""
-    return _reported(contents, render(folder_of(contents).publication))
+    """The whole one: every page rendered from the forged record."""
+    return _reported(contents, pages(folder_of(contents).publication))
 
 
-def _page(contents: Contents) -> str:
-    return contents.files[REPORT].decode()
-
-
-def _reported(contents: Contents, page: str) -> Contents:
-    if page == _page(contents):
+def _reported(contents: Contents, rendered: dict[str, str]) -> Contents:
+    new = {name: page.encode() for name, page in rendered.items() if page.encode() != contents.files[name]}
+    if not new:
         return contents
     document: dict[str, Any] = dict(contents.document)
     digests = document.get("digests")
     if not isinstance(digests, dict):
         return contents
-    digest = hashlib.sha256(page.encode()).hexdigest()
-    files = {**contents.files, REPORT: page.encode()}
-    return sealed(replace(contents, files=files), {**document, "digests": {**digests, REPORT: digest}})
+    changed = {name: hashlib.sha256(page).hexdigest() for name, page in new.items()}
+    files = {**contents.files, **new}
+    return sealed(replace(contents, files=files), {**document, "digests": {**digests, **changed}})
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import pytest
 import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
-from discreet.io.folder import LARGEST_RECORD, LARGEST_REPORT, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
+from discreet.io.folder import LARGEST_PAGE, LARGEST_RECORD, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
 from discreet.verify import Verification, verify_contents
 from tests.tampering.edits import Edit
 from tests.tampering.folders import honest
@@ -56,7 +56,8 @@ def saved(kind: str, place: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "size"), [
-    ("release.json", LARGEST_RECORD), ("report.html", LARGEST_REPORT), ("table.csv", LARGEST_TABLE),
+    ("release.json", LARGEST_RECORD), ("report.html", LARGEST_PAGE), ("explore.html", LARGEST_PAGE),
+    ("table.csv", LARGEST_TABLE),
 ])  # fmt: skip
 def test_an_enormous_file_is_not_read(name: str, size: int, tmp_path: Path) -> None:
     """Ten gigabytes that take no room on the disk."""

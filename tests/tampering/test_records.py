@@ -20,7 +20,7 @@ from zlib import crc32
 import pytest
 
 from discreet.errors import Damaged
-from discreet.io.folder import Contents
+from discreet.io.folder import PAGES, Contents
 from discreet.privacy.values import Remark
 from discreet.record.codec import encode
 from discreet.record.release import mark_of
@@ -160,7 +160,7 @@ def renamed(contents: Contents, old: str, new: str, files: bool = True) -> Conte
     for name in others if files else ():
         head, line, rest = others[name].partition(b"\n")
         cells = [names.get(cell, cell) for cell in head.decode().split(",")]
-        others[name] = others[name] if name == "report.html" else ",".join(cells).encode() + line + rest
+        others[name] = others[name] if name in PAGES else ",".join(cells).encode() + line + rest
     return with_files(replace(contents, document=document), others)
 
 

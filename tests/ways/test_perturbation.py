@@ -18,6 +18,7 @@ import discreet as dc
 from discreet.errors import BadInput, NotProven
 from discreet.mechanism import Continued, Mechanism, of_weights, possible_outputs
 from discreet.numbers import Epsilon
+from discreet.public_map import seen_of
 from discreet.report.errors import averaged_continued
 from tests.certify.hockey_stick import hockey_stick
 
@@ -129,7 +130,7 @@ def test_the_report_tells_the_error_of_the_counts_there_are() -> None:
     published = np.array([0] * 500 + [1000 + k for k in range(500)])
     form = mechanism([*STAYS]).form
     assert isinstance(form, Continued)
-    found = averaged_continued(form, published)
+    found = averaged_continued(form, seen_of(published))
     assert found.absolute == pytest.approx([0, 0.8, 0.8]) and found.typical == pytest.approx(0.4, abs=0.05)
 
 

@@ -18,13 +18,14 @@ from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
 from discreet.requirements import Cell
+from discreet.shown import Shown
 
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 Measure = Literal["hockey-stick", "single-outputs"]
 
 
-@dataclass(frozen=True, eq=False)
-class BoundedMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundedMechanism(Shown):
     """Published counts lie within `support` of the truth, are never negative, and may exceed max_count.
 
     `delta` is exact for all inputs of the mechanism; `delta_single` looks at single outputs only. No mechanism of the

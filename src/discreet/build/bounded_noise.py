@@ -19,6 +19,7 @@ from discreet.numbers import Epsilon, Interval, Number, arb_of, digits_above, en
 from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.privacy.values import ratio_alone
+from discreet.shown import Shown
 
 DIGITS = 15  # of a delta that is printed: about what a float holds
 LARGEST_EXACT = 500  # support: exact probabilities of so many errors, each with many digits, take a second or two
@@ -31,8 +32,8 @@ Real: TypeAlias = Any
 Law = Callable[[Real, Real, int], list[Real]]  # of odds, truth and support: the probabilities of the errors 0, 1, .., D
 
 
-@dataclass(frozen=True)
-class BoundedNoise:
+@dataclass(frozen=True, repr=False)
+class BoundedNoise(Shown):
     """Symmetric noise on -D..D; `pmf[D + k]` is the probability of the error k.
 
     `pmf` has the least delta for single outputs, `delta_single`, from which the paper concludes `delta_paper`;

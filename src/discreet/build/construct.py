@@ -30,6 +30,7 @@ from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number
 from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
+from discreet.shown import Shown
 
 LARGEST_PROGRAM = 200  # counts; the program has their square in entries, and twice as many privacy rows
 LARGEST_PRICED = 200  # counts up to which columns are generated for the sake of a bound: some seconds
@@ -38,8 +39,8 @@ SECONDS = 60.0  # for column generation: 300 counts are done in ten, 500 need so
 RESOLVED = 1e-9  # of a cost: less than that is lost in the rounding of bounds
 
 
-@dataclass(frozen=True, eq=False)
-class Construction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Construction(Shown):
     """A mechanism made for a distribution z of counts.
 
     `cost` is its expected cost when counts follow z. No mechanism of the kind asked for (private, and for all methods

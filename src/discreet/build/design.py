@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers
 from discreet.build.duals import float_below
 from discreet.build.explicit import explicit
 from discreet.build.flowchart import fairest_bound, known_optimum
@@ -28,6 +29,7 @@ from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
+from discreet.shown import Shown
 
 if TYPE_CHECKING:
     from discreet.build.anytime import Told
@@ -60,8 +62,8 @@ class Objective:
     lower_bound: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Shown):
     """A certified mechanism and what is known about it.
 
     `method` is 'program', 'anytime', 'closed-form' or 'named'; `reason` says why that way was taken.
@@ -102,12 +104,16 @@ class Design:
         prior = [float(share) for share in self.prior]
         return {name: self.mechanism.cost(name, prior) for name in ("wrong", "absolute", "squared")}
 
+    def error_law(self) -> tuple[Integers, Floats]:
+        """Errors -m..m and their probabilities when true counts follow the prior."""
+        matrix = self.mechanism.matrix()
+        shares = np.array([float(share) for share in self.prior])
+        errors = np.arange(-len(matrix) + 1, len(matrix))
+        return errors, np.array([(shares[:, None] * matrix).trace(error) for error in errors])
+
     def under(self, prior: Any) -> Design:
         """The same design with its `cost` under another prior."""
         return replace(self, prior=_prior(prior, len(self.prior)))
-
-    def __repr__(self) -> str:
-        return f"<Design {self.mechanism.name} ({self.method}), {self.objective.name} {self.value:.6g}>"
 
     def as_json(self) -> dict[str, object]:
         """The fields the command line prints."""

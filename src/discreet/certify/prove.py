@@ -32,13 +32,14 @@ from discreet.options import spelt
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
 from discreet.privacy.values import Approximate, Pure, odds_only
+from discreet.shown import Shown
 
 Rows = Sequence[Sequence[int]]
 LARGEST_FLOAT = Fraction(sys.float_info.max)  # shown where no float can hold a ratio
 
 
-@dataclass(frozen=True)
-class Witness:
+@dataclass(frozen=True, repr=False)
+class Witness(Shown):
     """Where the claim fails: this output is `ratio` times as likely from `input` as from `neighbour`."""
 
     input: int
@@ -64,8 +65,8 @@ def for_people(number: Fraction) -> float:
     return float(min(number, LARGEST_FLOAT))
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Shown):
     """The verdict on a claim of (epsilon, delta) for a mechanism; where no epsilon was claimed, what it has."""
 
     holds: bool | None  # None: nothing was claimed

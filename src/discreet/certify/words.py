@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.certify.profile import delta_text
@@ -13,9 +14,7 @@ if TYPE_CHECKING:
     from discreet.certify.prove import Certificate
 
 PROVED = "Proved: epsilon = {epsilon}{delta} holds."
-REFUTED = (
-    "Refuted: output {output} is {times} as likely from {input} as from {neighbour}; {allowed} times is allowed{delta}."
-)
+REFUTED = "Refuted: output {output} is {times} as likely from {input} as from {neighbour}; {allowed} is allowed{delta}."
 NOT_CLAIMED = "No epsilon was claimed; this is what it has."
 SMALLEST_EPSILON = "The smallest epsilon{delta}: {smallest}."
 NO_EPSILON = "No epsilon is enough{delta}."
@@ -72,8 +71,6 @@ def points(curve: PrivacyCurve) -> Iterator[tuple[str, str]]:
 
 def verdict(certificate: Certificate) -> Iterator[str]:
     """What holds, what would, and what the noise does."""
-    from discreet.certify.prove import for_people
-
     epsilon, delta = certificate.epsilon, f" with delta = {text(certificate.delta)}" if certificate.delta else ""
     witness = certificate.witness
     if certificate.holds is None:
@@ -81,21 +78,36 @@ def verdict(certificate: Certificate) -> Iterator[str]:
     elif witness is None:
         yield PROVED.format(epsilon=epsilon, delta=delta)
     else:
-        times = "infinitely" if witness.ratio is None else f"{for_people(witness.ratio):.6g} times"
         more = "" if witness.delta is None else f", and in all no more than a delta of {text(certificate.delta)} beyond"
         yield REFUTED.format(
-            output=witness.output, times=times, input=witness.input, neighbour=witness.neighbour,
-            allowed=f"{for_people(witness.allowed):.6g}", delta=more,
+            output=witness.output, times=times(witness.ratio), input=witness.input, neighbour=witness.neighbour,
+            allowed=times(witness.allowed), delta=more,
         )  # fmt: skip
     at = delta or " without a delta"
     smallest = certificate.smallest_epsilon
-    yield NO_EPSILON.format(delta=at) if smallest is None else SMALLEST_EPSILON.format(delta=at, smallest=smallest)
+    yield (
+        NO_EPSILON.format(delta=at)
+        if smallest is None
+        else SMALLEST_EPSILON.format(delta=at, smallest=_shortly(smallest))
+    )
     if certificate.smallest_delta is not None:
-        yield SMALLEST_DELTA.format(epsilon=epsilon, smallest=certificate.smallest_delta)
+        yield SMALLEST_DELTA.format(epsilon=epsilon, smallest=_shortly(certificate.smallest_delta))
     if certificate.curve is not None:
         if certificate.curve.floor is not None:
             yield floor(certificate.curve.floor)
         yield from _moments(certificate)
+
+
+def _shortly(number: str) -> str:
+    """A decimal that was rounded up, with few digits, rounded up again."""
+    return number if len(number) <= DIGITS + 2 else digits_above(Fraction(number), DIGITS)
+
+
+def times(ratio: Fraction | None) -> str:
+    """How many times as likely."""
+    from discreet.certify.prove import for_people
+
+    return "infinitely" if ratio is None else f"{for_people(ratio):.6g} times"
 
 
 def _moments(certificate: Certificate) -> Iterator[str]:

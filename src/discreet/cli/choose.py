@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from discreet.cli import common
 from discreet.cli.working import working
 
 if TYPE_CHECKING:
-    from discreet.choose import Choice
+    from discreet.choose import Choices
 
 
 def run(
@@ -23,9 +23,9 @@ def run(
     plot: common.Plot = None,
     json: common.Json = False,
 ) -> None:
-    from discreet.choose import choose, picture
+    from discreet.choose import choose
     from discreet.io.files import read_distribution
-    from discreet.plot import check_suffix, save
+    from discreet.plot import check_suffix
 
     if plot is not None:
         check_suffix(plot)
@@ -34,7 +34,7 @@ def run(
     with working("estimating errors"):
         choices = choose(rows, guess, max_count=max_count or (None if guess else largest))
     if plot is not None:
-        save(picture(choices), plot)
+        choices.plot(plot)
     common.emit(json, {"rows": [choice.as_json() for choice in choices]}, lambda: _lines(choices))
 
 
@@ -55,14 +55,15 @@ def _public(path: Path) -> tuple[int, int | None]:
         ) from error
 
 
-def _lines(choices: Sequence[Choice]) -> Iterable[str]:
+def _lines(choices: Choices) -> Iterable[str]:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("epsilon", "error of a count", "error of the distribution", "what it means for a person")
+    table = Table("epsilon", "error of a count", "error of the distribution", *choices.heads)
     for choice in choices:
-        table.add_row(choice.epsilon, f"{choice.count_error:g}", f"{choice.distribution_error:g}", choice.meaning)
+        table.add_row(choice.epsilon, f"{choice.count_error:g}", f"{choice.distribution_error:g}", *choice.means)
     console = Console(width=110)
     with console.capture() as captured:
+        console.print(choices.sentence)
         console.print(table)
     return captured.get().splitlines()

@@ -11,6 +11,7 @@ import typer
 from discreet.cli.common import Json, Seed, emit, released, say, say_columns
 from discreet.cli.flags import Given, command, flags_of, parameter, said
 from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
+from discreet.cli.working import working
 from discreet.errors import BadInput
 from discreet.record.release import About
 from discreet.run import LedgerSpec, Output, ReleaseSpec
@@ -35,7 +36,8 @@ def release(**given: Any) -> None:
         spec.write(file)  # before anything is spent: a file that cannot be written stops everything
     if out is not None:
         try:
-            result, digest = run(spec, seed=given["seed"], before=say_columns)
+            with working("releasing") as stages:
+                result, digest = run(spec, seed=given["seed"], before=say_columns, stages=stages)
         except BaseException:
             if file is not None:
                 Path(file).unlink(missing_ok=True)
@@ -68,7 +70,10 @@ def _about(given: Given) -> About | None:
 
 run = command(
     release,
-    [table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file"), *PRIVACY],
+    [
+        table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file; or a folder of Parquet parts"),
+        *PRIVACY,
+    ],
     {**TABLE, **WAY, **OUTPUT, **LEDGER, **ABOUT},
     [parameter("write_spec", WriteSpec, None), parameter("seed", Seed, None), parameter("json", Json, False)],
 )

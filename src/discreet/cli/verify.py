@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    folder: Annotated[str, typer.Argument(help="a release folder")],
+    folder: Annotated[str, typer.Argument(help="a release folder, or a part of a release in parts")],
     digest: Annotated[str | None, typer.Option(help="sha256 of release.json, received by another way")] = None,
     allow_seeded: Annotated[
         bool, typer.Option("--allow-seeded", help="check a release made from a seed, which is not private")
@@ -40,5 +40,8 @@ def _verdict(result: Verification) -> str:
 
 PROVED = "The release is consistent and its guarantee is proved."
 SEEDED = "The release is consistent. It is NOT private: its noise came from a seed."
-VERDICTS = {"diagnosed": "The release is consistent. Its guarantee is diagnosed by simulation, NOT proved."}
+VERDICTS = {
+    "computational": "The release is consistent and its guarantee is proved, as far as SHAKE-256 is sound.",
+    "diagnosed": "The release is consistent. Its guarantee is diagnosed by simulation, NOT proved.",
+}
 LIMIT = "No check without the data can prove that the noise was honestly drawn."

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.distribution.max_count import BORDERS, QUANTILE
 from discreet.laws import NoiseLaw
+from discreet.public_map import SeenValues
 from discreet.sample.bits import Bits
 
 
@@ -25,16 +26,15 @@ class Adaptive:
     prefix: Integers
 
 
-def ask(counts: Integers, noise: NoiseLaw, most: int, bits: Bits) -> Adaptive:
+def ask(counted: SeenValues, noise: NoiseLaw, most: int, bits: Bits) -> Adaptive:
     """First about few borders, then about all that lie below the one that nearly all rows do not exceed."""
-    ordered = np.sort(counts)
-    coarse = noise.add(np.searchsorted(ordered, BORDERS, side="right"), bits)
-    top = range_of(coarse, len(counts), noise, most)
+    coarse = noise.add(counted.at_most(np.asarray(BORDERS)), bits)
+    top = range_of(coarse, counted.rows, noise, most)
     borders = np.arange(top)
     asked = np.isin(borders, BORDERS)
     prefix = np.empty(top, dtype=np.int64)
     prefix[asked] = coarse[: int(asked.sum())]
-    prefix[~asked] = noise.add(np.searchsorted(ordered, borders[~asked], side="right"), bits)
+    prefix[~asked] = noise.add(counted.at_most(borders[~asked]), bits)
     return Adaptive(coarse, prefix)
 
 

@@ -20,6 +20,7 @@ from discreet.numbers import Epsilon, Number, whole
 from discreet.options import spelt
 from discreet.privacy import Approximate, Concentrated, Grade, Loss, Pure, loss_of
 from discreet.sample.bits import Bits, source
+from discreet.shown import Shown
 
 if TYPE_CHECKING:
     from discreet.ledger import Spending
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 LARGEST_RANGE = 10_000_000  # every array over the counts then takes 80 MB
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateDistribution(Shown):
     """An estimate of the distribution of counts that may be published, and the noisy answers it came from.
 
     For the method `cumulative`, `measurements` holds the noisy numbers of rows with a count of at most 0, 1, ...

@@ -33,10 +33,16 @@ class Evidence:
     published: Floats | None  # the published distribution of counts
     categories: Any = field(repr=False)
     least: int = 0  # counts below this one were treated as this one
+    numbers: Integers | None = field(default=None, repr=False)  # how many rows have each value; None: one each
 
     @property
     def rows(self) -> int:
-        return len(self.seen)
+        return len(self.seen) if self.numbers is None else int(self.numbers.sum())
+
+    @property
+    def sum(self) -> float:
+        """Of the values of all rows."""
+        return float(self.seen.sum() if self.numbers is None else self.seen @ self.numbers)
 
     @cached_property
     def size(self) -> int:
@@ -72,7 +78,7 @@ class Evidence:
     @cached_property
     def histogram(self) -> Floats:
         outputs = self.size if self.transition is None else self.transition.shape[1]
-        return np.bincount(self.clamped, minlength=outputs).astype(float)
+        return np.bincount(self.clamped, weights=self.numbers, minlength=outputs).astype(float)
 
     @cached_property
     def matrix(self) -> Floats:
@@ -120,7 +126,7 @@ class Evidence:
                 return shares_behind(self.histogram, self.matrix, measured, self.cumulative_law)
             reach = reach_of(self.law) if self.law.decay is None else 0
             low, high = -reach, self.size - 1 + reach
-            seen = np.bincount(np.clip(self.seen, low, high) - low, minlength=high - low + 1)
+            seen = np.bincount(np.clip(self.seen, low, high) - low, weights=self.numbers, minlength=high - low + 1)
             cut = self.top is not None or len(self.beyond) > 0
             found = posterior(
                 seen, low, self.law, self.size - 1, cut=cut, prefix=measured, prefix_noise=self.cumulative_law
@@ -165,7 +171,7 @@ def rows_evidence(
     least: int = 0,
 ) -> Evidence:
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
-    measured = publication.measured
+    measured, whole = publication.measured, publication.in_parts
     noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
     if isinstance(form, Continued):
         form = _as_far_as_seen(form, int(publication.counts.max(initial=0)))
@@ -181,4 +187,5 @@ def rows_evidence(
         published=published,
         categories=publication.categories,
         least=least,
+        numbers=None if whole is None else (whole.counts if whole.measured is None else whole.measured).numbers,
     )

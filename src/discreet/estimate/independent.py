@@ -57,6 +57,7 @@ class IndependentRows:
     slack: Floats | None = None  # how far the mean may be from the truth
     total: BestTotal | None = None  # where more was measured than the rows
     conservative: bool = False
+    times: Integers | None = None  # of each value how many rows it is the sum of, where rows are not told one by one
 
     @property
     def rows(self) -> int:
@@ -107,7 +108,7 @@ class IndependentRows:
         """Deviations to either side: as normal noise has, or the wider of that and one noise where they are few."""
         from discreet.levels.intervals import factor
 
-        few = terms_of(weights) <= MANY_TERMS
+        few = (terms_of(weights) if self.times is None else weights @ self.times) <= MANY_TERMS
         return np.where(few, factor(level, self.law is None or self.law.pure), factor(level, False))
 
     def _by_exact_law(self, found: SumEstimates, weights: csr_array, level: float, alone: Flags) -> SumEstimates:
@@ -144,9 +145,13 @@ def independent_rows(evidence: Evidence) -> IndependentRows:
     law = evidence.law
     if law is None:
         return _by_matrix(evidence)
-    seen = evidence.seen.astype(float)
     own, variance = at_the_ends(evidence.seen, law, evidence.least, evidence.top)
-    return IndependentRows(own, variance, law, seen, total=_best_total(evidence, float(variance.sum())))
+    if evidence.numbers is None:
+        total = _best_total(evidence, float(variance.sum()))
+        return IndependentRows(own, variance, law, evidence.seen.astype(float), total=total)
+    own, variance = own * evidence.numbers, variance * evidence.numbers
+    total = _best_total(evidence, float(variance.sum()))
+    return IndependentRows(own, variance, law, total=total, times=evidence.numbers)
 
 
 def at_the_ends(seen: Integers, law: NoiseLaw, least: int, top: int | None) -> tuple[Floats, Floats]:
@@ -179,7 +184,7 @@ def _best_total(evidence: Evidence, rows_alone: float) -> BestTotal | None:
         return None
     again, variance = evidence.rows * steps - float(measured.sum()), noise.spread * steps
     share = rows_alone / (rows_alone + variance)
-    estimate = share * again + (1 - share) * float(evidence.seen.sum())
+    estimate = share * again + (1 - share) * evidence.sum
     return BestTotal(estimate, None, 0.0, share * variance)
 
 
@@ -191,8 +196,10 @@ def _by_matrix(evidence: Evidence) -> IndependentRows:
     values, variance, bias = right_on_average(evidence.matrix, evidence.prior, evidence.rows)
     seen, place = np.unique(evidence.seen, return_inverse=True)
     expected = posteriors(evidence, seen) @ variance
-    slack = None if bias <= UNBIASED else np.full(evidence.rows, bias)
-    return IndependentRows(values[evidence.seen], expected[place.reshape(-1)], slack=slack)
+    times = np.ones(len(evidence.seen)) if evidence.numbers is None else evidence.numbers
+    slack = None if bias <= UNBIASED else np.asarray(bias * times, dtype=float)
+    own, variance = values[evidence.seen] * times, expected[place.reshape(-1)] * times
+    return IndependentRows(own, variance, slack=slack, times=evidence.numbers)
 
 
 def right_on_average(matrix: Floats, prior: Floats, rows: int) -> tuple[Floats, Floats, float]:

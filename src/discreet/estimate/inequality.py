@@ -36,12 +36,12 @@ class BetweenTables:
     """Tables from one without differences to one with more than were seen, and noise to be added to them."""
 
     even: Floats
-    seen: Floats
+    uneven: Floats
     noise: Floats  # a draw a row
 
     def table(self, part: float) -> Floats:
         """Counts are not negative, and add up to what they do."""
-        found: Floats = np.maximum(self.even + part * (self.seen - self.even), 0.0)
+        found: Floats = np.maximum(self.even + part * (self.uneven - self.even), 0.0)
         return found
 
     def shown(self, part: float, measure: Measure) -> Floats:
@@ -75,7 +75,18 @@ def gini(view: Estimate, by: tuple[str, ...]) -> Answer:
     seen = NoisySums.of(view, groups)
     if seen.values.sum() <= 0:
         raise BadInput("Gini's coefficient was asked for", "the total may be zero", "Ask for more rows")
-    return _inverted(view, seen, np.full(len(groups), float(seen.values.mean())), gini_of)
+    shape = seen.values if by else _like_rows(view, seen.values)
+    return _inverted(view, seen, np.full(len(groups), float(shape.mean())), shape, gini_of)
+
+
+def _like_rows(view: Estimate, seen: Floats) -> Floats:
+    """Counts with the distribution that those of the rows have, by evidence, where it is told; else as seen."""
+    from discreet.distribution.projections import integer_bins
+
+    if view.shares is None or view.among.by_size:
+        return seen
+    bins = integer_bins(view.among.distribution("published"), len(seen))
+    return np.repeat(np.arange(len(bins)), bins).astype(float)
 
 
 def dissimilarity(view: Estimate, column: str, one: Any, other: Any, over: tuple[str, ...]) -> Answer:
@@ -101,7 +112,7 @@ def dissimilarity(view: Estimate, column: str, one: Any, other: Any, over: tuple
         raise BadInput("an index of dissimilarity was asked for", "a total may be zero", "Ask for larger groups")
     share = np.maximum(pairs, 0.0).sum(axis=1)
     even = (share / share.sum())[:, None] * totals[None, :]
-    return _inverted(view, seen, even.ravel(), dissimilarity_of)
+    return _inverted(view, seen, even.ravel(), seen.values, dissimilarity_of)
 
 
 @dataclass(frozen=True)
@@ -128,12 +139,12 @@ def dissimilarity_of(tables: Floats) -> Floats:
     return found
 
 
-def _inverted(view: Estimate, seen: NoisySums, even: Floats, measure: Measure) -> Answer:
+def _inverted(view: Estimate, seen: NoisySums, even: Floats, uneven: Floats, measure: Measure) -> Answer:
     """The measure of the tables under which what was seen is neither too small nor too large."""
     shown = float(measure(seen.values[None, :])[0])
     if seen.exact:
         return Answer(shown, (shown, shown), view.level, True, view.cut)
-    line, tail = BetweenTables(even, seen.values, seen.noise), (1 - view.level) / 2
+    line, tail = BetweenTables(even, uneven, seen.noise), (1 - view.level) / 2
     low, middle, high = (_part(line, measure, shown, share) for share in (1 - tail, 0.5, tail))
     ends = [float(measure(line.table(part)[None, :])[0]) for part in (low, middle, high)]
     return Answer(ends[1], (ends[0], ends[2]), view.level, False, view.cut, view.told.conservative)

@@ -33,6 +33,9 @@ DRAWS = 2000  # standard errors are then known to 2%
 FEWEST_DRAWS = 200  # standard errors are then known to 5%
 CELLS_HELD = 20_000_000  # 160 MB of draws
 SIMULATED = CELLS_HELD // DRAWS  # rows: in larger tables errors follow from the law, where they do
+AGAIN_CELLS = 200_000  # cells that are released again: conditioned noise takes long
+FEWEST_AGAIN, MOST_AGAIN = 100, 500  # times: the interval ends at the 97th of a hundred errors
+MOST_AGAIN_HELD = 5_000_000  # cells: more is not released again
 MOST_HELD = 400_000_000  # cells: more noise is not drawn again
 CLOSE = 1e-6  # to a combination of kept sums: another sum of rows is farther by far
 HALF = 0.5  # any level: only deviations are asked for
@@ -107,7 +110,9 @@ class JointRows:
     def noise(self) -> Integers:
         """Draws of the errors of every row, a draw a row."""
         number = int(np.clip(CELLS_HELD // max(1, self.rows), FEWEST_DRAWS, DRAWS))
-        if number * self.rows > MOST_HELD:
+        if self.again is not None:
+            number = int(np.clip(AGAIN_CELLS // max(1, self.rows), FEWEST_AGAIN, MOST_AGAIN))
+        if number * self.rows > (MOST_HELD if self.again is None else MOST_AGAIN_HELD):
             found = f"errors of {self.rows:,} rows in sums that overlap would have to be drawn {number} times"
             raise BadInput("an estimate was asked for", found, "Use the published counts as they are")
         return self.drawn(number) if self.again is None else self.again(number)

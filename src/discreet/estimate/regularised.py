@@ -55,7 +55,7 @@ def _as_measured(evidence: Evidence, law: NoiseLaw) -> Prefix:
     """Over a wide range: the measured distribution alone, and for the sum of all the noisy values of the rows."""
     assert evidence.cumulative is not None and evidence.cumulative_law is not None
     steps = evidence.size - 1
-    whole = evidence.rows * steps - float(evidence.seen.sum())
+    whole = evidence.rows * steps - evidence.sum
     alone, none = np.append(np.ones(steps), 0.0), np.zeros(steps)
     rest = np.append(none, evidence.rows * law.spread)
     return Prefix(np.append(evidence.cumulative, whole), alone, rest, np.append(none, 0.0), evidence.cumulative_law)

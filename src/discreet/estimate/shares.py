@@ -43,7 +43,7 @@ class CountShares:
     @property
     def number(self) -> int:
         """Of all rows."""
-        return sum(len(part.rows) for part in self.parts)
+        return sum(part.evidence.rows for part in self.parts)
 
     @property
     def evidence(self) -> Evidence:
@@ -61,12 +61,12 @@ class CountShares:
         """The share of rows whose true count exceeds `threshold`."""
         t = whole(threshold, "the threshold", 0)
         parts = [(part, prefix) for part, prefix in zip(self.parts, self.prefixes) if self._tells(part.evidence, t)]
-        held = sum(len(part.rows) for part, _ in parts)
+        held = sum(part.evidence.rows for part, _ in parts)
         estimate, variance, bias, law, weight = 0.0, 0.0, 0.0, None, 0.0
         for part, prefix in parts:
             size, beyond = part.evidence.size, t > part.evidence.size - 2
             at = min(t, size - 2)
-            estimate += 0.0 if beyond else len(part.rows) - float(prefix.estimate[at])
+            estimate += 0.0 if beyond else part.evidence.rows - float(prefix.estimate[at])
             variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
             law, weight = prefix.law, float(prefix.weight[at])
         width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
@@ -146,9 +146,10 @@ class CountShares:
 
 def of_rows(evidence: Evidence, level: float) -> Estimate:
     """The view of a release whose rows all went through one mechanism."""
-    part = RowPart(np.arange(evidence.rows), evidence)
-    largest = None if evidence.top is None else np.full(evidence.rows, float(evidence.top))
+    part, times = RowPart(np.arange(len(evidence.seen)), evidence), np.ones(len(evidence.seen))
+    times = times if evidence.numbers is None else evidence.numbers.astype(float)
+    largest = None if evidence.top is None else evidence.top * times
     cut = Cut(evidence.top, evidence.least)
-    return Estimate(
-        independent_rows(evidence), evidence.categories, level, CountShares((part,), level), cut=cut, largest=largest
-    )  # fmt: skip
+    told, shares = independent_rows(evidence), CountShares((part,), level)
+    number = None if evidence.numbers is None else evidence.rows
+    return Estimate(told, evidence.categories, level, shares, cut=cut, largest=largest, in_parts=number)

@@ -42,6 +42,7 @@ class Estimate:
     cut: Cut = Cut()
     largest: Floats | None = field(default=None, repr=False)  # of each row, the count it was cut at
     chosen: Integers | None = field(default=None, repr=False)  # the rows that are asked about; None: all
+    in_parts: int | None = None  # how many rows there are, where the release is in parts and only values are told
 
     @property
     def rows_asked(self) -> Integers:
@@ -51,6 +52,7 @@ class Estimate:
     def where(self, values: Mapping[str, Any] | None = None, **more: Any) -> Estimate:
         """The same about some rows: `where(sex="f")`, or `where({"Age group": ["0-4", "5-9"]})` for any of several."""
         wanted = {**(values or {}), **more}
+        self.require_rows("some rows")
         return replace(self, chosen=rows_where(self.categories, self.rows_asked, wanted))
 
     def total(self) -> Answer:
@@ -59,11 +61,19 @@ class Estimate:
 
     def mean(self) -> Answer:
         """The mean true count."""
-        return self.total().times(1 / len(self.rows_asked))
+        return self.total().times(1 / (self.in_parts or len(self.rows_asked)))
 
     def by(self, *columns: str) -> AnswerSet:
         """The total of each group of rows that share a value of a key column, or the values of several."""
+        self.require_rows("totals by groups")
         return self._answers(groups_of(self.categories, columns, self.rows_asked))
+
+    def require_rows(self, what: str) -> None:
+        """Refuse what needs the rows one by one, where only their values are told."""
+        if self.in_parts is not None:
+            found = "the release is in parts, and of these only their manifest is read"
+            do = "Ask for the total, the mean, shares or quantiles of all rows"
+            raise BadInput(f"{what} were asked for", found, do)
 
     def rows(self, covariate: Any = None) -> AnswerSet:
         """Every row by itself: its posterior where noises are independent, else the best unbiased estimate.
@@ -71,6 +81,7 @@ class Estimate:
         The prior is the distribution of counts, as estimated from everything that was measured. With a public
         `covariate`, such as the population, counts are taken to follow it: see `per`.
         """
+        self.require_rows("estimates of rows")
         if covariate is not None:
             return self.per(covariate).counts()
         groups = one_by_one(self.categories, self.rows_asked)
@@ -112,12 +123,14 @@ class Estimate:
         """The share of each group in the total of all of them."""
         from discreet.estimate.compare import shares_of
 
+        self.require_rows("shares of groups")
         return shares_of(self, by)
 
     def per(self, denominators: Any) -> Rates:
         """Rates with a public denominator: a file or frame with key columns and one column of numbers."""
         from discreet.estimate.rates import rates
 
+        self.require_rows("rates")
         return rates(self, denominators)
 
     def rank(self, *by: str) -> AnswerSet:
@@ -125,12 +138,14 @@ class Estimate:
         once for all, with probability `level`."""
         from discreet.estimate.ranks import ranks
 
+        self.require_rows("ranks")
         return ranks(self, by)
 
     def gini(self, *by: str) -> Answer:
         """How unequal the true counts of rows are, or of groups: 0 where all are equal, near 1 where one has all."""
         from discreet.estimate.inequality import gini
 
+        self.require_rows("rows or groups")
         return gini(self, by)
 
     def dissimilarity(self, column: str, one: Any, other: Any, *over: str) -> Answer:
@@ -138,6 +153,7 @@ class Estimate:
         be spread over the groups by `over` like those with the `other` value."""
         from discreet.estimate.inequality import dissimilarity
 
+        self.require_rows("groups")
         return dissimilarity(self, column, one, other, over)
 
     def share_above(self, threshold: int) -> Answer:

@@ -27,7 +27,8 @@ from discreet.laws import calibrated_laws
 from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
 from discreet.options import spelt
 from discreet.privacy import Approximate, Pure, loss_of, pure_only
-from discreet.table import Table
+from discreet.shown import Shown
+from discreet.table import Schema, Table
 from discreet.ways.keep_distribution.spec import MAPPED
 
 UNBOUNDED = (*MAPPED, "geometric", "signed-geometric")  # these do without a largest count
@@ -80,8 +81,8 @@ class ErrorRow(TypedDict):
     private_side: bool
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """Tidy rows: method, epsilon, metric, count (for the bias by count), value, interval, whether it is exact."""
 
     rows: tuple[ErrorRow, ...]
@@ -113,10 +114,16 @@ class Evaluation:
         save(self.frame(), self.as_json(), Path(path))
 
     def plot(self, path: str | Path) -> None:
-        """Count error and distribution error against epsilon, and against each other."""
+        """Count error and distribution error against epsilon, and against each other, to a PNG, SVG or PDF file."""
         from discreet import plot
 
         plot.check_suffix(path)
+        plot.save(self.drawing(), path)
+
+    def drawing(self) -> Any:
+        """Three panels, and under them one legend that hides nothing."""
+        from discreet import plot
+
         drawing, axes = plot.figure(1, 3, width=3.8)
         plot.error_against_epsilon(*self._curves("absolute"), axes[0, 0], "error of a count")
         plot.error_against_epsilon(*self._curves("w1"), axes[0, 1], "error of the distribution (W1)")
@@ -124,7 +131,7 @@ class Evaluation:
         _, shapes = self._curves("w1")
         paths = {name: list(zip(counts[name][0], shapes[name][0])) for name in counts}
         plot.frontier(paths, axes[0, 2], f"trade-off, epsilon {epsilons[0]:g} to {epsilons[-1]:g}")
-        plot.save(drawing, path)
+        return plot.legend_below(drawing)
 
     def _curves(self, metric: str) -> tuple[list[float], dict[str, tuple[list[float], list[float]]]]:
         chosen = [row for row in self.rows if row["metric"] == metric]
@@ -167,11 +174,23 @@ def evaluate(
         journal = Journal.open(Path(resume), _fingerprint(table, setting))
         done = journal.finished
     left = [job for job in jobs if (job.method, job.epsilon) not in done]
-    for job, rows in outcomes(partial(run_job, table=table, setting=setting), left, "Evaluating", workers):
+    for job, rows in outcomes(partial(_job, _Sent(table.schema, table.counts), setting), left, "Evaluating", workers):
         done[job.method, job.epsilon] = rows
         if journal is not None:
             journal.add(job.method, job.epsilon, rows)
     return Evaluation(tuple(row for job in jobs for row in done[job.method, job.epsilon]), level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """What goes to another process of ours: a table itself does not travel."""
+
+    schema: Schema
+    counts: Integers
+
+
+def _job(sent: _Sent, setting: Setting, job: Job) -> list[ErrorRow]:
+    return run_job(job, Table(sent.schema, sent.counts), setting)
 
 
 def run_job(job: Job, table: Table, setting: Setting) -> list[ErrorRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged, choose
-from discreet.io import RECORD, REPORT
+from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.frames import arrow_frame, file_kind, whole_numbers
@@ -41,7 +41,7 @@ from discreet.record.release import (
     seal_of,
     write_record,
 )  # fmt: skip
-from discreet.report import render, rendered_by
+from discreet.report import page_names, pages, rendered_by
 from discreet.table import Schema
 from discreet.ways import LongKeys, Way, way_named
 
@@ -49,18 +49,22 @@ if TYPE_CHECKING:
     from discreet.release import Release
 
 FORMATS = ("csv", "parquet", "xlsx")
+PAGES = {REPORT, EXPLORE, ANALYSIS, METADATA}
+IN_PARTS = {"table", "measurements"}  # the folders of a release in parts
 OURS = {
-    REPORT,
+    *PAGES,
+    MANIFEST,
     *(f"table.{suffix}" for suffix in FORMATS),
     *(f"{name}.{suffix}" for name in ("measurements", "answers") for suffix in ("csv", "parquet")),
     *(view_name(number, suffix) for number in range(2, MOST_VIEWS + 2) for suffix in FORMATS),
 }  # beside the record
 # what a stranger's folder may cost whoever checks it
 LARGEST_RECORD = 256 << 20  # bytes: a distribution over a million counts, with its map, takes a third of it
-LARGEST_REPORT = 64 << 20  # bytes: ours have less than one hundredth of it
+LARGEST_PAGE = 64 << 20  # bytes: ours have less than one tenth of it
 LARGEST_TABLE = 1 << 30  # bytes: some thirty million rows
 LONGEST_ROW = 1 << 16  # bytes on average: no key is a book
-MOST_FILES = 100  # names that are looked at: a release has five or so
+LARGEST = {**dict.fromkeys(PAGES, LARGEST_PAGE), MANIFEST: LARGEST_RECORD}
+MOST_FILES = 100  # names that are looked at: a release has eight or so
 
 
 @dataclass(frozen=True)
@@ -107,11 +111,19 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
     suffix = check_format(format) or format_of(release.kind)
     try:
         digest = _fill(folder.part, release, suffix, excel_safe)
+    except OSError as error:
+        raise _cannot_be_saved(folder.target, error) from error
+    in_its_place(folder)
+    return digest
+
+
+def in_its_place(folder: Place) -> None:
+    """What is full takes its name: from here on it is a release."""
+    try:
         folder.part.chmod(0o755)
         if folder.target.exists():
             folder.target.rmdir()
         folder.part.rename(folder.target)
-        return digest
     except OSError as error:
         raise _cannot_be_saved(folder.target, error) from error
 
@@ -168,7 +180,8 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
         digests[view.file] = write_frame(part / view.file, _view_frame(publication, view), suffix)
     for name, frame in _more_frames(publication, schema).items():
         digests[name] = write_frame(part / name, frame, file_kind(name))
-    digests[REPORT] = written(part / REPORT, write_text, render(publication))
+    for name, text in pages(publication).items():
+        digests[name] = written(part / name, write_text, text)
     digests = dict(sorted(digests.items()))
     mark = mark_of(publication.record.private, digests[table.file])
     content = write_record(replace(publication.record, digests=digests, mark=mark)).encode()
@@ -221,12 +234,12 @@ def write_frame(path: Path, frame: Any, kind: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Folder:
-    """A release folder as read, once: its record, the digest of every file, the tables in it, and the report."""
+    """A release folder as read, once: its record, the digest of every file, the tables in it, and the pages."""
 
     publication: Publication[Any]
     columns: tuple[str, ...]  # of the table
     same_rows: bool  # whether the measurements have the keys of the table
-    report: str
+    pages: Mapping[str, str]  # what is for people, by the name of the file
     written: bytes  # release.json
     elsewhere: tuple[str, ...] | None = None  # Parquet files of another version of Arrow; None if there are none at all
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
@@ -239,10 +252,11 @@ class Folder:
     @cached_property
     def of_the_way(self) -> Publication[Any]:
         """The publication with the remarks of its way alone: what is said of the rows comes last, and is checked with
-        them."""
+        them; and with the grade that ideal bits give it."""
         record = self.publication.record
         own = record.guarantee.remarks[: len(record.guarantee.remarks) - len(record.schema.remarks)]
-        record = replace(record, guarantee=replace(record.guarantee, remarks=own))
+        grade = record.guarantee.grade if record.parts is None else record.parts.ideal
+        record = replace(record, guarantee=replace(record.guarantee, remarks=own, grade=grade))
         return replace(self.publication, record=record)
 
     @property
@@ -259,6 +273,7 @@ class Contents:
     document: dict[str, object]  # release.json
     foreign: tuple[str, ...] = ()  # what else is there
     unread: dict[str, str] = field(default_factory=dict)  # what is named, but is not read, and why
+    place: Path = field(default=Path(), repr=False, compare=False)  # where a release in parts has them
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -284,12 +299,13 @@ def read_contents(path: str | Path) -> Contents:
             if not os.path.lexists(folder / name):
                 continue
             try:
-                files[name] = read_plain(folder / name, LARGEST_REPORT if name == REPORT else LARGEST_TABLE)
+                files[name] = read_plain(folder / name, LARGEST.get(name, LARGEST_TABLE))
             except Damaged as problem:
                 unread[name] = problem.why
     except OSError as error:
         raise BadInput(f"the release in {path} was to be read", error.strerror or str(error)) from error
-    return Contents(files, document, tuple(sorted(some - (expected & OURS) - {RECORD})), unread)
+    foreign = some - (expected & OURS) - {RECORD} - (IN_PARTS if "parts" in document else set())
+    return Contents(files, document, tuple(sorted(foreign)), unread, folder)
 
 
 def read_plain(path: Path, largest: int) -> bytes:
@@ -307,6 +323,10 @@ def read_plain(path: Path, largest: int) -> bytes:
 def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
     record = read_record(contents.document)
+    if record.parts is not None:
+        from discreet.parts.verify import whole_folder
+
+        return whole_folder(contents, record)
     table, *views = record.tables
     several = way_named(record.way).long_keys is not None
     _check_names(table, several)
@@ -316,7 +336,7 @@ def folder_of(contents: Contents) -> Folder:
     frame = _frame(contents, table.file, record.schema.rows, columns)
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
-    report = _text(contents.files.get(REPORT, b""))
+    texts = {name: _text(contents.files.get(name, b""), name) for name in page_names(record)}
     written = contents.files[RECORD]
     wrong = tuple(view.file for view in views if not _is_view(contents, publication, view))
     if several:
@@ -326,7 +346,7 @@ def folder_of(contents: Contents) -> Folder:
         same_rows = all(_keys(values, record).equals(categories) for values in measured)
         publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
     names = tuple(frame.column_names)
-    return Folder(publication, names, same_rows, report, written, _elsewhere(contents), wrong)
+    return Folder(publication, names, same_rows, texts, written, _elsewhere(contents), wrong)
 
 
 def _elsewhere(contents: Contents) -> tuple[str, ...] | None:
@@ -345,11 +365,11 @@ def _is_view(contents: Contents, publication: Publication[Any], view: PublishedT
     return bool(same_keys and (counts == expected.column(view.columns[-1]).to_numpy()).all())
 
 
-def _text(page: bytes) -> str:
+def _text(page: bytes, name: str) -> str:
     try:
         return page.decode()
     except UnicodeDecodeError as error:
-        raise Damaged(REPORT, "it is not text in UTF-8") from error
+        raise Damaged(name, "it is not text in UTF-8") from error
 
 
 def _with_answers(contents: Contents, publication: Publication[Any]) -> Publication[Any]:

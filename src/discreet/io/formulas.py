@@ -6,6 +6,7 @@ readers of the folder take away again. Apostrophes before such a mark count as p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discreet.privacy.values import Remark
@@ -26,7 +27,15 @@ def distinct(column: Any) -> Any:
 
 def formula_remarks(keys: Any, kind: str, excel_safe: bool) -> tuple[Remark, ...]:
     """Which key columns, as they will be written, hold such keys; names of columns, no value."""
-    names = [name for name in keys.column_names if _any(keys.column(name), kind)]
+    return formulas_in(formula_columns(keys, kind), excel_safe)
+
+
+def formula_columns(keys: Any, kind: str) -> tuple[str, ...]:
+    return tuple(name for name in keys.column_names if _any(keys.column(name), kind))
+
+
+def formulas_in(names: Sequence[str], excel_safe: bool) -> tuple[Remark, ...]:
+    """That these columns hold such keys."""
     if not names:
         return ()
     return (Remark.of("formula-keys-escaped" if excel_safe else "formula-keys", columns=", ".join(names)),)

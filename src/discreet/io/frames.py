@@ -12,6 +12,7 @@ from discreet.errors import BadInput
 from discreet.table import Schema
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
+LAZY = {"polars": "polars-lazy", "duckdb": "duckdb"}  # lazy frames that are given back as such
 WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 
 
@@ -45,7 +46,7 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
 
     try:
         lazy = lazy_frame(frame)
-        wrapped = nw.from_native(frame, eager_only=True) if lazy is None else lazy.collect()
+        wrapped = nw.from_native(_with_levels(frame), eager_only=True) if lazy is None else lazy.collect()
     except nw.exceptions.DuplicateError as error:
         raise BadInput("a data frame was given", "two of its columns have the same name") from error
     except TypeError as error:
@@ -56,10 +57,26 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
         ) from error
     columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
     kind = str(wrapped.implementation.value)
+    if lazy is not None:
+        kind = LAZY.get(str(lazy.implementation.value), kind)
     try:
         return columns.to_arrow(), kind
     except pa.ArrowException:  # some column mixes values of different kinds
         return pa.table({name: as_text(columns[name].to_list()) for name in columns.columns}), kind
+
+
+def _with_levels(frame: Any) -> Any:
+    """A frame of pandas with the levels of its MultiIndex as columns."""
+    levels = getattr(getattr(frame, "index", None), "names", None)
+    if levels is None or len(levels) < 2 or not hasattr(frame, "columns"):
+        return frame
+    asked = "a data frame with a MultiIndex was given"
+    if None in levels:
+        raise BadInput(asked, "a level of it has no name", "Name all of them: frame.index.names = [...]")
+    twice = [name for name in levels if name in frame.columns]
+    if twice:
+        raise BadInput(asked, f"its level {twice[0]!r} is the name of a column, too", "Rename one of them")
+    return frame.reset_index()
 
 
 def as_text(values: list[Any]) -> Any:
@@ -113,6 +130,12 @@ def to_kind(arrow: Any, kind: str) -> Any:
 
     if kind == "pandas":
         return arrow.to_pandas()
+    if kind == "duckdb":
+        import duckdb
+
+        return duckdb.from_arrow(arrow)
+    if kind == "polars-lazy":
+        return to_kind(arrow, "polars").lazy()
     if kind in {"pyarrow", "csv", "parquet", "xlsx"}:
         return arrow
     return nw.from_arrow(arrow, backend=cast(Any, kind)).to_native()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
@@ -62,7 +62,7 @@ def read_table(
 
 @spelt
 def table(
-    frame: Any,
+    frame: FrameT,
     count: str | Sequence[str],
     keys: Keys = None,
     universe: Any = None,
@@ -74,9 +74,13 @@ def table(
     thousands: str | None = None,
     wide: str | None = None,
     suppressed_as: int | None = None,
-) -> Table:
-    """A table of counts from a pandas, polars or pyarrow frame, or from a lazy one, which is collected; the rest as in
-    `read_table`."""
+) -> Table[FrameT]:
+    """A table of counts from a frame of pandas, polars or pyarrow, or a lazy one of polars, DuckDB, Spark or Ibis.
+
+    A lazy frame is collected. The levels of a MultiIndex of pandas are columns like others; any other index stays
+    behind. What is released is a frame of the same kind: for DuckDB a relation, for Spark and Ibis an Arrow table. The
+    rest as in `read_table`.
+    """
     arrow, kind = to_arrow(frame)
     layout = _layout(None, None, thousands, wide, suppressed_as)
     said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -100,13 +101,23 @@ def means_total(values: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    usual = pc.utf8_normalize(pc.replace_substring_regex(values, BLANKS, " "), "NFKC")
+    usual = _composed(pc.replace_substring_regex(values, BLANKS, " "))
     disguised = pc.match_substring_regex(usual, DISGUISED)
     texts, found = usual.filter(disguised).to_pylist(), _reads_as_total(usual)
     for look in (_seen, _seen_with_a_capital_for_l):
         other = pc.replace_with_mask(usual, disguised, pa.array(map(look, texts), usual.type))
         found = pc.or_(found, _reads_as_total(other))
     return found
+
+
+def _composed(values: Any) -> Any:
+    """Letters in their usual form. Not by Arrow, which up to version 20 took apart what it was to compose."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    others = pc.match_substring_regex(values, r"[^\x00-\x7F]")
+    composed = [normalize("NFKC", text) for text in values.filter(others).to_pylist()]
+    return pc.replace_with_mask(values, others, pa.array(composed, values.type))
 
 
 def _reads_as_total(usual: Any) -> Any:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Flags, Floats, Integers
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.structure import MOST_COLUMNS, Classes, Grid, Part, Structure, structure_of, tied, together
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_BOUNDED = 200  # groups of cells whose bounds are looked for one by one: two small programs each, a second in all
 MOST_REDUCED = 150  # groups of cells of which a lattice is reduced, which takes a second or so
 MOST_ENTRIES = 800_000  # of a matrix of sums: a few seconds
+MOST_GLANCES, WORTH_A_GLANCE = 20, 0.9  # programs over all cells, each of which leaves at most this part undecided
 SLACK = 1e-6  # of a bound found in floats: a cell within it of one whole number only is taken to be fixed
 NONE = np.zeros(0, dtype=np.int64)  # no cells
 
@@ -77,13 +78,16 @@ def fixed_rows(
     one that meets these inequalities."""
     fixed = fixed_cells(structure, counts)[0]
     if kept is not None and limits is not None:
-        fixed = np.union1d(fixed, _fixed_within(structure, kept, limits, counts))
+        known = np.union1d(fixed, structure.determined)
+        fixed = np.union1d(fixed, _fixed_within(structure, kept, limits, counts, known))
     return np.setdiff1d(fixed, structure.determined) + 1
 
 
-def _fixed_within(structure: Structure, kept: csr_array, limits: Inequalities, counts: Integers) -> Integers:
-    """Cells that kept sums and inequalities together leave one value. Cells that nothing ties to each other are looked
-    at in the same two programs: a cell of each group at a time."""
+def _fixed_within(
+    structure: Structure, kept: csr_array, limits: Inequalities, counts: Integers, known: Integers
+) -> Integers:
+    """Cells that kept sums and inequalities together leave one value, beside those known to have one. Cells that
+    nothing ties to each other are looked at in the same programs: a cell of each group at a time."""
     from scipy.sparse import csr_array, vstack
 
     group = tied(structure, limits.cells)
@@ -91,19 +95,12 @@ def _fixed_within(structure: Structure, kept: csr_array, limits: Inequalities, c
     cells = np.flatnonzero(about & (np.bincount(group)[group] <= MOST_BOUNDED))
     if not len(cells):
         return NONE
-    order = cells[np.argsort(group[cells], kind="stable")]
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    rows = csr_array(vstack([kept, limits.matrix]))[:, order]
+    rows = csr_array(vstack([kept, limits.matrix]))[:, cells]
     exact, room = np.zeros(kept.shape[0]), limits.least - limits.matrix @ counts
+    least, most = np.concatenate([exact, room]), np.concatenate([exact, np.full(len(room), np.inf)])
     touched = np.diff(rows.indptr) > 0
-    program = _Program(
-        csr_array(rows[touched]),
-        np.concatenate([exact, room.astype(float)])[touched],
-        np.concatenate([exact, np.full(len(room), np.inf)])[touched],
-        -counts[order].astype(float),
-    )
-    return np.sort(order[program.fixed(place)])
+    program = _Program(csr_array(rows[touched]), least[touched], most[touched], -counts[cells].astype(float))
+    return cells[program.fixed(group[cells], ~np.isin(cells, known))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,27 +112,90 @@ class _Program:
     most: Floats
     lowest: Floats  # change of each cell that leaves no count negative
 
-    def fixed(self, place: Integers) -> Integers:
-        """Cells that can have one value only; those at the same place of their groups do not depend on each other."""
-        found = []
-        for at in range(int(place.max()) + 1):
-            which = np.flatnonzero(place == at)
-            least = np.ceil(_inwards(self._end(which, 1), -1))
-            most = np.floor(_inwards(self._end(which, -1, least + 1), 1))
-            found.append(which[least >= most])
-        return np.concatenate(found)
+    def fixed(self, group: Integers, asked: Flags) -> Integers:
+        """Those of the cells asked about that can have one value only; those of different groups do not depend on each
+        other. Every solution is a table that could be: it shows of all cells in which two whole numbers were seen that
+        they are not fixed, and most are seen so at a glance."""
+        seen = self._glances(asked)
+        undecided, found = asked & ~seen.moved, []
+        while undecided.any():
+            here = np.isin(group, group[undecided])
+            part, at = self._some(here), np.flatnonzero(here)
+            which = np.unique(group[at][undecided[at]], return_index=True)[1]
+            which = np.flatnonzero(undecided[at])[which]
+            values = part.solved(which, 1)
+            least = np.ceil(_inwards(values[which], -1))
+            seen.add(at, values)
+            values = part.solved(which, -1, least + 1)
+            seen.add(at, values)
+            most = np.floor(_inwards(values[which], 1))
+            found.append(at[which[least >= most]])
+            undecided[at[which]] = False
+            undecided &= ~seen.moved
+        return np.sort(np.concatenate(found)) if found else NONE
 
-    def _end(self, which: Integers, sign: int, top: Floats | None = None) -> Floats:
-        """The least change of these cells, or (sign -1) the largest up to `top`."""
+    def _glances(self, asked: Flags) -> _Seen:
+        """Tables around one that could be, with half of the cells pushed up and half down, while that decides many."""
+        start, number = self._near(), np.arange(len(self.lowest))
+        seen, before = _Seen(start.copy(), start.copy()), math.inf
+        box = np.maximum(self.lowest, start - 1), start + 1
+        for bit in range(MOST_GLANCES):
+            left = asked & ~seen.moved
+            if not left.any() or left.sum() > WORTH_A_GLANCE * before:
+                break
+            before = left.sum()
+            seen.add(slice(None), self._end(np.where(left, 2.0 * (number >> bit & 1) - 1, 0.0), *box))
+        return seen
+
+    def _near(self) -> Floats:
+        """A change to a table that could be, as small as can be: no cell gets what belongs to many."""
+        from scipy.sparse import csr_array, hstack
+
         from discreet.program import LinearProgram, solve
 
+        size, none = len(self.lowest), np.zeros(len(self.lowest))
+        lower = np.concatenate([np.maximum(self.lowest, 0), none])
+        upper = np.concatenate([none + np.inf, np.maximum(-self.lowest, 0)])
+        both = csr_array(hstack([self.matrix, -self.matrix]))
+        values = solve(LinearProgram(np.ones(2 * size), both, self.least, self.most, lower, upper)).values
+        return values[:size] - values[size:]
+
+    def _some(self, cells: Flags) -> _Program:
+        """The program of these groups alone."""
+        rows = self.matrix[:, np.flatnonzero(cells)]
+        touched = np.diff(rows.indptr) > 0
+        return _Program(rows[touched], self.least[touched], self.most[touched], self.lowest[cells])
+
+    def solved(self, which: Integers, sign: int, top: Floats | None = None) -> Floats:
+        """A change in which these cells have the least value, or (sign -1) the largest up to `top`."""
         goal, upper = np.zeros(len(self.lowest)), np.full(len(self.lowest), np.inf)
         goal[which] = sign
         if top is not None:
             upper[which] = top
-        solved = solve(LinearProgram(goal, self.matrix, self.least, self.most, self.lowest, upper))
-        values: Floats = solved.values[which]
-        return values
+        return self._end(goal, self.lowest, upper)
+
+    def _end(self, goal: Floats, lower: Floats, upper: Floats) -> Floats:
+        from discreet.program import LinearProgram, solve
+
+        return solve(LinearProgram(goal, self.matrix, self.least, self.most, lower, upper)).values
+
+
+@dataclass
+class _Seen:
+    """The least and the largest value that each cell had in some table."""
+
+    low: Floats
+    high: Floats
+
+    def add(self, at: Any, values: Floats) -> None:
+        self.low[at] = np.minimum(self.low[at], values)
+        self.high[at] = np.maximum(self.high[at], values)
+
+    @property
+    def moved(self) -> Flags:
+        """Cells of which more than one whole number was seen."""
+        found: Flags = np.ceil(_inwards(self.low, -1)) < np.floor(_inwards(self.high, 1))
+        return found
 
 
 def _inwards(values: Floats, sign: int) -> Floats:

@@ -12,6 +12,7 @@ from discreet.ledger.chain import compact
 from discreet.ledger.disclosure import Disclosure
 from discreet.ledger.spending import RULES, Amount, Spending
 from discreet.privacy.price import Relation
+from discreet.shown import Shown
 
 State = Literal["released", "charged, not released"]
 
@@ -74,8 +75,8 @@ class Entry:
         }
 
 
-@dataclass(frozen=True)
-class Statement:
+@dataclass(frozen=True, repr=False)
+class Statement(Shown):
     """The state of one data set's account."""
 
     dataset: str
@@ -102,9 +103,6 @@ class Statement:
         from discreet.ledger.words import account
 
         return account(self)
-
-    def __str__(self) -> str:
-        return self.sentence
 
     def as_json(self) -> dict[str, object]:
         return {

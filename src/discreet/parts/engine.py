@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from discreet.errors import BadInput, choose
+from discreet.run import ENGINES
 
 TaskOf = TypeVar("TaskOf")
 SummaryOf = TypeVar("SummaryOf")
-NAMES = ("local", "spark")
 IN_THIS_PROCESS = 1 << 22  # rows: starting others takes longer than working through fewer
 
 
@@ -58,7 +58,7 @@ class Processes:
 def engine_of(engine: Any, rows: int) -> Engine:
     """An engine by name, or the user's own."""
     if isinstance(engine, str):
-        if choose(engine, NAMES, "engine") == "spark":
+        if choose(engine, ENGINES, "engine") == "spark":
             from discreet.parts.spark import Spark  # type: ignore[import-not-found, unused-ignore]
 
             found: Engine = Spark()
@@ -66,5 +66,5 @@ def engine_of(engine: Any, rows: int) -> Engine:
         return Serial() if rows < IN_THIS_PROCESS else Processes()
     if not isinstance(engine, Engine):
         found_kind = f"a {type(engine).__name__} has no method run(function, tasks)"
-        raise BadInput("an engine was given", found_kind, f"Use {' or '.join(NAMES)}, or an object with that method")
+        raise BadInput("an engine was given", found_kind, f"Use {' or '.join(ENGINES)}, or an object with that method")
     return engine

@@ -17,7 +17,18 @@ from discreet.errors import BadInput
 from discreet.public_map import SeenValues
 
 NAME = "part-{:05d}.parquet"  # of a part that is published
+NAMED = 5  # parts that an error names
 MOST_PARTS = 100_000  # of a release: five digits, and a manifest that can be read
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What is wrong with a part, so that the release is refused: asked, found, do."""
+
+    part: int
+    asked: str
+    found: str
+    do: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,12 @@ class Looked:
     contributions: int
     dropped_totals: int
     disjoint: bool
+    formulas: tuple[str, ...] = ()  # key columns with values that a spreadsheet would take for formulas
     unsorted: bool = False  # whether the rows were not in the order of their keys
+
+    @property
+    def same(self) -> tuple[object, ...]:
+        return self.part, self.rows, self.tag
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ class MapTask:
     part: int
     file: str
     digest: str  # of the file
-    before: Integers | None  # how many rows of each noisy value are in earlier parts
+    before: Integers  # how many rows of each noisy value are in earlier parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +113,19 @@ class Mapped:
         return self.part, self.rows, self.digest
 
 
-SummaryOf = TypeVar("SummaryOf", Noised, Mapped)
+SummaryOf = TypeVar("SummaryOf", Looked, Noised, Mapped)
 
 
 def accepted(
-    summaries: Iterable[SummaryOf], tasks: Sequence[Any], done: Callable[[int], None] | None = None
+    summaries: Iterable[SummaryOf | Failed], tasks: Sequence[Any], done: Callable[[int], None] | None = None
 ) -> list[SummaryOf]:
     """One summary of every part, in their order. A part may come twice, but not as two different things."""
     found: dict[int, SummaryOf] = {}
+    problems: dict[int, BadInput] = {}
     for one in summaries:
+        if isinstance(one, Failed):
+            problems[one.part] = BadInput(one.asked, one.found, one.do, part=one.part)
+            continue
         if not 0 <= one.part < len(tasks):
             raise BadInput(
                 "a release was made in parts", f"the engine gave back part {one.part + 1}, of which no task was"
@@ -120,11 +140,24 @@ def accepted(
             )
         if done is not None:
             done(len(found))
+    if problems:
+        raise all_of([problems[part] for part in sorted(problems)])
     lacking = [task.part for task in tasks if task.part not in found]
     if lacking:
         found_parts = f"{len(lacking)} of {len(tasks)} did not come back, the first is part {lacking[0] + 1}"
         raise BadInput("a release was made in parts", found_parts, "Look at the engine, and release again")
     return [found[task.part] for task in tasks]
+
+
+def all_of(problems: list[BadInput]) -> BadInput:
+    """All in one, each with its part: whoever mends the parts would rather know all of them."""
+    first, some = problems[0], problems[:NAMED]
+    if len(problems) == 1:
+        return first
+    told = "; and ".join(f"{one.asked}: {one.found}" for one in some)
+    more = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
+    do = ". ".join(dict.fromkeys(one.do.rstrip(".") for one in some if one.do))
+    return BadInput("a table in parts was to be read", told + more, do, **first.values)
 
 
 def no_values() -> SeenValues:

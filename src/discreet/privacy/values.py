@@ -28,6 +28,7 @@ from discreet.numbers import (
     text,
 )
 from discreet.options import spelt, spelt_fields
+from discreet.shown import Shown
 
 NEEDED = "a privacy parameter was needed"
 ONE = "Give exactly one of epsilon, alpha and rho"
@@ -328,8 +329,8 @@ def about_rows(declared_disjoint: bool, dropped_totals: int, suppressed_as: int 
     return (*declared, *dropped, *(() if suppressed_as is None else (Remark.of("suppressed-as", count=suppressed_as),)))
 
 
-@dataclass(frozen=True)
-class Guarantee:
+@dataclass(frozen=True, repr=False)
+class Guarantee(Shown):
     """A promise of differential privacy."""
 
     loss: Loss = field(metadata={"flat": True})
@@ -366,9 +367,6 @@ class Guarantee:
         from discreet.record.words import guarantee
 
         return guarantee(self)
-
-    def __repr__(self) -> str:
-        return f"<Guarantee {self.kind}, {self.grade}: {self.sentence}>"
 
 
 def whole_price(promise: Guarantee) -> Loss:

@@ -85,6 +85,8 @@ def encode(value: Any) -> Json:
     out: dict[str, Json] = {}
     for name, (hint, item) in hints_of(value.__class__).items():
         part, write = getattr(value, name), _writer(hint)
+        if part is None and "sometimes" in item.metadata:  # older records, without it, are read on
+            continue
         inner = encode(part) if write is None or part is None else write(part)
         if "flat" in item.metadata:
             out.update(inner)

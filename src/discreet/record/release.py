@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
 from discreet.errors import BadInput, Damaged
 from discreet.options import option, spelt_fields
-from discreet.privacy.values import Guarantee, Remark, about_rows
+from discreet.privacy.values import Grade, Guarantee, Remark, about_rows
+from discreet.public_map import SeenValues, seen_of
 from discreet.record.codec import Json, decode_fields, encode
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
@@ -99,6 +101,19 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True)
+class PartsFacts:
+    """A release in parts: how many there are, and where the bits of its noise came from.
+
+    `keyed`: from SHAKE-256 and a key that was forgotten, so that a task that was run twice drew once. The promise is
+    then computational; with ideal bits it would have the grade `ideal`. `os`: from the operating system alone.
+    """
+
+    number: int
+    randomness: Literal["keyed", "os"]
+    ideal: Grade
+
+
+@dataclass(frozen=True)
 class ReleaseRecord(Generic[Facts]):
     """Everything a stranger needs to re-check a release, and nothing secret. `facts` are those of the way it went."""
 
@@ -113,6 +128,7 @@ class ReleaseRecord(Generic[Facts]):
     certificate: Proof | None
     about: About = About()
     ledger: LedgerEntry | None = None
+    parts: PartsFacts | None = field(default=None, metadata={"sometimes": True})  # where the table is in parts
     rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report
     digests: dict[str, str] = field(default_factory=dict)  # sha256 of every other file
     mark: str = ""  # ties the table to whether its noise was private
@@ -137,10 +153,19 @@ class AnswerTable:
 
 
 @dataclass(frozen=True, eq=False)
+class WholeSeen:
+    """What occurs in all parts of a release, and how often: what can be told of it without its rows."""
+
+    counts: SeenValues
+    measured: SeenValues | None
+
+
+@dataclass(frozen=True, eq=False)
 class Publication(Generic[Facts]):
     """A release as readers have it: its record, its rows, and the noisy values they were made from, if published.
 
-    Where several questions were asked, the noisy values are those of one question after the other.
+    Where several questions were asked, the noisy values are those of one question after the other. Where the rows are
+    in parts, the counts and the noisy values are those that occur, each once, and `in_parts` says how often.
     """
 
     record: ReleaseRecord[Facts]
@@ -148,6 +173,19 @@ class Publication(Generic[Facts]):
     counts: Integers = field(repr=False)
     measured: Integers | None = field(repr=False)
     answers: tuple[AnswerTable, ...] | None = field(default=None, repr=False)
+    in_parts: WholeSeen | None = field(default=None, repr=False)
+
+    @cached_property
+    def counted(self) -> SeenValues:
+        """The published counts that occur, and how often."""
+        return seen_of(self.counts) if self.in_parts is None else self.in_parts.counts
+
+    @cached_property
+    def noisy(self) -> SeenValues | None:
+        """The noisy values that occur, where they are published, and how often."""
+        if self.in_parts is not None:
+            return self.in_parts.measured
+        return None if self.measured is None else seen_of(self.measured)
 
 
 def mark_of(private: bool, table: str) -> str:
@@ -158,6 +196,9 @@ def mark_of(private: bool, table: str) -> str:
 def drawn_of(publication: Publication[Any]) -> str:
     """A digest of what was drawn: the same in whatever form the release is saved."""
     found = hashlib.sha256(json.dumps(encode(publication.record.facts), sort_keys=True).encode())
+    if publication.in_parts is not None:  # there is one form only
+        found.update(publication.record.mark.encode())
+        return found.hexdigest()
     for numbers in (publication.counts, publication.measured):
         found.update(b"none" if numbers is None else numbers.astype("<i8").tobytes())
     return found.hexdigest()

@@ -160,7 +160,7 @@ def _object_schema(kind: Any) -> Json:
     for name, (hint, item) in hints_of(kind).items():
         inner = schema_of(hint) if "flat" in item.metadata else _object(**{name: schema_of(hint)})
         properties |= inner["properties"]
-        required += inner.get("required", ())
+        required += () if "sometimes" in item.metadata else inner.get("required", ())
         either += [{"anyOf": inner["anyOf"]}] if "anyOf" in inner else inner.get("allOf", ())
     out = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {**out, "allOf": either} if either else out

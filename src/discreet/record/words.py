@@ -16,9 +16,11 @@ SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must 
 GRADES = {
     "exact": "proved in exact arithmetic",
     "enclosed": "proved with rigorous numerical bounds",
-    "computational": "proved, if the keyed generator of its random bits is as strong as it is believed to be",
+    "computational": "proved, as far as SHAKE-256, from which its random bits come, is as good as it is believed to be",
     "diagnosed": "checked by simulation, not proved",
 }
+
+COMPUTATIONAL = "The random bits come from SHAKE-256 and a key that was forgotten: the promise is as good as SHAKE-256."
 
 CHANGES = {
     "one-person": "one person more or less in one row",
@@ -269,6 +271,43 @@ PAGE = {
     "{mechanism}. Made with discreet.",
 }
 
+FILES = {
+    "table": "the published counts",
+    "measurements": "the noisy values that the counts were made from, before any mapping; they may be negative",
+    "answers": "answers to the questions that were asked, with standard deviations and 95% intervals",
+    "record": "all facts about the release, for software; what anybody checks it with",
+    "report": "what was protected, what was done, and how far off the numbers are",
+    "explore": "this page: answers with intervals, without any software",
+    "manifest": "which rows are in which part, and what each hashes to",
+    "metadata": "what is in the CSV files, in the vocabulary of CSV on the Web",
+    "analysis": "the main intervals in R, without any package: Rscript analysis.R",
+}
+
+BRIEF = {
+    "protected": "Protected: {unit}.",
+    "strength": "Strength: {strength}, {grade}.",
+    "strength-odds": "Strength: {strength}, {grade}: {odds}.",
+}
+
+EXPLORE = {
+    "subtitle": "A private release of {rows:,} counts, made on {created}. Every answer comes with an interval that "
+    "holds the true number in {percent}% of all cases.",
+    "subtitle-plain": "A private release of {rows:,} counts, made on {created}.",
+    "of-rows": "Of a row, the estimate is what its own noisy value and the counts of all rows together let one expect; "
+    "sums of such estimates are biased: ask for totals instead.",
+    "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
+    "missing": "This release has no intervals: {why}. The rows are shown as they are published.",
+    "missing-many": "This release has no intervals on this page: {why}.",
+    "many": "The table has {rows:,} rows, which is more than this page holds. It has the prepared answers alone; use "
+    "analysis.R or Python for others.",
+    "some": "Some combinations of columns are not in this page, because they would be too many numbers or are not told "
+    "by what was measured.",
+    "interval": "An interval is about the noise that protects people. It says nothing of errors that were in the table "
+    "before.",
+    "exact": "What is marked exact was kept as it is, and is not protected.",
+    "together": "Intervals hold one by one: of {twenty} of them, one misses on average.",
+}
+
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
 CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
               "1, 2, ... was")  # fmt: skip
@@ -282,7 +321,8 @@ def guarantee(promise: Guarantee) -> str:
     """The promise in one paragraph."""
     if not promise.private:
         return SEEDED
-    return " ".join([core(promise), *(remark(one, promise) for one in promise.remarks)])
+    bits = (COMPUTATIONAL,) if promise.grade == "computational" else ()
+    return " ".join([core(promise), *(remark(one, promise) for one in promise.remarks), *bits])
 
 
 def core(promise: Guarantee) -> str:
@@ -340,6 +380,18 @@ def steps(all_of_them: Iterable[Remark]) -> list[str]:
 def page(numbers: Mapping[str, object]) -> dict[str, str]:
     """The words of a report that stand on every one, with the numbers of this one."""
     return {name: text.format(**numbers) for name, text in PAGE.items()}
+
+
+def brief(promise: Guarantee) -> tuple[str, ...]:
+    """The promise in two lines."""
+    if not promise.private:
+        return (SEEDED,)
+    said = odds(promise)
+    numbers = {"unit": unit(promise.unit), "strength": promise.loss, "grade": GRADES[promise.grade], "odds": said}
+    return (
+        BRIEF["protected"].format(**numbers),
+        BRIEF["strength" if said is None else "strength-odds"].format(**numbers),
+    )
 
 
 def odds(promise: Guarantee) -> str | None:

@@ -6,10 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.record.release import Publication
+    from discreet.record.release import Publication, ReleaseRecord
 
 TEMPLATE = "report.html.jinja"
-SOURCES = ("record/words.py", *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")))
+SOURCES = (
+    "record/words.py",
+    *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")),
+    *(f"report/{name}" for name in ("csvw.py", "explore.py", "told.py", "prepared.py")),
+)
+ESTIMATES = "estimate"  # whose files compute what the analyst's page shows
 DRAWING = ("jinja2", "matplotlib", "numpy")  # what a report is drawn with
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 DRAWINGS = re.compile(r"<svg.*?</svg>", re.DOTALL)
@@ -36,6 +41,36 @@ def render(publication: Publication[Any]) -> str:
     return CONTROL.sub("\ufffd", written)  # names of columns and the publisher's own words may hold any
 
 
+def pages(publication: Publication[Any]) -> dict[str, str]:
+    """Everything in a folder that is for people, by the name of its file; the record has the names of the tables."""
+    from discreet.io import REPORT
+
+    return {REPORT: render(publication), **beside(publication)}
+
+
+def beside(publication: Publication[Any]) -> dict[str, str]:
+    """All of it but the report."""
+    from discreet.io import ANALYSIS, EXPLORE, METADATA
+    from discreet.report import csvw, explore
+
+    found = {EXPLORE: explore.render(publication), ANALYSIS: analysis()}
+    return found | ({METADATA: csvw.render(publication.record)} if METADATA in page_names(publication.record) else {})
+
+
+def page_names(record: ReleaseRecord[Any]) -> tuple[str, ...]:
+    """The names of these files."""
+    from discreet.io import ANALYSIS, EXPLORE, METADATA, METADATA_OF, REPORT
+
+    return REPORT, EXPLORE, ANALYSIS, *((METADATA,) if record.tables[0].file == METADATA_OF else ())
+
+
+def analysis() -> str:
+    """The text of analysis.R: the same in every release."""
+    from importlib.resources import files
+
+    return files("discreet").joinpath("report", "analysis.R").read_text(encoding="utf-8")
+
+
 def rendered_by() -> dict[str, str]:
     """Everything that decides how a report looks: versions, and a digest of our own words and pages.
 
@@ -57,8 +92,16 @@ def _words_digest() -> str:
     from discreet.record import words
 
     tables = sorted((name, value) for name, value in vars(words).items() if name.isupper() and name != "MORE")
-    sources = [files("discreet").joinpath(name).read_bytes() for name in SOURCES]
-    return hashlib.sha256(repr(tables).encode() + b"".join(sources)).hexdigest()
+    found = [files("discreet").joinpath(name).read_bytes() for name in sources()]
+    return hashlib.sha256(repr(tables).encode() + b"".join(found)).hexdigest()
+
+
+def sources() -> tuple[str, ...]:
+    """Every file that decides what stands on a page."""
+    from importlib.resources import files
+
+    names = sorted(one.name for one in files("discreet").joinpath(ESTIMATES).iterdir())
+    return (*SOURCES, *(f"{ESTIMATES}/{name}" for name in names if name.endswith(".py")))
 
 
 def same_page(one: str, other: str) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Mechanism, NoiseThenMap
+from discreet.public_map import SeenValues
 
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
@@ -46,7 +47,7 @@ def _absolute(matrix: Floats) -> Floats:
     return errors
 
 
-def averaged_continued(form: Continued, published: Integers) -> Errors:
+def averaged_continued(form: Continued, published: SeenValues) -> Errors:
     """The same where larger counts go on with one noise: from some count on, and some published one, all are alike."""
     from discreet.distribution.evidence import shares_behind
 
@@ -55,12 +56,12 @@ def averaged_continued(form: Continued, published: Integers) -> Errors:
     rows = form.upto(same + down).matrix()
     absolute = _absolute(rows)
     folded = np.column_stack([rows[:, :same], rows[:, same:].sum(axis=1)])
-    shares = shares_behind(np.bincount(np.minimum(published, same), minlength=same + 1), folded)
+    shares = shares_behind(published.histogram(0, same), folded)
     return replace(errors_of(Mechanism("", form)), typical=float(shares @ absolute))
 
 
 def averaged(
-    mechanism: Mechanism, published: Integers, prefix: Integers | None = None, prefix_noise: NoiseLaw | None = None
+    mechanism: Mechanism, published: SeenValues, prefix: Integers | None = None, prefix_noise: NoiseLaw | None = None
 ) -> Errors:
     """Averaged over the counts that published ones, and a measured distribution if there is one, let one expect.
 
@@ -71,8 +72,7 @@ def averaged(
     found, matrix = errors_of(mechanism), mechanism.matrix()
     if prefix is None and (matrix == matrix[0]).all():
         return replace(found, typical=None)
-    histogram = np.bincount(published, minlength=matrix.shape[1])
-    shares = shares_behind(histogram, matrix, prefix, prefix_noise)
+    shares = shares_behind(published.histogram(0, matrix.shape[1] - 1), matrix, prefix, prefix_noise)
     return replace(found, typical=float(shares @ found.absolute))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, METADATA_OF, RECORD, REPORT
 from discreet.levels.fixed import UNIT
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
@@ -57,7 +58,7 @@ def page_of(publication: Publication[Any]) -> Page:
     invariants = getattr(record.facts, "invariants", None)
     errors = way.errors(publication)
     return Page(
-        title=record.about.title or f"{schema.count} by {', '.join(schema.keys) or 'row'}",
+        title=title_of(record),
         stated=stated(publication.record),
         about=[(name, text) for name, text in vars(record.about).items() if text and name != "title"],
         rows=schema.rows,
@@ -82,6 +83,23 @@ def page_of(publication: Publication[Any]) -> Page:
         answers=_answers(publication),
         advice=_advice(publication, distribution is not None),
     )
+
+
+def title_of(record: ReleaseRecord[Any]) -> str:
+    return record.about.title or f"{record.schema.count} by {', '.join(record.schema.keys) or 'row'}"
+
+
+def files_of(record: ReleaseRecord[Any]) -> tuple[tuple[str, str], ...]:
+    """The files of the folder, and what is in each."""
+    found = []
+    for table in record.tables:
+        found.append((table.file, words.FILES["table"]))
+        found += [(one.file, words.FILES["measurements"]) for one in table.measurements]
+        found += [] if table.answers is None else [(table.answers, words.FILES["answers"])]
+    beside = [(REPORT, "report"), (EXPLORE, "explore"), (ANALYSIS, "analysis"), (RECORD, "record")]
+    beside += [(METADATA, "metadata")] if record.tables[0].file == METADATA_OF else []
+    beside += [] if record.parts is None else [(MANIFEST, "manifest")]
+    return (*found, *((name, words.FILES[what]) for name, what in beside))
 
 
 def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from discreet.errors import BadInput, choose
 from discreet.numbers import exact
 from discreet.options import known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
+from discreet.public_map import SeenValues
 from discreet.table import Schema
 
 if TYPE_CHECKING:
@@ -220,6 +221,32 @@ def _always(_: Publication[Any]) -> bool:
     return True
 
 
+@dataclass(frozen=True, eq=False)
+class DrawnInParts:
+    """What is known of all parts together once the noise of each was drawn."""
+
+    seen: SeenValues  # the noisy values that occur, and how often
+    bits: Bits  # for what is drawn once, for all parts
+    public: Bits  # for what is public and has nothing to do with any noise
+    secret: SeenValues | None = None  # the counts themselves, in memory only, where the plan asks about them
+
+
+@dataclass(frozen=True)
+class InParts(Generic[PlanOf, Facts]):
+    """How a way goes where the rows are in parts, each worked on by itself: a part, or all that is known of them."""
+
+    require: Callable[[PlanOf], None]  # refuse what cannot go in parts, and say what can
+    asks: Callable[[PlanOf], int | None]  # up to which count the plan asks how often each occurs; None: it does not
+    maps: Callable[[PlanOf], bool]  # whether counts are made from noisy values, once all of these are known
+    draw: Callable[[PlanOf, Integers, Bits], Integers]  # noisy values of a part; all that touches the secret counts
+    publish: Callable[[PlanOf, DrawnInParts], Published[Facts]]  # all but the rows
+    counts: Callable[[Facts, Integers, SeenValues, Integers], Integers]  # of a part: from its noisy values, those of
+    # all parts, and how often each of them comes in earlier ones
+    replay: Callable[[Publication[Facts]], list[str]]  # problems with what all parts have together
+    replay_part: Callable[[Publication[Facts], Publication[Facts], Integers], list[str]]  # and of a part: itself, all
+    # parts together, and how often each noisy value comes in earlier ones
+
+
 @dataclass(frozen=True)
 class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     """The parts of a way, each a plain function."""
@@ -240,6 +267,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
     as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
     estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
+    in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
 
 
 PACKAGES = {

@@ -16,7 +16,7 @@ from discreet.privacy.values import pure_only
 from discreet.public_map import SeenValues, seen_of
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
-from discreet.ways.keep_distribution.facts import map_seed
+from discreet.ways.keep_distribution.facts import Share, map_seed
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
@@ -38,19 +38,20 @@ class Measured:
     public_seed: str  # expands into the public words of the map
     stage_one: StageOne | None = None
     mechanism: Mechanism | None = None  # constructed for the measured distribution
+    in_parts: SeenValues | None = None  # where the rows are elsewhere, in parts: the values that occur in all of them
 
     @cached_property
     def seen(self) -> SeenValues:
         """The noisy values that occur, and how often."""
-        return seen_of(self.rows)
+        return seen_of(self.rows) if self.in_parts is None else self.in_parts
 
 
 def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
-    treated = counts if plan.spec.cut is None else np.minimum(counts, plan.spec.cut)
-    first = _stage_one(plan, counts, bits)
+    first = None if plan.distribution is None else stage_one(plan, plan.distribution, seen_of(counts), bits)
     measured = Measured(np.empty(0, dtype=np.int64), map_seed(bits.bytes(16), bits.private), first)
     if plan.noise is not None:
-        return replace(measured, rows=plan.noise.add(treated, bits))
+        return replace(measured, rows=noisy_rows(plan, counts, bits))
+    treated = counts if plan.spec.cut is None else np.minimum(counts, plan.spec.cut)
     mechanism = _construct(plan, first)
     form = mechanism.form
     assert not isinstance(form, EdgeThenNoise), "no constructor makes one"
@@ -58,17 +59,20 @@ def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
     return replace(measured, rows=rows, mechanism=mechanism)
 
 
-def _stage_one(plan: DistributionPlan, counts: Integers, bits: Bits) -> StageOne | None:
+def noisy_rows(plan: DistributionPlan, counts: Integers, bits: Bits) -> Integers:
+    """A noisy value for each row, whichever rows of the table these are."""
+    assert plan.noise is not None
+    return plan.noise.add(counts if plan.spec.cut is None else np.minimum(counts, plan.spec.cut), bits)
+
+
+def stage_one(plan: DistributionPlan, share: Share, counted: SeenValues, bits: Bits) -> StageOne:
     """The distribution up to max_count; where there is none, as far as its own first answers say."""
-    share, top = plan.distribution, plan.spec.top
-    if share is None:
-        return None
+    top = plan.spec.top
     if top is None:
         noise = noise_for(plan.spec.privatizer, LARGEST_MAPPED + 1, share, plan.contributions)
-        found = ask(counts, noise, LARGEST_MAPPED, bits)
+        found = ask(counted, noise, LARGEST_MAPPED, bits)
         return StageOne(found.prefix, noise, found.coarse)
-    histogram = np.bincount(np.minimum(counts, top), minlength=top + 1)
-    return StageOne(*measure(plan.spec.privatizer, histogram, share, plan.contributions, bits))
+    return StageOne(*measure(plan.spec.privatizer, counted.histogram(0, top), share, plan.contributions, bits))
 
 
 def _construct(plan: DistributionPlan, first: StageOne | None) -> Mechanism:

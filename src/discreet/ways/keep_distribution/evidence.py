@@ -64,7 +64,7 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     made, measured = Mechanism(facts.mechanism.name, facts.mechanism.form), facts.distribution
     if facts.mechanism.constructed:
         told = (measured.measurements, measured.noise) if measured.method == CUMULATIVE else (None, None)
-        return averaged(made, publication.counts, *told)
+        return averaged(made, publication.counted, *told)
     shares, aim = measured.distribution, facts.mechanism.aim
     found = errors_of(made, shares)
     if aim is None:

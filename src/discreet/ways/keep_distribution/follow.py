@@ -13,9 +13,9 @@ from discreet.distribution.evidence.cells import expected_excess, reach_of
 from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
-from discreet.public_map import SeenValues
+from discreet.public_map import SeenValues, rank_rows
 from discreet.threads import one_thread
-from discreet.ways.keep_distribution.facts import DECIMALS, too_wide
+from discreet.ways.keep_distribution.facts import DECIMALS, KeptDistribution, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
 WELL_TOLD = 0.05  # of an error: a twentieth of it, as its standard deviation, leaves a promise within a tenth
@@ -105,6 +105,14 @@ def onto(noisy: Noisy, target: Floats) -> LeastError:
     upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))
     errors = (float(error) for error in expected_errors(post, upto))
     return LeastError(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))
+
+
+def rows_of(facts: KeptDistribution, rows: Integers, seen: SeenValues, before: Integers | None = None) -> Integers:
+    """The counts that noisy values become: those of all rows, or of some, of whose values so many come earlier."""
+    bins, mechanism = facts.distribution.histogram, facts.mechanism
+    if bins is None:
+        return rows
+    return rank_rows(rows, bins, mechanism.map_seed, beyond=not mechanism.top_code, seen=seen, before=before)
 
 
 def shown(followed: Followed) -> tuple[float, float]:

@@ -173,7 +173,7 @@ def _stage_one(
         return ["The distribution was measured over a range that nobody knew."]
     method, bins, problems = published.method, (len(published.measurements) if top is None else top) + 1, []
     some = np.zeros(bins, dtype=np.int64)
-    some[0] = len(publication.counts)  # any histogram of so many rows
+    some[0] = publication.record.schema.rows  # any histogram of so many rows
     if published.measurements.shape != privatizer(method).answers(some).shape:
         problems.append("There are not as many measurements of the distribution as its method makes.")
     if not pays_for(method, bins, noise, share, people):

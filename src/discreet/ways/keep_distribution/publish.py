@@ -12,7 +12,7 @@ from discreet.distribution.evidence.thresholds import FEWEST_ROWS
 from discreet.distribution.privatizer import estimated
 from discreet.mechanism import Form, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.values import Concentrated
-from discreet.public_map import map_each, monotone_map, rank_rows
+from discreet.public_map import map_each, monotone_map
 from discreet.ways import Published
 from discreet.ways.keep_distribution.draw import Measured
 from discreet.ways.keep_distribution.facts import (
@@ -24,7 +24,7 @@ from discreet.ways.keep_distribution.facts import (
     lam_text,
     remarks,
 )  # fmt: skip
-from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of, shown
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import SIGNED
 
@@ -33,11 +33,18 @@ def publish(plan: DistributionPlan, measured: Measured) -> Published[KeptDistrib
     if plan.noise is None:
         counts, facts = _constructed(plan, measured)
     else:
-        counts, facts = _mapped(plan, measured)
+        facts = mapped(plan, measured)
+        counts = rows_of(facts, measured.rows, measured.seen)
     form = facts.mechanism.form
     noisy = measured.rows if isinstance(form, NoiseThenMap) and form.clamp is not None else None
+    return published(plan, facts, counts, noisy)
+
+
+def published(
+    plan: DistributionPlan, facts: KeptDistribution, counts: Integers, noisy: Integers | None
+) -> Published[KeptDistribution]:
     promise = replace(plan.guarantee, remarks=remarks(facts, plan.spec.top, plan.rows))
-    return Published(counts, noisy, promise, facts, plan.spec.top, _proof(plan, form))
+    return Published(counts, noisy, promise, facts, plan.spec.top, _proof(plan, facts.mechanism.form))
 
 
 def as_drawn(plan: DistributionPlan, measured: Measured) -> Integers | None:
@@ -57,21 +64,20 @@ def _constructed(plan: DistributionPlan, measured: Measured) -> tuple[Integers, 
     return counts, KeptDistribution(described, _distribution(measured, plan, _measured_distribution(plan, measured)))
 
 
-def _mapped(plan: DistributionPlan, measured: Measured) -> tuple[Integers, KeptDistribution]:
-    """Noise, then the counts that follow from it and from the distribution behind it."""
+def mapped(plan: DistributionPlan, measured: Measured) -> KeptDistribution:
+    """Noise, then the counts that follow from it and from the distribution behind it: all but the rows."""
     assert plan.noise is not None
     found, spec = outcome(plan, measured), plan.spec
     if spec.signed:
         described = _mechanism(plan, measured, SIGNED, NoiseThenMap(plan.noise))
-        return measured.rows, KeptDistribution(described, _distribution(measured, plan, found.distribution))
+        return KeptDistribution(described, _distribution(measured, plan, found.distribution))
     bins, top = found.histogram, len(found.histogram) - 1
-    counts = rank_rows(measured.rows, bins, measured.public_seed, beyond=spec.cut is None, seen=measured.seen)
     seen = measured.seen.histogram(0, top).astype(float)
     form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen, bins.astype(float)))
     shares = bins / bins.sum() if spec.consistent else found.distribution
     aim = AimFacts(spec.aim, lam_text(found.followed.lam), *shown(found.followed))
     described = _mechanism(plan, measured, "rank" if spec.consistent else "transport", form, aim)
-    return counts, KeptDistribution(described, _distribution(measured, plan, shares, bins))
+    return KeptDistribution(described, _distribution(measured, plan, shares, bins))
 
 
 def outcome(plan: DistributionPlan, measured: Measured) -> LeastError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.distribution.borders import Adaptive, fits
 from discreet.distribution.privatizer import estimated
 from discreet.distribution.projections import integer_bins
@@ -19,12 +19,10 @@ from discreet.public_map import (
     SeenValues,
     map_each,
     monotone_map,
-    rank_rows,
-    seen_of,
 )
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text, too_wide
-from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of, shown
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
@@ -52,12 +50,11 @@ class WholeRelease:
 
 
 def replay(publication: Publication[KeptDistribution]) -> list[str]:
-    measured = None if publication.measured is None else seen_of(publication.measured)
-    whole = WholeRelease(publication.record, seen_of(publication.counts), measured)
+    whole = WholeRelease(publication.record, publication.counted, publication.noisy)
     problems = replay_whole(whole)
     if whole.record.facts.mechanism.constructed:
         return [*problems, *_constructed_table(publication)]
-    return problems or _followed(publication, whole)
+    return problems or followed(publication, whole)
 
 
 def replay_whole(whole: WholeRelease) -> list[str]:
@@ -214,13 +211,14 @@ def _table(whole: WholeRelease) -> list[str]:
     return []
 
 
-def _followed(publication: Publication[KeptDistribution], whole: WholeRelease) -> list[str]:
-    """Every row is what its noisy value becomes."""
-    mechanism, bins = whole.record.facts.mechanism, whole.record.facts.distribution.histogram
-    if bins is None or publication.measured is None or bins.sum() != whole.rows:
+def followed(
+    publication: Publication[KeptDistribution], whole: WholeRelease, before: Integers | None = None
+) -> list[str]:
+    """Every row is what its noisy value becomes; `before`: how many rows of each value are in earlier parts."""
+    bins = whole.record.facts.distribution.histogram
+    if bins is None or publication.measured is None or whole.measured is None or bins.sum() != whole.rows:
         return []
-    beyond, seed = not mechanism.top_code, mechanism.map_seed
-    made = rank_rows(publication.measured, bins, seed, beyond=beyond, seen=whole.measured)
+    made = rows_of(whole.record.facts, publication.measured, whole.measured, before)
     wrong = np.flatnonzero(made != publication.counts)
     return [f"Row {int(wrong[0]) + 1} of the table does not follow from the measurements."] if len(wrong) else []
 

@@ -83,7 +83,7 @@ def _afterwards(publication: Publication[KeptSums]) -> Iterator[Remark]:
     """How much noise there is at most, and what became of negative counts."""
     mechanism, free = publication.record.facts.mechanism, publication.record.facts.invariants.dimensions
     if not mechanism.restricted and publication.record.guarantee.grade != "diagnosed":
-        yield error_remark(mechanism.noise, free, len(publication.counts))
+        yield error_remark(mechanism.noise, free, publication.record.schema.rows)
     if mechanism.projected:
         yield Remark("projected" if publication.measured is not None else "projected-unpublished")
         if mechanism.projection is not None and mechanism.projection.gap:

@@ -29,18 +29,16 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     if isinstance(form, EdgeThenNoise):
         return replace(errors_of(made), typical=None)
     if isinstance(form, Continued):
-        return averaged_continued(form, publication.counts)
+        return averaged_continued(form, publication.counted)
     if not isinstance(form, NoiseThenMap):
-        return averaged(made, publication.counts)
+        return averaged(made, publication.counted)
     found = errors_of(made)
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
-    from discreet.public_map import seen_of
     from discreet.ways.keep_distribution.follow import Noisy
 
-    rows = publication.counts if publication.measured is None else publication.measured
-    noisy = Noisy(seen_of(rows), form.noise, top)
+    noisy = Noisy(publication.noisy or publication.counted, form.noise, top)
     return replace(found, typical=unchanged(noisy.fitted(), noisy.plain).count_error)
 
 

@@ -1,0 +1,193 @@
+"""What is done to one part: look at it, add noise, map. Each is a value that can be called, sent to where the part is.
+
+They hold keys. None is shown, and no engine writes them down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput, DiscreetError
+from discreet.parts.keyed import PartAddress, Randomness
+from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask
+from discreet.public_map import SeenValues, seen_of
+from discreet.sample.bits import unguessable
+from discreet.table import Schema, Table
+from discreet.ways import way_named
+
+CHANGED = "Leave the data alone while they are released, and release again"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a part is read: what the user says about the rows."""
+
+    count: str
+    keys: tuple[str, ...] | str | None
+    contributions: int | None = None
+    drop_totals: bool = False
+    rows_are_disjoint: bool = False
+    suppressed_as: int | None = None
+
+    def table(self, content: bytes, file: str) -> Table:
+        from discreet.io.tables import table
+
+        return table(
+            parquet_of(content, file), self.count, self.keys, contributions=self.contributions,
+            drop_totals=self.drop_totals, rows_are_disjoint=self.rows_are_disjoint, suppressed_as=self.suppressed_as,
+        )  # fmt: skip
+
+
+def parquet_of(content: bytes, file: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(content))
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{file} was to be read as Parquet", str(error).splitlines()[0]) from error
+
+
+def failed(part: int, file: str, error: DiscreetError) -> Failed:
+    """What went wrong with a part; retrying would not help."""
+    return Failed(part, f"part {part + 1} ({Path(file).name}): {error.asked}", error.found, error.do)
+
+
+def read_part(part: int, file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise BadInput(f"{Path(file).name} was to be read", error.strerror or str(error)) from error
+
+
+@dataclass(frozen=True)
+class Look:
+    """What can be said of a part before anything is spent; its counts are checked and not told."""
+
+    reading: Reading
+    key: bytes = field(repr=False)  # of tags
+
+    def __call__(self, task: LookTask) -> Looked | Failed:
+        from discreet.io.formulas import formula_columns
+
+        try:
+            content = read_part(task.part, task.file)
+            found = self.reading.table(content, task.file)
+        except DiscreetError as error:
+            return failed(task.part, task.file, error)
+        schema = found.schema
+        categories = schema.categories
+        first, last = (tuple(column[row].as_py() for column in categories.columns) for row in (0, -1))
+        return Looked(
+            task.part, schema.rows, tag_of(content, self.key),
+            tuple((name, str(categories.column(name).type)) for name in schema.keys),
+            first, last, keys_digest(categories), schema.contributions, schema.dropped_totals,
+            schema.rows_are_disjoint, formula_columns(categories, "parquet"), found.given_rows is not None,
+        )  # fmt: skip
+
+
+def tag_of(content: bytes, key: bytes) -> bytes:
+    """By which data are known again: a digest under a key, of which nothing can be told without the key."""
+    return hmac.digest(key, content, "sha256")
+
+
+def keys_digest(categories: Any) -> str:
+    """Of public keys, as they are written."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, categories.schema) as writer:
+        writer.write_table(categories.combine_chunks())
+    return hashlib.sha256(sink.getvalue()).hexdigest()
+
+
+@dataclass(frozen=True)
+class AddNoise:
+    """The only pass that touches the secret counts, and the only one with secret randomness."""
+
+    way: str
+    plan: Any = field(repr=False)
+    digest: bytes  # of the plan
+    version: str
+    reading: Reading
+    folder: str  # where files are written, each under a name of its own
+    key: bytes = field(repr=False)  # of tags
+    randomness: Randomness = field(repr=False)
+
+    def address(self, task: NoiseTask, purpose: str = "rows") -> PartAddress:
+        return PartAddress(task.tag, self.digest, self.version, task.part, purpose)
+
+    def __call__(self, task: NoiseTask) -> Noised | Failed:
+        try:
+            content = read_part(task.part, task.file)
+            if not hmac.compare_digest(tag_of(content, self.key), task.tag):
+                name = Path(task.file).name
+                raise BadInput(f"{name} was to be released", "it was changed since it was looked at", CHANGED)
+            table = self.reading.table(content, task.file)
+        except DiscreetError as error:
+            return failed(task.part, task.file, error)
+        in_parts = way_named(self.way).in_parts
+        assert in_parts is not None
+        rows = in_parts.draw(self.plan, table.counts, self.randomness.bits(self.address(task)))
+        file, digest = write_part(self.folder, task.part, table.schema, rows)
+        most, told = in_parts.asks(self.plan), b""
+        if most is not None:
+            told = self.randomness.sealed(histogram(table.counts, most), self.address(task, "told"))
+        return Noised(task.part, file, len(rows), digest, seen_of(rows), told)
+
+
+def histogram(counts: Integers, most: int) -> bytes:
+    """How many rows have each count 0..most; always as long, so that its length tells nothing."""
+    return np.bincount(np.minimum(counts, most), minlength=most + 1).astype("<i8").tobytes()
+
+
+def histogram_of(content: bytes) -> SeenValues:
+    numbers = np.frombuffer(content, dtype="<i8").astype(np.int64)
+    there = np.flatnonzero(numbers)
+    return SeenValues(there, numbers[there])
+
+
+@dataclass(frozen=True, eq=False)
+class ToCounts:
+    """Noisy values become counts. All of it is public: anybody can do it again."""
+
+    way: str
+    facts: Any = field(repr=False)
+    count: str
+    seen: SeenValues = field(repr=False)  # the noisy values of all parts
+    folder: str
+
+    def __call__(self, task: MapTask) -> Mapped | Failed:
+        from discreet.io.frames import whole_numbers
+
+        try:
+            content = read_part(task.part, task.file)
+            if hashlib.sha256(content).hexdigest() != task.digest:
+                found = "its noisy values were changed since they were drawn"
+                raise BadInput(f"{Path(task.file).name} was to be mapped", found, CHANGED)
+        except DiscreetError as error:
+            return failed(task.part, task.file, error)
+        in_parts, frame = way_named(self.way).in_parts, parquet_of(content, task.file)
+        assert in_parts is not None
+        categories = frame.drop_columns([self.count])
+        counts = in_parts.counts(self.facts, whole_numbers(frame, self.count), self.seen, task.before)
+        schema = Schema(tuple(categories.column_names), self.count, len(counts), categories)
+        file, digest = write_part(self.folder, task.part, schema, counts)
+        return Mapped(task.part, file, len(counts), digest, seen_of(counts))
+
+
+def write_part(folder: str, part: int, schema: Schema, values: Integers) -> tuple[str, str]:
+    """A part in a file of its own: two copies of a task never write to one. Its name, and its digest."""
+    from discreet.io.frames import arrow_frame
+    from discreet.io.written_csv import written
+    from discreet.io.written_parquet import write_parquet
+
+    place = Path(folder) / f"part-{part:05d}.{unguessable()}.parquet"
+    return str(place), written(place, write_parquet, arrow_frame(schema, values))

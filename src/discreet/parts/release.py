@@ -1,0 +1,387 @@
+"""Release a table in parts: look, charge, draw every part, publish what they have together, map every part, commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BadInput
+from discreet.io import MANIFEST
+from discreet.numbers import Epsilon, Number, whole
+from discreet.options import keywords_of
+from discreet.parts.engine import Engine, engine_of
+from discreet.parts.front import PART_ROWS, Arranged, arranged, listed, secret_folder
+from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
+from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
+from discreet.parts.passes import AddNoise, Reading, ToCounts, histogram_of
+from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
+from discreet.privacy.values import Guarantee, Loss
+from discreet.public_map import SeenValues, together
+from discreet.release import Stages, asked, check_about, ignore, sealed_record, spending_of
+from discreet.sample.bits import Bits, source
+from discreet.table import Schema
+from discreet.ways import DrawnInParts, InParts, Published, WaySpec, way_named
+
+if TYPE_CHECKING:
+    from discreet.io.folder import Place
+    from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
+
+
+@dataclass(frozen=True, eq=False)
+class PartsRelease:
+    """A finished release in parts, in its folder. Everything in it is public."""
+
+    folder: Path
+    publication: Publication[Any] = field(repr=False)
+    manifest: Manifest = field(repr=False)
+    digest: str  # of release.json
+
+    @property
+    def record(self) -> ReleaseRecord[Any]:
+        return self.publication.record
+
+    @property
+    def schema(self) -> Any:
+        """What everybody may know of the table."""
+        return self.record.schema
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.record.guarantee
+
+    @property
+    def private(self) -> bool:
+        return self.record.private
+
+    @property
+    def max_count(self) -> int | None:
+        return self.record.schema.max_count
+
+    @property
+    def mechanism(self) -> Any:
+        return self.record.facts.mechanism
+
+    @property
+    def parts(self) -> list[Path]:
+        """The files of the table, in the order of their keys."""
+        return [self.folder / TABLE / NAME.format(number) for number in range(len(self.manifest.parts))]
+
+    def __repr__(self) -> str:
+        rows, parts = self.record.schema.rows, len(self.manifest.parts)
+        return f"<Release of {rows} rows in {parts} parts, {self.mechanism.name}: {self.guarantee.sentence}>"
+
+
+def release_parts(
+    parts: str | Path | Sequence[str | Path],
+    count: str | None = None,
+    keys: Sequence[str] | str | None = None,
+    epsilon: Number | Epsilon | Loss | None = None,
+    way: WaySpec | None = None,
+    *,
+    out: str | Path | None = None,
+    engine: str | Engine = "local",
+    os_randomness: bool = False,
+    universe: Any = None,
+    contributions: int | None = None,
+    drop_totals: bool = False,
+    rows_are_disjoint: bool = False,
+    suppressed_as: int | None = None,
+    part_rows: int = PART_ROWS,
+    alpha: Number | None = None,
+    rho: Number | None = None,
+    delta: Number = 0,
+    measurements: bool = True,
+    about: About | None = None,
+    ledger: Any = None,
+    dataset: str | None = None,
+    note: str = "",
+    who: str = "",
+    accept_disclosure: bool = False,
+    seed: int | None = None,
+    before: Callable[[Schema], None] | None = None,
+    stages: Stages | None = None,
+    **options: Any,
+) -> PartsRelease:
+    """Publish private counts in place of those of a table in Parquet parts, which may be larger than memory.
+
+    parts: a folder of Parquet files, a pattern, or a list of files. count, keys: as in `read_table`; '*' as the count:
+    every row is a person, and people are counted over the universe. out: the folder to write.
+    engine: 'local', 'spark', or an object with a method run(function, tasks).
+    os_randomness: all random bits from the operating system, written down before use and destroyed afterwards; if not
+    given they come from SHAKE-256 and a key that is never written.
+    part_rows: how long parts are made, where they have to be sorted anew.
+    before: told what will be published before anything is spent. The rest is as in `release` and `read_table`.
+    """
+    check_about(about, measurements)
+    loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
+    hooks = way_named(spec.name).in_parts
+    if hooks is None:
+        raise _not_in_parts(spec)
+    reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
+    if not isinstance(os_randomness, bool):
+        raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
+    if out is None:
+        raise BadInput("a release in parts was to be made", "no folder to write is named", "Give out")
+    files, used = listed(parts), whole(part_rows, "part_rows", 1)
+    at, bits = stages or ignore, source(seed)
+    from discreet.io.folder import place_for
+    from discreet.ledger.paying import open_book
+
+    book = open_book(ledger, dataset, bits, note=note, who=who, accept_disclosure=accept_disclosure)
+    recorder = None if book is None else book.recorder(str(dataset))
+    runner = engine_of(engine, _rows_of(files))
+    with place_for(out) as place, secret_folder(place.target) as scratch:
+        at("look at the parts")
+        tags = hashlib.sha256(b"tags" + drawn(seed).key).digest()  # a key by which data are known again, of no noise
+        ready, reading = arranged(files, reading, universe, runner, tags, scratch, used)
+        schema = _schema(ready, reading)
+        plan = way_named(spec.name).plan(schema, loss, spec)
+        hooks.require(plan)
+        if before is not None:
+            before(schema)
+        at("record")
+        spending = None if recorder is None else spending_of(schema, spec, plan, _public_table(schema, ready))
+        entry = None
+        if recorder is not None and spending is not None:
+            entry = recorder(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
+        work = _Work(place, runner, spec, plan, schema, ready, reading, at, measurements)
+        made = work.released(_randomness(seed, scratch, os_randomness), tags, bits, about, entry)
+    if entry is not None:
+        from discreet.ledger.paying import tell
+        from discreet.record.release import drawn_of
+
+        at("tell the ledger")
+        tell(book, entry, made.digest, None, drawn_of(made.publication))
+    return made
+
+
+BESIDE = keywords_of(release_parts)
+
+
+def _not_in_parts(spec: WaySpec) -> BadInput:
+    return BadInput(
+        f"a release that goes the way {spec.name!r} was asked for in parts",
+        "it needs all rows at once",
+        "In parts go: the default, consistent, signed, favor, and mechanisms row by row such as geometric",
+    )
+
+
+def _one(count: Any) -> str:
+    if not isinstance(count, str):
+        raise BadInput(f"count was given as {count!r}", "in parts one column of counts is released", "Name one column")
+    return count
+
+
+def _keys(keys: Any) -> tuple[str, ...] | str | None:
+    return keys if keys is None or isinstance(keys, str) else tuple(str(name) for name in keys)
+
+
+def _rows_of(files: Sequence[str]) -> int:
+    """As the heads of the files say: only to choose how to work."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return sum(pq.read_metadata(file).num_rows for file in files)
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput("a table in parts was to be read", str(error).splitlines()[0]) from error
+
+
+def _randomness(seed: int | None, scratch: Path, os_randomness: bool) -> Randomness:
+    if not os_randomness:
+        return drawn(seed)
+    words = scratch / "words"
+    words.mkdir()
+    return drawn(seed, str(words))
+
+
+def _schema(ready: Arranged, reading: Reading) -> Schema:
+    first = ready.looked[0]
+    return Schema(
+        tuple(name for name, _ in first.columns), reading.count, ready.rows, None, "parquet", first.contributions,
+        "sorted", any(one.disjoint for one in ready.looked), sum(one.dropped_totals for one in ready.looked),
+        reading.suppressed_as,
+    )  # fmt: skip
+
+
+def _public_table(schema: Schema, ready: Arranged) -> Any:
+    """The table as the ledger knows it: by its parts, whose keys are public."""
+    from discreet.ledger.documents import digest_of
+    from discreet.ledger.spending import PublicTable
+
+    parts = digest_of({"parts": [one.keys for one in ready.looked], "rows": schema.rows})
+    return PublicTable(schema.keys, schema.count, schema.rows, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """A release that was paid for, on its way."""
+
+    place: Place
+    engine: Engine
+    spec: WaySpec
+    plan: Any
+    schema: Schema
+    ready: Arranged
+    reading: Reading
+    at: Callable[[str], None]
+    measurements: bool
+
+    @property
+    def hooks(self) -> InParts[Any, Any]:
+        hooks = way_named(self.spec.name).in_parts
+        assert hooks is not None
+        return hooks
+
+    def released(
+        self, randomness: Randomness, tags: bytes, bits: Bits, about: About | None, entry: LedgerEntry | None
+    ) -> PartsRelease:
+        """Everything after the charge. Only the last step makes a release of it."""
+        first = AddNoise(
+            self.spec.name, self.plan, self._plan_digest(), _version(), self.reading, self._folder(self.noisy_folder),
+            tags, randomness,
+        )  # fmt: skip
+        noised = self._drawn(first)
+        self.at("publish")
+        seen = together([one.seen for one in noised])
+        published = self.hooks.publish(self.plan, self._together(first, noised, seen, bits))
+        randomness = destroyed(randomness)
+        table: list[Noised] | list[Mapped] = noised
+        if self.hooks.maps(self.plan):
+            second = ToCounts(self.spec.name, published.facts, self.schema.count, seen, self._folder(TABLE))
+            table = self._mapped(second, noised)
+        self.at("save")
+        return self._committed(published, noised, table, randomness, about, entry)
+
+    @property
+    def noisy_folder(self) -> str:
+        return MEASUREMENTS if self.hooks.maps(self.plan) else TABLE
+
+    def _folder(self, name: str) -> str:
+        path = self.place.part / name
+        path.mkdir()
+        return str(path)
+
+    def _plan_digest(self) -> bytes:
+        """Of all that was asked for: another plan never meets the same bits."""
+        from discreet.ledger.documents import digest_of
+        from discreet.ledger.public import asked_for
+
+        sections = asked_for(self.schema, self.plan.guarantee.loss, self.spec)
+        return bytes.fromhex(digest_of({**sections, "rows": self.schema.rows, "parts": len(self.ready.files)}))
+
+    def _drawn(self, first: AddNoise) -> list[Noised]:
+        tasks = [NoiseTask(one.part, file, one.tag) for one, file in zip(self.ready.looked, self.ready.files)]
+        done = _told(self.at, "draw", len(tasks))
+        return committed(accepted(self.engine.run(first, tasks), tasks, done), first.folder)
+
+    def _mapped(self, second: ToCounts, noised: Sequence[Noised]) -> list[Mapped]:
+        before = earlier(second.seen.values, [one.seen for one in noised])
+        tasks = [MapTask(one.part, one.file, one.digest, so_far) for one, so_far in zip(noised, before)]
+        done = _told(self.at, "map", len(tasks))
+        return committed(accepted(self.engine.run(second, tasks), tasks, done), second.folder)
+
+    def _together(self, first: AddNoise, noised: Sequence[Noised], seen: SeenValues, bits: Bits) -> DrawnInParts:
+        """What was drawn, and what is drawn once for all parts: of the same key, under the digest of all data."""
+        tags = hashlib.sha256(b"".join(one.tag for one in self.ready.looked)).digest()
+        address = PartAddress(tags, first.digest, first.version, len(noised), "together")
+        secret = None
+        if self.hooks.asks(self.plan) is not None:
+            addresses = (first.address(NoiseTask(one.part, "", one.tag), "told") for one in self.ready.looked)
+            opened = (first.randomness.sealed(one.sealed, address) for one, address in zip(noised, addresses))
+            secret = together([histogram_of(one) for one in opened])
+        return DrawnInParts(seen, first.randomness.bits(address), bits, secret)
+
+    def _committed(
+        self, published: Published[Any], noised: Sequence[Noised], table: Sequence[Noised | Mapped],
+        randomness: Randomness, about: About | None, entry: LedgerEntry | None,
+    ) -> PartsRelease:  # fmt: skip
+        """The manifest, and all that is said of the release; its folder takes its name last."""
+        from discreet.io.folder import in_its_place
+        from discreet.record.release import PartsFacts, Publication
+
+        apart = self.hooks.maps(self.plan)
+        shown = apart and self.measurements
+        if apart and not shown:
+            _swept(self.place.part / MEASUREMENTS, set())
+            (self.place.part / MEASUREMENTS).rmdir()
+        parts = tuple(
+            ManifestPart(two.rows, two.digest, two.seen, one.digest if shown else None, one.seen if shown else None)
+            for one, two in zip(noised, table)
+        )
+        manifest = Manifest(parts)
+        facts = PartsFacts(len(parts), randomness.kind, published.guarantee.grade)
+        record = sealed_record(self.schema, self.spec.name, published, randomness.seed is None, about, entry, facts)
+        whole_seen = manifest.whole
+        noisy = None if whole_seen.measured is None else whole_seen.measured.values
+        publication = Publication(record, None, whole_seen.counts.values, noisy, in_parts=whole_seen)
+        publication, digest = write_head(self.place.part, publication, manifest, self._formulas())
+        in_its_place(self.place)
+        return PartsRelease(self.place.target, publication, manifest, digest)
+
+    def _formulas(self) -> tuple[str, ...]:
+        """Key columns with values that a spreadsheet would take for formulas, in any part."""
+        found = {name for one in self.ready.looked for name in one.formulas}
+        return tuple(name for name in self.schema.keys if name in found)
+
+
+def _told(at: Callable[[str], None], what: str, parts: int) -> Callable[[int], None]:
+    return lambda done: at(f"{what}: {done} of {parts} parts")
+
+
+def _version() -> str:
+    import discreet
+
+    return discreet.__version__
+
+
+def committed(summaries: Sequence[Any], folder: str) -> list[Any]:
+    """The files that were taken, under their public names; every other one is swept away."""
+    place, taken = Path(folder), []
+    for one in summaries:
+        file = Path(one.file)
+        with file.open("rb") as content:
+            if hashlib.file_digest(content, "sha256").hexdigest() != one.digest:
+                found = f"the file of part {one.part + 1} is not the one that was written"
+                raise BadInput("a release was made in parts", found, "Look at the disk, and release again")
+        final = place / NAME.format(one.part)
+        file.rename(final)
+        taken.append(replace(one, file=str(final)))
+    _swept(place, {Path(one.file).name for one in taken})
+    return taken
+
+
+def _swept(place: Path, names: set[str]) -> None:
+    """Copies of tasks, and what else is there that no summary names."""
+    for entry in list(place.iterdir()):
+        if entry.name not in names:
+            entry.unlink()
+
+
+def write_head(
+    folder: Path, publication: Publication[Any], manifest: Manifest, formulas: Sequence[str]
+) -> tuple[Publication[Any], str]:
+    """manifest.json, the pages, and release.json last: it holds the digests of the others."""
+    from discreet.io import RECORD
+    from discreet.io.formulas import formulas_in
+    from discreet.io.written_csv import write_text, written
+    from discreet.record.release import Measurements, mark_of, write_record
+    from discreet.report import pages, rendered_by
+
+    measured = (Measurements("cells", MEASUREMENTS),) if publication.measured is not None else ()
+    said = formulas_in(formulas, False)
+    table = replace(publication.record.tables[0], file=TABLE, measurements=measured, remarks=said)
+    record = replace(publication.record, tables=(table,), rendered=rendered_by())
+    publication = replace(publication, record=record)
+    content = write_manifest(manifest)
+    (folder / MANIFEST).write_bytes(content)
+    digests = {MANIFEST: hashlib.sha256(content).hexdigest()}
+    for name, text in pages(publication).items():
+        digests[name] = written(folder / name, write_text, text)
+    record = replace(record, digests=dict(sorted(digests.items())), mark=mark_of(record.private, digests[MANIFEST]))
+    head = write_record(record).encode()
+    (folder / RECORD).write_bytes(head)
+    return replace(publication, record=record), hashlib.sha256(head).hexdigest()

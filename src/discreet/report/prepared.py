@@ -1,0 +1,159 @@
+"""Answers prepared for pages that cannot compute them: every total by key columns, with its interval.
+
+`by(S)` for every set S of key columns answers every question 'by these columns, where those have these values': it is
+what is asked by S, all of them together, cut down to the rows that are meant. So a page needs no statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import BadInput
+from discreet.ways import way_named
+
+if TYPE_CHECKING:
+    from discreet.estimate.answers import Answer
+    from discreet.record.release import Publication
+
+LEVEL = 0.95  # of every prepared interval
+MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only its total is
+MOST_ANSWERS = 40_000  # numbers that a page may hold beside its rows: two megabytes
+MOST_KEYS = 8  # columns whose sets are all asked for
+DIGITS = 4  # of every number, as in a file of answers
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Estimates and their intervals, entry by entry; an exact one has no interval but itself."""
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    exact: Any  # of each, whether it has no error at all
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedTotals:
+    """Totals by some key columns: of each group the places of its values among those of each column."""
+
+    by: tuple[int, ...]
+    groups: tuple[Integers, ...]
+    numbers: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """The table: of each row the places of its values, its published count, and what is known of the true one."""
+
+    groups: tuple[Integers, ...]
+    published: Integers
+    numbers: Numbers | None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All that a page knows."""
+
+    values: tuple[tuple[str, ...], ...]  # of each key column, each once, in the order of the table
+    asked: tuple[PreparedTotals, ...]
+    rows: PreparedRows | None  # None where there are too many
+    whole: bool  # whether every set of key columns is there
+    why_not: str | None  # why nothing is estimated, where nothing is
+    unbiased_rows: bool = False  # whether estimates of rows are right on average
+
+
+def prepared(publication: Publication[Any]) -> Prepared:
+    """From what is published alone."""
+    if publication.record.parts is not None:
+        return Prepared((), (), None, False, "its rows are in parts")
+    if publication.record.schema.rows > MOST_ROWS:
+        return _of_many_rows(publication)
+    values, codes = _coded(publication.categories)
+    try:
+        view = way_named(publication.record.way).evidence(publication, LEVEL)
+    except BadInput as error:
+        return Prepared(values, (), PreparedRows(codes, publication.counts, None), False, error.found)
+    names, found, refused = publication.categories.column_names, [], []
+    for places in _sets(codes):
+        try:
+            found.append(_asked(view, places, values, names))
+        except BadInput as error:
+            refused.append(error.found)
+    rows = PreparedRows(codes, publication.counts, _rows(view))
+    return Prepared(values, tuple(found), rows, len(found) == 2 ** len(codes), None if found else refused[0])
+
+
+def _of_many_rows(publication: Publication[Any]) -> Prepared:
+    """The total alone, where it takes no work."""
+    try:
+        view = way_named(publication.record.way).evidence(publication, LEVEL)
+        total = _numbers([view.total()])
+    except BadInput as error:
+        return Prepared((), (), None, False, error.found)
+    return Prepared((), (PreparedTotals((), (), total),), None, False, None)
+
+
+def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers, ...]]:
+    """The values of every key column, each once, and the place of every row's among them."""
+    values, codes = [], []
+    for name in categories.column_names:
+        texts = [_text(value) for value in categories.column(name).to_pylist()]
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        values.append(tuple(places))
+        codes.append(np.array([places[text] for text in texts], dtype=np.int64))
+    return tuple(values), tuple(codes)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _sets(codes: Sequence[Integers]) -> Iterator[tuple[int, ...]]:
+    """Sets of key columns, small ones first, as long as there is room for their answers."""
+    room = MOST_ANSWERS
+    for size in range(len(codes) + 1) if len(codes) <= MOST_KEYS else (0, 1):
+        for places in combinations(range(len(codes)), size):
+            needed = _number(codes, places)
+            if needed <= room:
+                room -= needed
+                yield places
+
+
+def _number(codes: Sequence[Integers], places: tuple[int, ...]) -> int:
+    """Of groups."""
+    together = np.zeros(len(codes[0]) if codes else 1, dtype=np.int64)
+    for place in places:
+        together = np.unique(together * (int(codes[place].max(initial=0)) + 1) + codes[place], return_inverse=True)[1]
+    return int(together.max(initial=0)) + 1
+
+
+def _asked(view: Any, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
+    if not places:
+        return PreparedTotals((), (), _numbers([view.total()]))
+    found = view.by(*(names[place] for place in places))
+    keys = [key if len(places) > 1 else (key,) for key in found]
+    where = [{text: k for k, text in enumerate(values[place])} for place in places]
+    groups = tuple(np.array([at[_text(key[i])] for key in keys], dtype=np.int64) for i, at in enumerate(where))
+    return PreparedTotals(places, groups, _numbers(list(found.values())))
+
+
+def _numbers(answers: Sequence[Answer]) -> Numbers:
+    estimate, low, high = (
+        np.array(column)
+        for column in zip(*((one.estimate, *one.interval) for one in answers), strict=True)
+    )  # fmt: skip
+    return Numbers(estimate, low, high, np.array([one.exact for one in answers]))
+
+
+def _rows(view: Any) -> Numbers | None:
+    try:
+        found = view.rows()
+    except BadInput:
+        return None
+    return Numbers(found.estimate, found.low, found.high, found.exact)

@@ -1,0 +1,440 @@
+"""Releases in parts: the same for any engine, of the same law for any parts, verified, refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.parts import passes
+from discreet.parts.engine import Processes, Serial
+from discreet.parts.manifest import read_manifest
+from discreet.sample.contract import law_p_value
+from tests.parts.tables import (
+    KEYS,
+    Killed,
+    Littering,
+    Losing,
+    Meddling,
+    Shuffled,
+    Speculative,
+    content,
+    frame,
+    in_parts,
+    nothing_left,
+    published,
+    usual,
+)
+
+WAYS: dict[str, dict[str, Any]] = {
+    "default": {"epsilon": 1},
+    "consistent": {"epsilon": 1, "consistent": True},
+    "measured": {"epsilon": 1, "favor": "distribution", "max_count": 20},
+    "measured-range": {"epsilon": 1, "favor": "distribution"},
+    "signed": {"epsilon": 1, "signed": True},
+    "gaussian": {"rho": 1, "base": "gaussian"},
+    "geometric": {"epsilon": 1, "mechanism": "geometric"},
+    "matrix": {"epsilon": 1, "mechanism": "exponential", "max_count": 20},
+    "unpublished": {"epsilon": 1, "measurements": False},
+    "system": {"epsilon": 1, "os_randomness": True},
+}
+
+
+def release(given: Path, out: Path, **options: Any) -> Any:
+    return dc.release_parts(given, "n", KEYS, out=out, **{"epsilon": 1, **options})
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_release_in_parts_verifies_whole_and_part_by_part(name: str, tmp_path: Path) -> None:
+    options = dict(WAYS[name])
+    made = dc.release_parts(usual(tmp_path / "in"), "n", KEYS, out=tmp_path / "out", **options)
+    keyed = name != "system"
+    assert made.private and made.guarantee.grade == ("computational" if keyed else "exact")
+    assert ("SHAKE-256" in made.guarantee.sentence) == keyed
+    found = dc.verify(tmp_path / "out")
+    assert found.valid and found.private, found.problems
+    alone = dc.verify(made.parts[1])
+    assert alone.valid, alone.problems
+    table = published(tmp_path / "out")
+    assert table.select(KEYS).equals(frame().select(KEYS))
+    assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.2
+    expected = {"manifest.json", "release.json", "report.html", "explore.html", "analysis.R", "table"}
+    noisy = {"measurements"} if name not in ("signed", "matrix", "unpublished") else set()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == expected | noisy
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]  # no secrets are left
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [Shuffled(), Killed(), Speculative(), Littering(), Processes(2)],
+    ids=lambda one: f"{type(one).__name__}{getattr(one, 'workers', '')}",
+)
+def test_any_engine_makes_the_same_release(engine: Any, tmp_path: Path) -> None:
+    given = usual(tmp_path / "in")
+    options = {"seed": 7, "favor": "distribution", "max_count": 20}
+    release(given, tmp_path / "one", engine=Serial(), **options)
+    release(given, tmp_path / "other", engine=engine, **options)
+    assert content(tmp_path / "one") == content(tmp_path / "other")
+    assert dc.verify(tmp_path / "other", allow_seeded=True).valid
+
+
+def test_a_seeded_release_is_marked_and_another_seed_makes_another(tmp_path: Path) -> None:
+    given = usual(tmp_path / "in")
+    made = release(given, tmp_path / "out", seed=1)
+    assert not made.private and "NOT PRIVATE" in made.guarantee.sentence
+    assert not dc.verify(tmp_path / "out").valid
+    release(given, tmp_path / "other", seed=2)
+    assert not published(tmp_path / "out", "measurements").equals(published(tmp_path / "other", "measurements"))
+
+
+def test_without_a_seed_no_two_releases_are_the_same(tmp_path: Path) -> None:
+    given = usual(tmp_path / "in")
+    for name in ("one", "other"):
+        release(given, tmp_path / name)
+    assert not published(tmp_path / "one", "measurements").equals(published(tmp_path / "other", "measurements"))
+
+
+@settings(max_examples=15, deadline=None)
+@given(cuts=st.lists(st.integers(1, 119), max_size=4, unique=True), seed=st.integers(0, 10**6))
+def test_noise_has_its_law_however_the_rows_are_cut(cuts: list[int], seed: int) -> None:
+    """Many copies of one part after another: the same law, and bits that no two parts share."""
+    from fractions import Fraction
+
+    from discreet.laws import Geometric
+    from discreet.parts.keyed import PartAddress, drawn
+
+    ends = [0, *sorted(cuts), 120]
+    noise, source = Geometric(Fraction(2)), drawn(seed)
+    drawn_parts = [
+        noise.add(np.zeros(500 * (end - start), dtype=np.int64), source.bits(PartAddress(b"d", b"p", "1", part)))
+        for part, (start, end) in enumerate(pairwise(ends))
+    ]
+    together = np.concatenate(drawn_parts)
+    assert law_p_value(together, lambda k: float(noise.masses(abs(k))[abs(k)])) > 1e-9
+    wrong = Geometric(Fraction(21, 10))
+    assert law_p_value(together, lambda k: float(wrong.masses(abs(k))[abs(k)])) < 1e-6
+
+
+def test_the_map_is_that_of_one_machine(tmp_path: Path) -> None:
+    """The noisy values of all parts, taken as one table, become the counts that the parts have."""
+    from discreet.public_map import rank_rows
+
+    for number, sizes in enumerate(([240], [80, 70, 90], [1, 238, 1])):
+        made = release(in_parts(tmp_path / f"in{number}", frame(), sizes), tmp_path / f"{number}", consistent=True)
+        noisy = published(tmp_path / f"{number}", "measurements").column("n").to_numpy()
+        facts = made.record.facts
+        counts = rank_rows(noisy, facts.distribution.histogram, facts.mechanism.map_seed)
+        assert np.array_equal(counts, published(tmp_path / f"{number}").column("n").to_numpy())
+
+
+def test_the_manifest_has_what_is_in_the_parts(tmp_path: Path) -> None:
+    made = release(usual(tmp_path / "in"), tmp_path / "out")
+    manifest = read_manifest((tmp_path / "out" / "manifest.json").read_bytes())
+    assert [part.rows for part in manifest.parts] == [80, 70, 90] and manifest.rows == made.record.schema.rows == 240
+    for number, part in enumerate(manifest.parts):
+        counts = pq.read_table(made.parts[number]).column("n").to_numpy()
+        values, numbers = np.unique(counts, return_counts=True)
+        assert np.array_equal(part.counts.values, values) and np.array_equal(part.counts.numbers, numbers)
+
+
+def test_estimates_come_from_the_manifest_alone(tmp_path: Path) -> None:
+    release(usual(tmp_path / "in"), tmp_path / "out")
+    measured = published(tmp_path / "out", "measurements").column("n").to_numpy()
+    shutil.rmtree(tmp_path / "out" / "table")
+    shutil.rmtree(tmp_path / "out" / "measurements")
+    told = dc.estimate(tmp_path / "out")
+    assert told.total().interval[0] <= frame().column("n").to_numpy().sum() <= told.total().interval[1]
+    assert told.mean().estimate == pytest.approx(measured.mean(), abs=1)
+    assert 0 <= told.share_above(3).estimate <= 1 and told.quantile("1/2").estimate >= 0
+    with pytest.raises(dc.BadInput, match="only their manifest is read"):
+        told.by("area")
+    with pytest.raises(dc.BadInput, match="only their manifest is read"):
+        told.rows()
+
+
+def test_estimates_are_those_of_one_table_with_the_same_rows(tmp_path: Path) -> None:
+    made = release(usual(tmp_path / "in"), tmp_path / "out")
+    from discreet.record.release import Publication
+    from discreet.ways import way_named
+
+    counts, noisy = (published(tmp_path / "out", name).column("n").to_numpy() for name in ("table", "measurements"))
+    one = Publication(made.record, frame().select(KEYS), counts, noisy)
+    plain, told = way_named(made.record.way).evidence(one, 0.95), dc.estimate(tmp_path / "out")
+    for ask in ("mean", "total", "share_zero"):
+        assert getattr(told, ask)() == getattr(plain, ask)()
+    assert told.share_above(2) == plain.share_above(2) and told.quantile("0.9") == plain.quantile("0.9")
+
+
+# parts that are not in order
+
+
+def test_parts_that_are_neither_sorted_nor_apart_are_sorted(tmp_path: Path) -> None:
+    table = frame()
+    mixed = table.take(np.random.default_rng(3).permutation(table.num_rows))
+    given = in_parts(tmp_path / "in", mixed, [100, 140])
+    made = release(given, tmp_path / "out", part_rows=60)
+    assert len(made.parts) == 4 and published(tmp_path / "out").select(KEYS).equals(table.select(KEYS))
+    assert dc.verify(tmp_path / "out").valid
+    release(usual(tmp_path / "usual"), tmp_path / "same", seed=5)
+    release(in_parts(tmp_path / "turned", table.slice(80), [70, 90]), tmp_path / "less", seed=5)
+
+
+def test_parts_in_another_order_of_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    given = usual(tmp_path / "in")
+    (given / "p0.parquet").rename(given / "z.parquet")
+    made = release(given, tmp_path / "out")
+    assert [part.rows for part in made.manifest.parts] == [80, 70, 90]
+    assert published(tmp_path / "out").select(KEYS).equals(frame().select(KEYS))
+
+
+def test_a_universe_is_joined(tmp_path: Path) -> None:
+    table = frame()
+    given = in_parts(tmp_path / "in", table.take(np.arange(0, 240, 2)), [70, 50])
+    pq.write_table(table.select(KEYS), tmp_path / "universe.parquet")
+    for number, universe in enumerate((tmp_path / "universe.parquet", table.select(KEYS))):
+        release(given, tmp_path / f"{number}", universe=universe, seed=1, part_rows=100)
+        assert published(tmp_path / f"{number}").select(KEYS).equals(table.select(KEYS))
+    assert content(tmp_path / "0") == content(tmp_path / "1")
+    with pytest.raises(dc.BadInput, match=r"rows are not in it: area = 'a0\d\d', age = "):
+        release(given, tmp_path / "refused", universe=table.select(KEYS).slice(0, 200))
+
+
+def test_people_are_counted_over_a_universe(tmp_path: Path) -> None:
+    table = frame()
+    counts = table.column("n").to_numpy()
+    people = table.select(KEYS).take(np.random.default_rng(0).permutation(np.repeat(np.arange(240), counts)))
+    given = in_parts(tmp_path / "in", people, [300, people.num_rows - 300])
+    options = {"epsilon": 40, "mechanism": "geometric", "seed": 1}  # so little noise that counts stay as they are
+    dc.release_parts(given, "*", KEYS, out=tmp_path / "out", universe=table.select(KEYS), **options)
+    assert np.array_equal(published(tmp_path / "out").column("count").to_numpy(), counts)
+    with pytest.raises(dc.BadInput, match="those that occur would give people away"):
+        dc.release_parts(given, "*", KEYS, out=tmp_path / "refused", **options)
+
+
+# what is refused
+
+
+def changed(folder: Path, name: str, table: Any) -> Path:
+    pq.write_table(table, folder / name)
+    return folder
+
+
+def with_column(table: Any, name: str, values: Any) -> Any:
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "another column": (lambda part: part.rename_columns(["area", "years", "n"]), "age"),
+    "another type": (lambda part: with_column(part, "age", [str(age) for age in part["age"].to_pylist()]), "string"),
+    "no row": (lambda part: part.slice(0, 0), r"Part 2 \(p1.parquet\).*it has no rows"),
+    "a negative count": (lambda part: with_column(part, "n", [-1] * part.num_rows), "Part 2"),
+    "half a count": (lambda part: with_column(part, "n", [0.5] * part.num_rows), "Part 2"),
+    "keys of another part": (
+        lambda part: pa.concat_tables([part, frame().slice(3, 1)]),
+        r"two rows have the same: area = 'a000', age = 3, in p0.parquet and p1.parquet",
+    ),
+    "a total": (lambda part: with_column(part, "area", ["Total"] * part.num_rows), "total"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_part_is_refused_before_anything_is_spent(what: str, tmp_path: Path) -> None:
+    change, match = BAD[what]
+    given = usual(tmp_path / "in")
+    changed(given, "p1.parquet", change(pq.read_table(given / "p1.parquet")))
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=2)
+    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=match) as refused:
+        release(given, tmp_path / "out", ledger=book, dataset="d")
+    assert "-1" not in str(refused.value) and "0.5" not in str(refused.value)  # counts are secret
+    assert list(book.history()) == []
+
+
+def test_all_bad_parts_are_told_at_once(tmp_path: Path) -> None:
+    given = usual(tmp_path / "in")
+    for name in ("p0.parquet", "p2.parquet"):
+        changed(given, name, frame().slice(0, 0))
+    with pytest.raises(dc.BadInput, match=r"part 1 \(p0.parquet\).*part 3 \(p2.parquet\)"):
+        release(given, tmp_path / "out")
+
+
+def paid(tmp_path: Path) -> tuple[Path, Any]:
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=5)
+    return usual(tmp_path / "in"), book
+
+
+def refused_after_the_charge(given: Path, book: Any, engine: Any, match: str) -> None:
+    with nothing_left(given.parent), pytest.raises(dc.BadInput, match=match):
+        release(given, given.parent / "out", engine=engine, ledger=book, dataset="d")
+    assert [entry.state for entry in book.history()] == ["charged, not released"]
+
+
+def test_a_part_that_changes_between_the_passes_is_refused_and_the_charge_stays(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+
+    def change(name: str, tasks: Any) -> None:
+        if name == "AddNoise":
+            changed(given, "p1.parquet", with_column(pq.read_table(given / "p1.parquet"), "n", [1] * 70))
+
+    refused_after_the_charge(given, book, Meddling(before=change), "it was changed since it was looked at")
+
+
+def test_noisy_values_that_change_between_the_passes_are_refused(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+
+    def change(name: str, tasks: Any) -> None:
+        if name == "ToCounts":
+            changed(Path(tasks[1].file).parent, Path(tasks[1].file).name, frame().slice(80, 70))
+
+    refused_after_the_charge(given, book, Meddling(before=change), "its noisy values were changed since")
+
+
+def test_a_file_that_is_not_what_was_written_is_refused(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+
+    def change(name: str, found: list[Any]) -> None:
+        if name == "ToCounts":
+            Path(found[2].file).write_bytes(b"PAR1")
+
+    refused_after_the_charge(given, book, Meddling(after=change), "part 3 is not the one that was written")
+
+
+def test_a_part_that_does_not_come_back_is_refused(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+    refused_after_the_charge(given, book, Losing(), "1 of 3 did not come back")
+
+
+def test_a_release_that_is_paid_for_is_told_and_known_again(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+    made = release(given, tmp_path / "out", ledger=book, dataset="d")
+    (entry,) = book.history()
+    assert entry.state == "released" and entry.digests == (made.digest,)
+    from discreet.ledger.checking import paid_release
+
+    assert paid_release(book, tmp_path / "out").problems == ()
+
+
+def test_a_dead_driver_means_a_new_charge(tmp_path: Path) -> None:
+    given, book = paid(tmp_path)
+
+    def die(name: str, tasks: Any) -> None:
+        if name == "ToCounts":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release(given, tmp_path / "out", engine=Meddling(before=die), ledger=book, dataset="d")
+    release(given, tmp_path / "out", ledger=book, dataset="d")
+    assert [entry.state for entry in book.history()] == ["charged, not released", "released"]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "measure": ({"measure": ["margin:area"]}, "needs all rows at once.*In parts go"),
+    "by size": ({"max_count": "age"}, "needs all rows at once"),
+    "constructed": ({"mechanism": "heuristic-best", "max_count": 9}, "Use transport"),
+    "engine": ({"engine": "lokal"}, "Did you mean 'local'"),
+    "option": ({"favour": "counts"}, "Did you mean 'favor'"),
+    "keys": ({"keys": None}, "candidates|key columns|Name"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_go_in_parts_is_refused_by_name(what: str, tmp_path: Path) -> None:
+    options, match = REFUSED[what]
+    given = usual(tmp_path / "in")
+    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=match):
+        dc.release_parts(given, "n", **{"keys": KEYS, "epsilon": 1, "out": tmp_path / "out", **options})
+
+
+def test_no_parts_are_no_table(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for parts in (tmp_path / "in", tmp_path / "in" / "*.parquet", [tmp_path / "x.parquet"]):
+        with pytest.raises(dc.BadInput, match="there is no"):
+            release(parts, tmp_path / "out")  # type: ignore[arg-type]
+
+
+# what must not get out
+
+
+def test_neither_key_nor_data_nor_their_digest_are_in_the_folder_or_in_a_task(tmp_path: Path, monkeypatch: Any) -> None:
+    import hashlib
+    import pickle
+
+    from discreet.parts.keyed import drawn
+
+    given, keys, tasks = usual(tmp_path / "in"), [], []
+    sources: list[Any] = []
+    monkeypatch.setattr("discreet.parts.release.drawn", lambda *a: sources.append(drawn(*a)) or sources[-1])
+
+    def keep(name: str, some: Any) -> None:
+        tasks.append(pickle.dumps(list(some)))
+
+    summaries: list[bytes] = []
+    engine = Meddling(before=keep, after=lambda name, found: summaries.append(pickle.dumps(found)))
+    release(given, tmp_path / "out", engine=engine, favor="distribution", max_count=20)
+    keys = [one.key for one in sources if one.key]
+    digests = [hashlib.sha256(path.read_bytes()).digest() for path in given.iterdir()]
+    counts = passes.histogram(pq.read_table(given / "p0.parquet").column("n").to_numpy(), 20)
+    secret = [*keys, *(key.hex().encode() for key in keys), *digests, *(one.hex().encode() for one in digests), counts]
+    open_files = [path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(keys) == 2 and engine.passes == ["Look", "AddNoise", "ToCounts"]
+    assert not any(word in text for word in secret for text in [*open_files, *tasks, *summaries])
+
+
+def test_a_tampered_part_is_found_and_the_others_still_verify(tmp_path: Path) -> None:
+    made = release(usual(tmp_path / "in"), tmp_path / "out")
+    part = pq.read_table(made.parts[1])
+    changed(made.parts[1].parent, made.parts[1].name, with_column(part, "n", part["n"].to_numpy() + 1))
+    whole = dc.verify(tmp_path / "out")
+    assert not whole.valid and "part-00001.parquet: it was changed" in whole.problems[0]
+    assert not dc.verify(made.parts[1]).valid and dc.verify(made.parts[0]).valid and dc.verify(made.parts[2]).valid
+
+
+def test_a_stray_or_missing_file_is_found(tmp_path: Path) -> None:
+    made = release(usual(tmp_path / "in"), tmp_path / "out")
+    (tmp_path / "out" / "table" / "part-00003.parquet").write_bytes(b"")
+    assert dc.verify(tmp_path / "out").problems == ("The file table/part-00003.parquet is not part of the release.",)
+    (tmp_path / "out" / "table" / "part-00003.parquet").unlink()
+    made.parts[2].unlink()
+    assert "The file table/part-00002.parquet is missing." in dc.verify(tmp_path / "out").problems
+
+
+@pytest.mark.parametrize("what", ["swapped", "histogram", "grade", "randomness"])
+def test_edits_of_the_head_are_found(what: str, tmp_path: Path) -> None:
+    """Also where every digest and the seal are made anew."""
+    import hashlib
+
+    from discreet.record.release import indented, mark_of, seal_of
+
+    release(usual(tmp_path / "in"), tmp_path / "out")
+    out = tmp_path / "out"
+    manifest, record = (json.loads((out / name).read_text()) for name in ("manifest.json", "release.json"))
+    if what == "swapped":
+        manifest["parts"][0], manifest["parts"][1] = manifest["parts"][1], manifest["parts"][0]
+    elif what == "histogram":
+        numbers = manifest["parts"][0]["measured"]["numbers"]
+        most = int(np.argmax(numbers))
+        numbers[0], numbers[most] = numbers[most], numbers[0]
+        assert most
+    elif what == "grade":
+        record["guarantee"]["grade"] = "exact"
+    else:
+        record["parts"]["randomness"] = "os"
+    lines = ",\n".join("  " + json.dumps(part) for part in manifest["parts"])
+    written = f'{{\n "parts": [\n{lines}\n ]\n}}\n'.encode()
+    (out / "manifest.json").write_bytes(written)
+    record["digests"]["manifest.json"] = hashlib.sha256(written).hexdigest()
+    record["mark"] = mark_of(True, record["digests"]["manifest.json"])
+    record["seal"] = seal_of(record)
+    (out / "release.json").write_text(indented(record) + "\n")
+    assert not dc.verify(out).valid
