@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.ledger.book import Ledger
     from discreet.many import release_many
     from discreet.parts.release import release_parts
+    from discreet.parts.spark import Spark
     from discreet.record.release import About
 
     __version__: str
@@ -62,6 +63,7 @@ LATER = {
     "discreet.ledger.book": ("Ledger",),
     "discreet.many": ("release_many",),
     "discreet.parts.release": ("release_parts",),
+    "discreet.parts.spark": ("Spark",),
     "discreet.record.release": ("About",),
 }
 
@@ -97,9 +99,9 @@ __all__ = [
     "Concentrated", "Construction", "Design", "Discloses", "DiscreetError", "Estimate", "Evaluation", "Guarantee",
     "Infeasible", "KeepDistribution", "KeepSums", "Ledger", "LedgerSpec", "LedgerWarning", "Measure", "Mechanism",
     "MissingExtra", "Neighbours", "NotProven", "Output", "OverBudget", "Plan", "PrivateDistribution", "Pure",
-    "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Table", "TableSpec", "Verification", "Witness",
-    "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count", "design",
-    "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
+    "Release", "ReleaseSpec", "RowByRow", "Schema", "SolverFailed", "Spark", "Table", "TableSpec", "Verification",
+    "Witness", "bounded_mechanism", "bounded_noise", "cells", "certify", "choose", "compare", "construct", "count",
+    "design", "estimate", "evaluate", "example", "explicit", "fixed_point", "ledger", "margin", "plan", "plot",
     "private_distribution", "published_bounded_mechanism", "read_mechanism", "read_spec", "read_table", "release",
     "release_many", "release_parts", "run", "sum_where", "sums", "table", "target", "total", "verify",
 ]  # fmt: skip

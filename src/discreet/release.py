@@ -180,6 +180,8 @@ def release(
 ) -> Release[FrameT]:
     """Publish private counts in place of the table's. Randomness comes from the operating system.
 
+    table: what `table`, `read_table` or `count` made; or a Spark data frame, with `count`, `keys` and `out` beside it:
+    then it is released in parts, by Spark, into the folder `out`, and its table is a Spark data frame again.
     `release(table, epsilon=1, keep=[...])` is short for `release(table, Pure(1), KeepSums(keep=[...]))`.
 
     epsilon: the privacy parameter, a number, or a value Pure(e), Approximate(e, d), Concentrated(r).
@@ -194,7 +196,12 @@ def release(
     """
     at = stages or ignore
     if not isinstance(table, Table):
-        raise BadInput("a table was to be released", f"a {type(table).__name__} was given", "Use read_table or table")
+        made: Release = _for_frames(table)(
+            table, epsilon, way, alpha=alpha, rho=rho, delta=delta, measurements=measurements, about=about,
+            ledger=ledger, dataset=dataset, note=note, who=who, accept_disclosure=accept_disclosure, seed=seed,
+            stages=stages, **options,
+        )  # fmt: skip
+        return made
     check_about(about, measurements)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     chosen = way_named(spec.name)
@@ -225,6 +232,17 @@ def release(
 
 
 BESIDE = keywords_of(release)
+
+
+def _for_frames(thing: Any) -> Callable[..., Any]:
+    """What releases a thing that is no table: of all frames only Spark's may be too large to become one."""
+    from discreet.io.spark import is_spark_frame
+
+    if not is_spark_frame(thing):
+        raise BadInput("a table was to be released", f"a {type(thing).__name__} was given", "Use read_table or table")
+    from discreet.parts.spark import release_frame
+
+    return release_frame
 
 
 def asked(

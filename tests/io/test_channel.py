@@ -21,10 +21,14 @@ HERE = "127.0.0.1"
 SECRET = b"nobody may know this, not even by chance"
 
 
+def secret(number: int) -> bytes:
+    return [SECRET, b"other"][number]
+
+
 @settings(max_examples=10)
 @given(st.binary(max_size=5000))
 def test_whoever_has_the_ticket_gets_it_as_often_as_they_ask(content: bytes) -> None:
-    with offered(content, HERE) as ticket:
+    with offered(lambda _: content, HERE) as ticket:
         again = pickle.loads(pickle.dumps(ticket))
         assert [again.content() for _ in range(2)] == [content] * 2
 
@@ -42,7 +46,7 @@ def test_the_prime_is_the_one_that_it_is_said_to_be() -> None:
 
 
 def test_without_the_token_there_is_nothing() -> None:
-    with offered(SECRET, HERE) as ticket:
+    with offered(secret, HERE) as ticket:
         wrong = replace(ticket, token=bytes(32))
         with pytest.raises(BadInput, match="hung up"):
             wrong.content()
@@ -50,8 +54,20 @@ def test_without_the_token_there_is_nothing() -> None:
         assert ticket.token.hex() not in repr(ticket)
 
 
+def test_everybody_gets_what_they_ask_for() -> None:
+    with offered(secret, HERE) as ticket:
+        assert [ticket.content(number) for number in (1, 0)] == [b"other", SECRET]
+        with pytest.raises(BadInput, match="hung up"):
+            ticket.content(2)
+
+
+def test_an_address_of_somebody_else() -> None:
+    with pytest.raises(BadInput, match=r"nobody can be waited for .* Spark\(host="), offered(secret, "192.0.2.77"):
+        pass
+
+
 def test_after_the_offer_a_ticket_opens_nothing() -> None:
-    with offered(SECRET, HERE) as ticket:
+    with offered(secret, HERE) as ticket:
         pass
     with pytest.raises(BadInput, match=r"nobody answered at .* Spark\(host="):
         ticket.content()
@@ -94,7 +110,7 @@ def overheard(ticket: Ticket, spoil: int | None = None) -> tuple[list[bytes], by
 
 
 def test_who_listens_hears_nothing() -> None:
-    with offered(SECRET, HERE) as ticket:
+    with offered(secret, HERE) as ticket:
         heard, found = overheard(ticket)
         other, _ = overheard(ticket)
     assert found == SECRET
@@ -105,7 +121,7 @@ def test_who_listens_hears_nothing() -> None:
 
 @pytest.mark.parametrize("place", [0, channel.WIDTH + channel.LENGTH + 3, channel.WIDTH + channel.LENGTH + len(SECRET)])
 def test_what_was_changed_on_the_way_is_not_taken(place: int) -> None:
-    with offered(SECRET, HERE) as ticket:
+    with offered(secret, HERE) as ticket:
         assert overheard(ticket, spoil=place)[1] is None
 
 

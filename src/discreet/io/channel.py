@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import shake_256
@@ -36,6 +36,9 @@ EXPONENT = 512  # bits of a secret exponent: twice what the group is worth
 TOKEN, TAG, LENGTH = 32, 32, 8  # bytes
 PATIENCE = 60  # seconds that either side waits for the other
 MOST = 1 << 30  # bytes of content
+REACHED = "Workers must be able to reach this process: say which address they see, Spark(host=..., port=...)"
+
+Contents = Callable[[int], bytes]
 
 
 @dataclass(frozen=True)
@@ -46,22 +49,26 @@ class Ticket:
     port: int
     token: bytes = field(repr=False)
 
-    def content(self) -> bytes:
-        """Ask for it."""
+    def content(self, number: int = 0) -> bytes:
+        """Ask for what has that number."""
         try:
             with socket.create_connection((self.host, self.port), timeout=PATIENCE) as line:
-                return _asked(line, self.token)
+                return _asked(line, self.token, number.to_bytes(LENGTH, "big"))
         except (OSError, EOFError) as error:
             found = f"nobody answered at {self.host}:{self.port} ({error})"
-            do = "Workers must be able to reach the driver: say which address they see, Spark(host=...)"
-            raise BadInput("a worker asked the driver for its work", found, do) from error
+            raise BadInput("a worker asked the driver for its work", found, REACHED) from error
 
 
 @contextmanager
-def offered(content: bytes, host: str, bind: str | None = None) -> Iterator[Ticket]:
-    """Hand the content to whoever has the ticket, as often as they ask, until the block ends."""
+def offered(content: Contents, host: str, bind: str | None = None, port: int = 0) -> Iterator[Ticket]:
+    """Hand what has a number to whoever has the ticket and asks for it, as often as they ask, until the block ends."""
     token = secure().bytes(TOKEN)
-    with socket.create_server((bind or host, 0), backlog=128) as server:
+    try:
+        waiting = socket.create_server((bind or host, port), backlog=128)
+    except OSError as error:
+        found = f"nobody can be waited for at {bind or host}:{port} ({error})"
+        raise BadInput("workers were to be told their work", found, REACHED) from error
+    with waiting as server:
         ended = threading.Event()
         answering = threading.Thread(target=_answering, args=(server, content, token, ended), daemon=True)
         answering.start()
@@ -74,7 +81,7 @@ def offered(content: bytes, host: str, bind: str | None = None) -> Iterator[Tick
             answering.join(PATIENCE)
 
 
-def _answering(server: socket.socket, content: bytes, token: bytes, ended: threading.Event) -> None:
+def _answering(server: socket.socket, content: Contents, token: bytes, ended: threading.Event) -> None:
     while not ended.is_set():
         try:
             line, _ = server.accept()
@@ -83,36 +90,36 @@ def _answering(server: socket.socket, content: bytes, token: bytes, ended: threa
         threading.Thread(target=_answer, args=(line, content, token), daemon=True).start()
 
 
-def _answer(line: socket.socket, content: bytes, token: bytes) -> None:
-    """A number for a number; then, if the other knows the token, the content."""
-    with suppress(OSError, EOFError), line:
+def _answer(line: socket.socket, content: Contents, token: bytes) -> None:
+    """A number for a number; then, if the other knows the token, what was asked for."""
+    with suppress(OSError, EOFError, LookupError), line:
         line.settimeout(PATIENCE)
         own = secure().integer(EXPONENT)
         ours = _number(pow(BASE, own, PRIME))
         line.sendall(ours)
-        theirs, proof = _read(line, WIDTH), _read(line, TAG)
-        if not hmac.compare_digest(proof, _tag(token, b"worker", ours, theirs)) or not _is_sound(theirs):
+        theirs, place, proof = _read(line, WIDTH), _read(line, LENGTH), _read(line, TAG)
+        if not hmac.compare_digest(proof, _tag(token, b"worker", ours, theirs, place)) or not _is_sound(theirs):
             return
         shared = _shared(theirs, own)
-        hidden = _under_pad(content, token, ours, theirs, shared)
+        hidden = _under_pad(content(int.from_bytes(place, "big")), token, ours, theirs, shared)
         line.sendall(len(hidden).to_bytes(LENGTH, "big"))
         line.sendall(hidden)
-        line.sendall(_tag(token, b"driver", ours, theirs, shared, hidden))
+        line.sendall(_tag(token, b"driver", ours, theirs, place, shared, hidden))
 
 
-def _asked(line: socket.socket, token: bytes) -> bytes:
+def _asked(line: socket.socket, token: bytes, place: bytes) -> bytes:
     theirs = _read(line, WIDTH)
     if not _is_sound(theirs):
         raise EOFError("it is not the driver")
     own = secure().integer(EXPONENT)
     ours = _number(pow(BASE, own, PRIME))
-    line.sendall(ours + _tag(token, b"worker", theirs, ours))
+    line.sendall(ours + place + _tag(token, b"worker", theirs, ours, place))
     size = int.from_bytes(_read(line, LENGTH), "big")
     if size > MOST:
         raise EOFError("it is not the driver")
     hidden, proof = _read(line, size), _read(line, TAG)
     shared = _shared(theirs, own)
-    if not hmac.compare_digest(proof, _tag(token, b"driver", theirs, ours, shared, hidden)):
+    if not hmac.compare_digest(proof, _tag(token, b"driver", theirs, ours, place, shared, hidden)):
         raise EOFError("it is not the driver")
     return _under_pad(hidden, token, theirs, ours, shared)
 

@@ -7,11 +7,12 @@ import pickle
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import MissingExtra
-from discreet.io.channel import offered
+from discreet.io.channel import Contents, Ticket, offered
 
 Batches = Iterator[Any]
 LOOPBACK = "127.0.0.1"
@@ -43,23 +44,46 @@ def has_java() -> bool:
     )
 
 
+def is_spark_frame(thing: Any) -> bool:
+    """Without loading Spark, which whoever has such a frame has done."""
+    return type(thing).__module__.startswith("pyspark.") and hasattr(thing, "mapInArrow")
+
+
+def column(name: str) -> Any:
+    """A column whatever stands in its name."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
 def session_of(frame: Any) -> Any:
     return frame.sparkSession
 
 
-def driver_host(session: Any) -> str:
-    """The address under which workers see this process: that of Spark's driver, which it is, unless said otherwise."""
-    return str(session.conf.get("spark.driver.host", LOOPBACK))
+@dataclass(frozen=True)
+class Seen:
+    """Under which address workers see this process, and where it waits for them; as Spark's driver, unless said."""
+
+    host: str | None = None
+    port: int = 0  # any that is free
+
+    def offer(self, session: Any, content: Contents) -> AbstractContextManager[Ticket]:
+        host = self.host or str(session.conf.get("spark.driver.host", LOOPBACK))
+        bind = self.host or str(session.conf.get("spark.driver.bindAddress", host))
+        return offered(content, host, bind, self.port)
 
 
 @contextmanager
-def sent(function: Callable[[Batches], Batches], host: str) -> Iterator[Callable[[Batches], Batches]]:
+def sent(
+    function: Callable[[Batches], Batches], session: Any, seen: Seen = Seen()
+) -> Iterator[Callable[[Batches], Batches]]:
     """The same function, for mapInArrow: Spark carries a ticket, by which its workers ask this process for it.
 
     So nothing that the function holds, and least of all a key, is in a plan, a task, a log or a file of Spark's."""
     from pyspark import cloudpickle
 
-    with offered(cloudpickle.dumps(function), host) as ticket:
+    written = cloudpickle.dumps(function)
+    with seen.offer(session, lambda _: written) as ticket:
 
         def fetched(batches: Batches) -> Batches:
             yield from pickle.loads(ticket.content())(batches)

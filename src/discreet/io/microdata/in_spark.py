@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.io.microdata import NAMELESS, SIZE, category
 from discreet.io.microdata.ranks import ranked_rows
-from discreet.io.spark import driver_host, sent, session_of
+from discreet.io.spark import column, sent, session_of
 
 WHO = "who"
 RANK = "rank"
@@ -31,7 +31,7 @@ class InSpark:
     def grouped(self, names: list[str], person: str | None) -> Any:
         from pyspark.sql import functions as f
 
-        absent = f.lit(0) if person is None else f.count_if(_column(person).isNull())
+        absent = f.lit(0) if person is None else f.count_if(column(person).isNull())
         totals = [f.count(f.lit(1)).alias(SIZE), absent.cast("long").alias(NAMELESS)]
         return self.frame.groupBy(*_categories(names)).agg(*totals).toArrow()
 
@@ -40,14 +40,14 @@ class InSpark:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        who = _column(person).cast("string").alias(WHO)
+        who = column(person).cast("string").alias(WHO)
         own = self.frame.groupBy(who, *_categories(names)).agg(f.count(f.lit(1)).alias(SIZE))
         totals = own.groupBy(WHO).agg(f.sum(SIZE).alias("total"))
         keys = [category(place) for place in range(len(names))]
         more = own.join(totals.where(f.col("total") > bound).select(WHO), WHO, "left_semi")
         others = own.join(totals.where(f.col("total") <= bound).select(WHO), WHO, "left_semi").select(*keys, SIZE)
         schema = f"{WHO} string, {', '.join(f'{name} string' for name in keys)}, {RANK} long"
-        with sent(_Ranked(key), driver_host(session_of(self.frame))) as ranked:
+        with sent(_Ranked(key), session_of(self.frame)) as ranked:
             rows = more.select(WHO, *keys, SIZE).mapInArrow(ranked, schema)
             first = f.row_number().over(Window.partitionBy(WHO).orderBy(RANK, *keys)) <= bound
             kept = (
@@ -68,21 +68,14 @@ class _Ranked:
         for batch in batches:
             *texts, sizes = batch.columns
             place, words = ranked_rows(self.key, texts, sizes.to_numpy())
-            rows = [column.take(pa.array(place)) for column in texts]
+            rows = [values.take(pa.array(place)) for values in texts]
             signed = (words ^ TOP).view(np.int64)  # in the same order
             yield pa.RecordBatch.from_arrays([*rows, pa.array(signed)], names=[*batch.schema.names[:-1], RANK])
-
-
-def _column(name: str) -> Any:
-    """A column whatever stands in its name."""
-    from pyspark.sql import functions as f
-
-    return f.col("`" + name.replace("`", "``") + "`")
 
 
 def _categories(names: list[str]) -> list[Any]:
     from pyspark.sql import functions as f
 
     return [
-        f.coalesce(_column(name).cast("string"), f.lit("")).alias(category(place)) for place, name in enumerate(names)
+        f.coalesce(column(name).cast("string"), f.lit("")).alias(category(place)) for place, name in enumerate(names)
     ]
