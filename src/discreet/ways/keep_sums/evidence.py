@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
 
+from discreet.arrays import Integers
+from discreet.estimate.answers import Answer, SumsOnly
 from discreet.estimate.lattice import LatticeEstimate, Unknown
 from discreet.lattice.laws import width_of
 from discreet.lattice.tails import error_remark
@@ -14,8 +18,37 @@ from discreet.report.errors import Errors
 from discreet.ways.keep_sums.facts import KeptSums
 
 
-def evidence(publication: Publication[KeptSums], level: float) -> LatticeEstimate:
+@dataclass(frozen=True, eq=False)
+class KeptTotal(SumsOnly):
+    """Of a release in parts: what is kept adds up to the total, without an error."""
+
+    why_only: ClassVar[str] = "the release is in parts and keeps sums: without its rows only their total is known"
+
+    sums: Integers
+    number: int  # of rows
+    level: float
+
+    def total(self) -> Answer:
+        whole = float(sum(self.sums.tolist()))
+        return Answer(whole, (whole, whole), self.level, exact=True)
+
+    def mean(self) -> Answer:
+        each = self.total().estimate / self.number
+        return Answer(each, (each, each), self.level, exact=True)
+
+    def by(self, *columns: str) -> NoReturn:
+        """Not answered."""
+        self._refuse("totals by groups")
+
+    def rows(self) -> NoReturn:
+        """Not answered."""
+        self._refuse("estimates of rows")
+
+
+def evidence(publication: Publication[KeptSums], level: float) -> LatticeEstimate | KeptTotal:
     """From the signed values, where the counts were made from them: these are biased, those are not."""
+    if publication.in_parts is not None:
+        return KeptTotal(publication.record.facts.invariants.sums, publication.record.schema.rows, level)
     facts, signed, why = publication.record.facts, publication.measured, _unknown(publication)
     seen, law = publication.counts if signed is None else signed, facts.mechanism.noise if why is None else None
     return LatticeEstimate(seen, publication.categories, facts.invariants.kept, law, level, why)
