@@ -144,8 +144,8 @@ def certify(
     """
     given = getattr(mechanism, "mechanism", mechanism)  # of a design
     if isinstance(given, (str, PathLike)):
-        found = "it is the name of something, and a proof needs its probabilities"
-        raise BadInput(f"{str(given)!r} was to be certified", found, "Read a file first, with dc.read_mechanism")
+        why = "it is the name of something, and a proof needs its probabilities"
+        raise BadInput(f"{str(given)!r} was to be certified", why, "Read a file first, with dc.read_mechanism")
     judged = given if isinstance(given, Mechanism) else exact_rows(given)
     form = judged.form if isinstance(judged, Mechanism) else judged
     shown: dict[str, Any] = {}
