@@ -228,7 +228,7 @@ def test_rows_of_their_own_before_bounded_noise_have_a_profile() -> None:
 
 @pytest.mark.parametrize(("truth", "support", "shift"), [("1/3", 1, 1), ("4/5", 1, 2), ("1/2", 2, 5)])
 def test_noise_that_tells_all_or_nothing_comes_to_an_end(truth: str, support: int, shift: int) -> None:
-    """Where both values can be, they are equally likely: delta is the same at every epsilon, and nothing else is lost."""
+    """Where both values can be, they are equally likely: delta is the same at every epsilon."""
     noise = OfNoise(Bounded(Fraction(3), Fraction(truth), support), shift)
     assert noise.reach(Fraction(1, 10**12)) == 0
     (given_away,) = set(noise.at([Fraction(1), Fraction(5)]))
