@@ -25,7 +25,11 @@ CASES = {
     "csv": "CSV in and out (15 u allowed)",
     "margin": "a margin kept over blocks of ten rows, Parquet out",
     "nested": "a total, and margins over two nested keys, Parquet out",
+    "parts": "in parts of a million rows, one process (memory is told whole, in megabytes)",
+    "unsorted": "in parts that are not in the order of their keys",
+    "system": "in parts, random bits from the operating system alone",
 }
+PART = 1_000_000  # rows
 
 
 def table_of(rows: int, kind: str) -> object:
@@ -38,6 +42,52 @@ def table_of(rows: int, kind: str) -> object:
     names = list(keys) if kind == "nested" else ["county", "age"]
     counts = np.random.default_rng(0).negative_binomial(1, 0.2, rows)
     return pa.table({**{name: keys[name] for name in names}, "n": counts})
+
+
+def write_parts(folder: Path, rows: int, mixed: bool) -> None:
+    """A table in parts, one after the other, so that no more than one is in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for number, start in enumerate(range(0, rows, PART)):
+        places = np.arange(start, min(start + PART, rows))
+        places = places * 7919 % rows if mixed else places  # a permutation: the factor is prime, and rows are not its
+        keys = {"county": places // BLOCK, "age": (places % BLOCK).astype(np.int32)}
+        counts = rng.negative_binomial(1, 0.2, len(places))
+        pq.write_table(pa.table({**keys, "n": counts}), folder / f"{number:05d}.parquet")
+
+
+def measured_in_parts(kind: str, rows: int) -> dict[str, float]:
+    """The same of a release in parts, and of its estimates; memory is that of the process, whatever the rows."""
+    import discreet as dc
+    from discreet.parts.engine import Serial
+
+    options = {"os_randomness": True} if kind == "system" else {}
+    with tempfile.TemporaryDirectory(dir=os.environ.get("DISCREET_SCALE_FOLDER")) as folder:
+        place = Path(folder)
+        for name, size in (("small", 200), ("large", rows)):
+            write_parts(place / name, size, kind == "unsorted")
+
+            def released(name: str = name) -> object:
+                given, out = place / name, place / f"{name} out"
+                return dc.release_parts(given, "n", ["county", "age"], 1, out=out, engine=Serial(), **options)
+
+            def verified(name: str = name) -> object:
+                assert dc.verify(place / f"{name} out").valid
+                return None
+
+            def estimated(name: str = name) -> object:
+                return dc.estimate(place / f"{name} out").share_above(3)
+
+            unit = min(seconds(lambda: os.urandom(8 * min(rows, 10 * PART)))[0] for _ in range(3))
+            unit *= max(1, rows / (10 * PART))
+            (release, first), (verify, second), (estimate, _) = (
+                seconds(run) for run in (released, verified, estimated)
+            )
+    whole = {"release_megabytes": first / 1e6, "verify_megabytes": second / 1e6}
+    return {"u": unit, "release": release / unit, "verify": verify / unit, "estimate": estimate / unit, **whole}
 
 
 def write(frame: object, path: Path) -> None:
@@ -106,4 +156,5 @@ def run() -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measured(sys.argv[1], int(sys.argv[2]))))
+    in_parts = sys.argv[1] in ("parts", "unsorted", "system")
+    print(json.dumps((measured_in_parts if in_parts else measured)(sys.argv[1], int(sys.argv[2]))))

@@ -278,7 +278,7 @@ def counts_in_order(
     rows: Integers, ends: Integers, order: PublicOrder, limits: tuple[int, int], before: Integers | None = None
 ) -> Integers:
     """The row at place p becomes the first count k with p < ends[k]; values outside the limits are taken for them."""
-    compiled = _compiled(len(rows))
+    compiled = _compiled(len(rows), order.seen.rows)
     if compiled is None or int(order.seen.values[-1]) - int(order.seen.values[0]) >= max(DENSE, len(rows)):
         return np.searchsorted(ends, order.places(np.clip(rows, *limits), before), side="right")
     low = int(order.seen.values[0])
@@ -295,9 +295,10 @@ def counts_in_order(
     return out
 
 
-def _compiled(rows: int) -> Any:
-    """The compiled function, which gives the same numbers sooner; None: plain code will do."""
-    if rows < (WORTH_CALLING if "numba" in sys.modules else WORTH_LOADING):
+def _compiled(rows: int, whole: int) -> Any:
+    """The compiled function, which gives the same numbers sooner; None: plain code will do for so many rows of so many
+    in the whole table."""
+    if rows < WORTH_CALLING or ("numba" not in sys.modules and whole < WORTH_LOADING):
         return None
     try:
         from discreet import _order_kernels

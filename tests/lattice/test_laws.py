@@ -211,7 +211,7 @@ def test_wide_sums_by_rejection_follow_the_same_law(monkeypatch: pytest.MonkeyPa
     expected = np.diff([law.below(s, 64)[0] / 2**64 for s in range(-1, 12)])
     wrong = np.diff([PairSum(Fraction(7, 5), 4).below(s, 64)[0] / 2**64 for s in range(-1, 12)])
     monkeypatch.setattr(laminar, "WIDEST_SPREAD", 0)
-    drawn = laminar._pair_sums(law, 3000, seeded(10))
+    drawn = laminar.pair_sums(law, 3000, seeded(10))
     seen = np.append(np.bincount(drawn, minlength=12)[:12], (drawn >= 12).sum())
     assert chisquare(seen, 3000 * np.append(expected, 1 - expected.sum())).pvalue > 1e-6
     assert chisquare(seen, 3000 * np.append(wrong, 1 - wrong.sum())).pvalue < 1e-6

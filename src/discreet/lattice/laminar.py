@@ -208,14 +208,14 @@ def given_sums(odds: Fraction, cells: Integers, totals: Integers, bits: Bits) ->
     for members in np.split(order, ends):
         law = PairSum(odds, int(cells[members[0]]), int(shifts[members[0]]))
         if law.cells > 1:
-            smaller[members] = _pair_sums(law, len(members), bits)
+            smaller[members] = pair_sums(law, len(members), bits)
     plus = compositions(smaller + shifts, cells, bits)
     plus -= compositions(smaller, cells, bits)
     signed: Integers = plus * np.repeat(np.where(totals < 0, -1, 1), cells)
     return signed
 
 
-def _pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
+def pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
     if law.shift == 0 and law.spread > WIDEST_SPREAD:
         return np.array([_sum_by_rejection(law, bits) for _ in range(draws)])
     return _inverse(law).draw(draws, bits)
