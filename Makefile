@@ -70,7 +70,7 @@ study: setup
 	$(BIN)/python studies/run.py --write $(if $(DATA),--data $(DATA))
 
 docs: setup
-	$(BIN)/python docs/build.py
+	$(BIN)/python docs/site.py
 
 clean:
 	rm -rf $(VENV) $(LOWEST) dist demo-release site fuzz-findings screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

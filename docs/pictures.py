@@ -34,9 +34,27 @@ def distribution() -> None:
     plot.save(drawing, PICTURES / "distribution.svg")
 
 
+def gallery() -> None:
+    """One picture of every kind, from the public example table."""
+    table = dc.example()
+    out = dc.release(table, epsilon=1, seed=SEED)
+    methods = ["transport", "geometric", "exponential", "staircase"]
+    shown = {
+        "choices": dc.choose(table),
+        "plan": dc.plan(table, epsilon=1),
+        "estimate": dc.estimate(out),
+        "design": dc.design(10, "1/2", require=["fair"]),
+        "compare": dc.compare(10, 1),
+        "evaluate": dc.evaluate(table, methods, ["0.1", "0.3", "1", "3"], 5, max_count=MAX_COUNT, seed=SEED),
+    }
+    for name, value in shown.items():
+        plot(value, PICTURES / f"{name}.svg")
+
+
 def draw_all() -> None:
     PICTURES.mkdir(exist_ok=True)
     distribution()
+    gallery()
 
 
 if __name__ == "__main__":

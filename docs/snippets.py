@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import re
 import shlex
 import subprocess
@@ -22,18 +25,32 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
-def run_page(page: Path) -> None:
-    """Every Python block in one namespace, every `discreet` line of a shell block, in the current folder."""
+def run_page(page: Path) -> list[str]:
+    """Every Python block in one namespace, every `discreet` line of a shell block, in the current folder; what each
+    block printed, with the value of its last line, as a notebook would show it."""
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for language, code in blocks(page):
-        if language == "python":
-            exec(compile(code, str(page), "exec"), namespace)
-        else:
-            run_shell(code)
+    return [
+        run_python(code, str(page), namespace) if language == "python" else run_shell(code)
+        for language, code in blocks(page)
+    ]
 
 
-def run_shell(code: str) -> None:
+def run_python(code: str, name: str, namespace: dict[str, object]) -> str:
+    tree = ast.parse(code, name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        exec(compile(tree, name, "exec"), namespace)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
+            if value is not None:
+                print(value)
+    return told.getvalue()
+
+
+def run_shell(code: str) -> str:
     """Lines that start with `discreet`; a line ending in a backslash goes on, `# exit N` states the expected status."""
+    told = []
     for line in code.replace("\\\n", " ").splitlines():
         if line.startswith("discreet "):
             expected = int(found[1]) if (found := re.search(r"# exit (\d)", line)) else 0
@@ -41,3 +58,5 @@ def run_shell(code: str) -> None:
             command = [str(Path(sys.executable).with_name("discreet")), *words[1:]]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"
+            told.append(done.stdout or done.stderr)
+    return "".join(told)

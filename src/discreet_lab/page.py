@@ -24,6 +24,10 @@ Made by `discreet reproduce all{mode}`; do not edit. Each experiment lists what 
 Every claim that holds has a control, the same claim made of something deliberately wrong, which fails it: a claim that
 nothing could fail would be no check, and fails its experiment."""
 
+QUICK = """
+This is the quick run: fewer replications and smaller sizes than without `--quick`. Margins are those of what was run,
+so some are wider here."""
+
 
 def write_page(out: Path, results: list[dict[str, Any]], quick: bool) -> None:
     write_json(out / "reproduction.json", {"quick": quick, "results": results})
@@ -32,6 +36,8 @@ def write_page(out: Path, results: list[dict[str, Any]], quick: bool) -> None:
 
 def page_lines(results: list[dict[str, Any]], quick: bool) -> Iterator[str]:
     yield HEAD.format(mode=" --quick" if quick else "")
+    if quick:
+        yield QUICK
     verdicts = Counter(result["verdict"] for result in results)
     yield ""
     yield (

@@ -233,3 +233,32 @@ def test_other_problems_are_left_to_the_program():
     assert structured(replace(task.problem, minimax=True)) is None
     assert structured(replace(task.problem, delta=Fraction(1, 10))) is None
     assert structured(replace(task.problem, requirements=(parse_requirement("support=2"),))) is None
+
+
+@pytest.mark.parametrize(
+    "asked, advice",
+    [
+        ({"delta": "1e-3", "require": ["fair"]}, "Do without delta: "),
+        ({"minimax": True, "require": ["fair", "unbiased"]}, "Do without minimax and unbiased: "),
+        ({"method": "program", "require": ["fair"]}, "Use the method 'auto': "),
+        ({"objective": "delta", "require": ["truth=1/2", "support=9"]}, "Release with the mechanism 'bounded'"),
+        ({"objective": "delta", "require": ["support=9"]}, "Use a smaller max_count"),
+    ],
+)
+def test_a_program_that_is_too_large_is_refused_with_what_would_do(asked, advice):
+    with pytest.raises(BadInput, match="programs are solved up to max_count 200") as refused:
+        dc.design(max_count=300, epsilon=1, **{"objective": "absolute", **asked})
+    assert advice in str(refused.value)
+
+
+@pytest.mark.parametrize("cost", ["lopsided:1,50", "lopsided:50,1"])
+def test_lopsided_costs_move_the_best_answers_and_the_family_with_them(cost):
+    task, allowed = task_of(80, "1", cost, ["fair", "column-monotone"])
+    found = anytime(task, allowed, 30.0)
+    assert found.edge is not None and found.edge < task.size and found.gap < 1e-4
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_bounds_on_costs_that_are_never_negative_are_not_either(cost):
+    task, allowed = task_of(30, "1/2", cost, ["fair"])
+    assert anytime(task, allowed, 1e-9, known=Fraction(-1, 10**12)).bound >= 0

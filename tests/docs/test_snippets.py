@@ -25,11 +25,3 @@ def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
 
 def test_snippets_are_found() -> None:
     assert len(blocks(ROOT / "README.md")) >= 5
-
-
-def test_links_between_pages_lead_somewhere() -> None:
-    import re
-
-    for page in [*pages(), *ROOT.glob("*.md"), *(ROOT / "docs").glob("*/*.md")]:
-        for link in re.findall(r"(?m)(?:\]\(|^\[[^\]]+\]: )(?!https?:|#)([^)#\n]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.name} links to {link}"

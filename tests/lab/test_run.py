@@ -191,6 +191,7 @@ def test_the_page_of_results_shows_every_experiment_and_no_failure():
     page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
     assert all(f"### {name}: " in page for name in experiments())
     assert "**failed**" not in page and "PASSES" not in page
+    assert "This is the quick run" in page if "reproduce all --quick" in page else "quick run" not in page
 
 
 def test_the_command(tmp_path):

@@ -58,9 +58,9 @@ def test_nothing_is_hidden_in_a_parquet_file() -> None:
         assert not valid(folder, with_files(folder.contents, {**files, "table.parquet": forged_bytes})), where
 
 
-def by_another_arrow(frame: Any) -> bytes:
+def by_another_arrow(frame: Any, **options: Any) -> bytes:
     out = io.BytesIO()
-    pq.write_table(frame, out)
+    pq.write_table(frame, out, **options)
     return out.getvalue().replace(
         f"arrow version {pa.cpp_version}".encode(),
         b"arrow version 1.2.3".ljust(len(f"arrow version {pa.cpp_version}"), b"0"),
@@ -81,6 +81,40 @@ def test_what_another_version_of_arrow_wrote_is_not_compared_but_bounded() -> No
     full = by_another_arrow(frame.set_column(0, frame.column_names[0], more))
     problems = verify_contents(with_files(folder.contents, {**files, "table.parquet": full})).problems
     assert any("larger than its rows need" in problem for problem in problems)
+
+
+def test_whoever_says_that_another_arrow_wrote_it_hides_nothing_in_lists_statistics_or_packing() -> None:
+    folder, files = honest("parquet"), others(honest("parquet"))
+    frame = pq.read_table(pa.BufferReader(files["table.parquet"]))
+    key = frame.column_names[0]
+
+    def problems(content: bytes) -> tuple[str, ...]:
+        return verify_contents(with_files(folder.contents, {**files, "table.parquet": content})).problems
+
+    codes = frame.column(0).combine_chunks().dictionary_encode()
+    backwards = codes.dictionary.take(pa.array(range(len(codes.dictionary) - 1, -1, -1)))
+    one_more = pa.concat_arrays([codes.dictionary, pa.array(["truth"])])
+    listed = {
+        "a value of no row": pa.DictionaryArray.from_arrays(codes.indices, one_more),
+        "another order": pa.DictionaryArray.from_arrays(
+            pa.array([len(backwards) - 1 - code for code in codes.indices.to_pylist()]), backwards
+        ),
+    }
+    assert not problems(by_another_arrow(frame))
+    for how, column in listed.items():
+        found = problems(by_another_arrow(frame.set_column(0, key, column)))
+        assert any("statistics" in problem or "lists values" in problem for problem in found), (how, found)
+    packed = {
+        "not at all": {"compression": "none"},
+        "in an order": {"sorting_columns": [pq.SortingColumn(0)]},
+        "plainly": {"use_dictionary": False},
+    }
+    for how, options in packed.items():
+        assert problems(by_another_arrow(frame, **options)), how
+    plain = by_another_arrow(frame)
+    top = max(frame.column(2).to_pylist()).to_bytes(8, "little")
+    at = plain.rindex(top)  # in the statistics, which stand in the footer
+    assert any("statistics" in problem for problem in problems(plain[:at] + b"\x77" + plain[at + 1 :]))
 
 
 def test_where_there_is_no_parquet_file_none_is_said_to_be_compared() -> None:

@@ -123,6 +123,12 @@ def test_the_example_from_upload_to_a_verified_folder(
         tab.get_by_role("link", name="Open the report").click()
     report.value.wait_for_load_state()
     report.value.screenshot(path=str(PICTURES / f"{name}-7-report.png"), full_page=True)
+    with tab.context.expect_page() as explored:
+        tab.get_by_role("link", name="Ask it questions").click()
+    said = explored.value.locator("#said")
+    said.wait_for()
+    assert "murders: " in said.inner_text() and "between" in said.inner_text()
+    looked_at(explored.value, f"{name}-7-explore")
     tab.goto(page.base + "/ledger")
     looked_at(tab, f"{name}-8-ledger")
     assert tab.complaints == []

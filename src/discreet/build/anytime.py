@@ -30,7 +30,8 @@ Told = Callable[[float, float], None]  # the relative gap, and the seconds spent
 CLOSE_ENOUGH = 3e-5  # relative gap: half of it takes twice as long
 WIDTHS = (1, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 20)  # of the free edges, in parts of 1/epsilon, which noise is wide
 LEAST_EDGE, LEAST_REACH = 2, 2  # counts, where noise is narrow
-REACH = 0.4  # in parts of 1/epsilon: more made bounds worse and programs larger
+REACH = 0.4  # in parts of 1/epsilon, beyond where the best answers are: more made bounds worse and programs larger
+FARTHEST = 6.0  # in parts of 1/epsilon: answers that are best so far from the truth are tried as far away as this
 ROOMS = (1e-7, 1e-6, 1e-5)  # parts of epsilon, and of every order, left for the errors of the solver
 MIXED = 2.0**-32  # share of a uniform answer: no entry is then so small that it needs many bits
 FRACTION_BITS = 84  # of integer weights: the smallest, MIXED over the counts, still has as many digits as ROOMS need
@@ -59,8 +60,9 @@ def anytime(
     `known` is a cost that no private mechanism is below, whatever else is required.
     """
     start = time.monotonic()
-    best, bound, spent = _first(task, epsilon), _least(task) if known is None else known / task.unit, 0.0
-    for edge, reach in _edges(task.size, epsilon):
+    best, bound, spent = _first(task, epsilon), _least(task), 0.0
+    bound = bound if known is None else max(bound, known / task.unit)
+    for edge, reach in _edges(task, epsilon):
         left = seconds - (time.monotonic() - start)
         if (best is not None and replace(best, bound=bound).gap <= CLOSE_ENOUGH) or LONGEST_GROWTH * spent > left:
             break
@@ -79,15 +81,25 @@ def anytime(
     return replace(best, value=best.value * float(task.unit), bound=bound * task.unit)
 
 
-def _edges(size: int, epsilon: Epsilon) -> Iterator[tuple[int, int]]:
+def _edges(task: Structured, epsilon: Epsilon) -> Iterator[tuple[int, int]]:
     """The widths of edges to try, the last without anything between them; a reach of one is enough there."""
-    loss = float(np.log(float(epsilon.bounds()[0])))
+    size, loss = task.size, float(np.log(float(epsilon.bounds()[0])))
+    reach = max(LEAST_REACH, round(REACH / loss)) + displaced(task, loss)
     for width in WIDTHS:
-        edge, reach = max(LEAST_EDGE, round(width / loss)), max(LEAST_REACH, round(REACH / loss))
+        edge = max(LEAST_EDGE, round(width / loss))
         if 2 * (edge + 2 * reach) + 2 >= size:
             yield size, 1
             return
         yield edge, reach
+
+
+def displaced(task: Structured, loss: float) -> int:
+    """How far from the truth the best answers are, where costs are lopsided: those of a middle count, with noise."""
+    middle, places = task.size // 2, np.arange(task.size)
+    noise = np.exp(-loss * np.abs(np.subtract.outer(places, places)))
+    noise /= noise.sum(axis=1, keepdims=True)
+    best = int(np.argmin(noise @ task.prices[middle]))
+    return min(abs(best - middle), round(FARTHEST / loss))
 
 
 def _first(task: Structured, epsilon: Epsilon) -> NearOptimum | None:

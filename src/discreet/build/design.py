@@ -29,6 +29,8 @@ from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
 from discreet.requirements import STRUCTURAL, Breach, Requirement, exact_law, parse_requirement
+from discreet.requirements.support import Support
+from discreet.requirements.truth import Truth
 from discreet.shown import Shown
 
 if TYPE_CHECKING:
@@ -252,10 +254,24 @@ def _optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
         raise BadInput(
             f"a program for max_count {problem.size - 1} was asked for",
             f"programs are solved up to max_count {LARGEST_PROGRAM}",
-            "Use a mechanism by name, or the method 'auto', which has an answer at any size where structural "
-            "properties and truth=P are all that is required, without delta and minimax",
+            _without_program(problem),
         )
     return optimum(problem, epsilon)
+
+
+def _without_program(problem: Problem) -> str:
+    """What to do where there is no program: what stands in the way of an answer at any size."""
+    hindrances = [
+        *(["delta"] if problem.delta and not problem.least_delta else []),
+        *(["minimax"] if problem.minimax else []),
+        *(one.name for one in problem.requirements if one.kind not in (*STRUCTURAL, Truth.kind)),
+    ]
+    if {one.kind for one in problem.requirements} == {Truth.kind, Support.kind}:
+        return "Release with the mechanism 'bounded', which has this truth and support and no largest count"
+    if problem.least_delta:
+        return "Use a smaller max_count"
+    advice = f"Do without {' and '.join(hindrances)}" if hindrances else "Use the method 'auto'"
+    return f"{advice}: with structural properties and truth=P alone there is an answer up to {LARGEST_MATRIX - 1}"
 
 
 def _solved(problem: Problem, epsilon: Epsilon, method: str, objective: str) -> Design:

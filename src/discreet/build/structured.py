@@ -76,7 +76,8 @@ def _enclosed(problem: Problem, exponent: int) -> tuple[Floats, Floats]:
     costs = np.ldexp(problem.costs, -exponent)
     shares = np.array([float(share) for share in problem.shares])
     products = [costs * _down(shares)[:, None], costs * _up(shares)[:, None]]
-    return _down(np.minimum(*products)), _up(np.maximum(*products))
+    below = _down(np.minimum(*products))
+    return np.where(costs >= 0, np.maximum(below, 0.0), below), _up(np.maximum(*products))
 
 
 def _down(numbers: Floats) -> Floats:

@@ -160,21 +160,22 @@
     if (text !== undefined) one.textContent = text;
     return one;
   };
-  const short = (text) => { const letters = [...text]; return letters.length > 24 ? letters.slice(0, 23).join("") + "\u2026" : text; };
+  const short = (text, most) => { const letters = [...text]; return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : text; };
 
   const picture = (found) => {
     at("picture").replaceChildren();
     const bars = found.entries.slice(0, BARS);
     if (!found.estimated || bars.length < 2) return;
     const low = Math.min(0, ...bars.map((one) => one.low)), high = Math.max(1e-9, ...bars.map((one) => one.high));
-    const x = (value) => 210 + 420 * (value - low) / (high - low), tall = 24 * bars.length + 34;
-    const all = draw("svg", { role: "img", viewBox: "0 0 700 " + tall, "aria-labelledby": "picture-title picture-text" });
+    const wide = Math.min(700, Math.max(320, at("picture").clientWidth)), names = Math.round(0.36 * wide), letters = Math.floor(names / 7.4);
+    const x = (value) => names + 10 + (wide - names - 50) * (value - low) / (high - low), tall = 24 * bars.length + 34;
+    const all = draw("svg", { role: "img", viewBox: "0 0 " + wide + " " + tall, "aria-labelledby": "picture-title picture-text" });
     const largest = bars.reduce((a, b) => (b.estimate > a.estimate ? b : a));
     const text = bars.length + " estimates" + (bars.length < found.entries.length ? ", the first of " + found.entries.length : "") +
       ". The largest is " + largest.keys.map(keyText).join(", ") + ": " + number(largest.estimate) + ", " + interval(largest) + ". All numbers are in the table below.";
     all.append(draw("title", { id: "picture-title" }, "Estimates with their intervals"), draw("desc", { id: "picture-text" }, text));
     bars.forEach((one, k) => {
-      const y = 24 * k + 15, label = draw("text", { x: 200, y: y + 4, "text-anchor": "end" }, short(one.keys.map(keyText).join(", ")));
+      const y = 24 * k + 15, label = draw("text", { x: names, y: y + 4, "text-anchor": "end" }, short(one.keys.map(keyText).join(", "), letters));
       const [from, to] = [x(Math.min(0, one.estimate)), x(Math.max(0, one.estimate))];
       all.append(label, draw("rect", { x: from, y: y - 8, width: Math.max(0.5, to - from), height: 16, fill: "#7fb7be" }));
       if (!one.exact) all.append(draw("line", { x1: x(one.low), x2: x(one.high), y1: y, y2: y, stroke: "#1b3a4b", "stroke-width": 2 }));

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 
-KNOWN_SHELLS = frozenset(
-    {"f8d83a336ea58545af989f91a250645efbe35bfa0ad97f8843ca26ce3e49f5d0"}
-)  # explore.html without its data
-KNOWN_ANALYSES = frozenset({"22bafa22f73759c7f7a65e14008e6cc115b8de2422858de8f5525113ff8ecbf2"})  # analysis.R
+# explore.html without its data
+KNOWN_SHELLS = frozenset({"8d311aaf7f0119cc33adb4151f90963aa1d2d0ff3c25df91c13c1079c23943a1"})
+# analysis.R
+KNOWN_ANALYSES = frozenset({"22bafa22f73759c7f7a65e14008e6cc115b8de2422858de8f5525113ff8ecbf2"})
 
 
 def digest_of(text: str) -> str:

@@ -20,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, Damaged, DiscreetError
+from discreet.io import EXPLORE
 from discreet.web import screens
 from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
 from discreet.web.guard import REPORT_POLICY, UNKNOWN, Keys
@@ -52,7 +53,9 @@ class Pages:
             Route("/ledger", self.create, methods=post),
             Route("/folder/{name}", self.analyst, methods=get), Route("/folder/{name}.json", self.analyst, methods=get),
             Route("/folder/{name}/report.html", self.report, methods=get),
+            Route("/folder/{name}/explore.html", self.explore, methods=get),
             Route("/folder/{name}/zip", self.zipped, methods=get),
+            Route("/folder/{name}/{file}", self.file, methods=get),
             Route("/static/{name}", self.static, methods=get),
             Route(each + "/again", self.again, methods=post),
             *(Route(f"{each}/{name}{end}", self.show(name), methods=get) for name in SCREENS for end in ("", ".json")),
@@ -164,6 +167,30 @@ class Pages:
     async def report(self, request: Request) -> Response:
         headers = {"content-security-policy": REPORT_POLICY}
         return FileResponse(self._folder(request) / "report.html", headers=headers)
+
+    async def explore(self, request: Request) -> Response:
+        """The analyst's page of a folder, if what runs in it is ours: its own policy lets nothing else run."""
+        from discreet.io.folder import LARGEST_PAGE, read_plain
+        from discreet.report.explore import data_of, policy_of
+
+        try:
+            page = read_plain(self._folder(request) / EXPLORE, LARGEST_PAGE).decode()
+            data_of(page)
+        except (Damaged, OSError, UnicodeDecodeError) as error:
+            return Response(f"The page {EXPLORE} of that folder is not shown: {error}.", 422, media_type="text/plain")
+        headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
+        return HTMLResponse(page, headers=headers)
+
+    async def file(self, request: Request) -> Response:
+        """A file of a release, to be kept: the pages link to them."""
+        from discreet.io import RECORD
+        from discreet.io.folder import OURS
+
+        name = request.path_params["file"]
+        path = self._folder(request) / str(name)
+        if name not in {*OURS, RECORD} or path.is_symlink() or not path.is_file():
+            raise HTTPException(404)
+        return FileResponse(path, media_type="application/octet-stream", filename=name)
 
     async def zipped(self, request: Request) -> Response:
         folder = self._folder(request)

@@ -1,0 +1,197 @@
+"""The field guide to release.json, made from the types of the record: every field, its type, meaning, who checks it.
+
+A meaning is the comment beside the field in the source; what has none there is said here. A test fails where a field
+has no meaning at all.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from dataclasses import Field, fields, is_dataclass
+from fractions import Fraction
+from typing import Any, Literal, Union, get_args, get_origin
+
+from discreet.arrays import Floats, Integers
+from discreet.certify.prove import Proof
+from discreet.privacy.values import Change, Guarantee, Neighbours
+from discreet.record.codec import hints_of
+from discreet.record.release import About, LedgerEntry, Measurements, PublishedTable, ReleaseRecord, SchemaFacts
+from discreet.ways import way_named, ways_by_keyword
+
+HEAD = """# release.json, field by field
+
+Every release folder holds a `release.json`: all facts about the release as numbers and codes, no sentence. This page is
+made from the types that read and write it. The same as a JSON Schema ships with the package (`release.schema.json`).
+Numbers that privacy depends on are strings that hold exact rationals or decimals (`"1/2"`, `"0.1"`).
+
+The last column says what `discreet verify` does with a field: *proved again* from the mechanism; *replayed* from the
+measurements; *compared* with the files; *read* (its type and its place, and the seal over all of it), where nothing in
+the folder could contradict it. An edit of any field breaks the seal. An edit with a new seal is found where it
+contradicts the rest, and by the digest in any case ([for the auditor](auditor.md)).
+"""
+MEANINGS = {
+    "schema_version": "version of this format", "software": "what made it", "created": "when, in UTC",
+    "private": "whether the noise came from the operating system; false: from a seed, and nothing is protected",
+    "way": "which way the release went; the fields below the last heading are those of that way",
+    "schema": "the table, as everybody may know it", "tables": "the published files",
+    "guarantee": "what is promised", "certificate": "the proof for one unit in one row, where there is one",
+    "about": "who publishes what", "ledger": "the entry of the ledger that it was paid from",
+    "seal": "sha256 of the compact JSON, sorted by key, of all other fields",
+    "SchemaFacts.keys": "the key columns", "SchemaFacts.count": "the column of counts",
+    "SchemaFacts.rows": "how many rows there are", "SchemaFacts.order": "whether rows are sorted by their keys",
+    "SchemaFacts.max_count": "the largest count that was provided for; null: none",
+    "SchemaFacts.contributions": "in how many rows one person may be counted",
+    "PublishedTable.file": "its name", "PublishedTable.columns": "its columns, in order",
+    "PublishedTable.measurements": "the files of noisy values that it was made from", "Measurements.file": "its name",
+    "Guarantee.loss": "epsilon (or alpha), delta and rho, in fields of their own",
+    "Guarantee.unit": "who the neighbours are", "Guarantee.grade": "how firmly it is known",
+    "Guarantee.remarks": "what the promise does not say by itself: codes and numbers",
+    "Neighbours.change": "the smallest change that survives what is kept, in fields of its own",
+    "Neighbours.rate": "what one unit of distance costs",
+    "Neighbours.contributions": "in how many rows one person may be counted",
+    "Neighbours.norm": "how distance is measured", "Change.code": "the kind of change",
+    "Proof.epsilon": "the epsilon that was proved", "Proof.delta": "the delta that was proved",
+    "Proof.smallest_epsilon": "the least epsilon that holds, rounded up", "Proof.grade": "how firmly it is known",
+    "Proof.holds": "always true: nothing else is published",
+    "LedgerEntry.dataset": "the data set", "LedgerEntry.number": "the number of the entry",
+    "LedgerEntry.hash": "the hash of the entry", "LedgerEntry.token": "proves that this release was the one charged",
+    "mechanism": "how the counts were made", "distribution": "the published distribution of counts",
+    "invariants": "the sums that were kept exactly", "name": "its name", "form": "the mechanism itself, exactly",
+    "sizes": "the mechanism of every size", "column": "the key column that holds the sizes",
+    "what": "what was measured", "loss": "what it cost", "refined": "whether the distribution was estimated again",
+    "parts": "what was measured, and what each part cost", "measurements": "the noisy answers",
+    "noise": "the law of the noise", "gap": "how far the projection is from the nearest table, at most",
+    "multipliers": "of the kept sums: they prove that no table is nearer", "law": "the law of the noise",
+    "parameters": "the exact numbers of the law", "sampler": "how it was drawn",
+    "nonnegative": "whether negative counts were ruled out", "nonnegative_by": "how",
+    "inequalities": "what else the noise was held to", "kept": "what was asked to be kept",
+    "labels": "a name for each sum",
+    "sums": "the true sums", "Sums.rows": "a list of ones and zeros for each sum, by row of the table",
+    "determined": "rows that the kept sums fix", "fixed": "rows that have only one value left",
+    "dimensions": "how many directions the noise is free in", "question": "what was asked", "share": "of the budget",
+    "QuestionFacts.noise": "the law of its noise", "max_count": "the largest count", "DistributionFacts.distribution":
+    "the share of rows of every count 0, 1, ...",
+}  # fmt: skip
+PROVED = (
+    "guarantee",
+    "certificate",
+    "Guarantee",
+    "Neighbours",
+    "Change",
+    "Proof",
+    "mechanism",
+    "SizedMechanism",
+    "Sized",
+)
+COMPARED = ("tables", "schema", "digests", "mark", "private", "PublishedTable", "Measurements", "SchemaFacts", "seal")
+READ = ("software", "created", "about", "ledger", "About", "LedgerEntry", "rendered")
+WAYS = tuple(kind.name for kind in ways_by_keyword())
+DECLARED = (  # nothing in the folder could contradict these
+    "SchemaFacts.contributions", "SchemaFacts.rows_are_disjoint", "SchemaFacts.dropped_totals",
+    "SchemaFacts.suppressed_as", "PublishedTable.remarks",
+)  # fmt: skip
+PARTS = (SchemaFacts, PublishedTable, Measurements, Guarantee, Neighbours, Change, Proof, About, LedgerEntry)
+
+
+def page() -> str:
+    parts = [HEAD, "## The record\n", ReleaseRecord.__doc__ or "", "", _table(ReleaseRecord, leave_out=("facts",))]
+    for kind in PARTS:
+        parts.append(f"## {_title(kind)}\n\n{inspect.cleandoc(kind.__doc__ or '')}\n\n{_table(kind)}")
+    for name in WAYS:
+        facts = way_named(name).facts
+        parts.append(f"## The way `{name}`\n")
+        for kind in _inside(facts):
+            parts.append(f"### {_title(kind)}\n\n{inspect.cleandoc(kind.__doc__ or '')}\n\n{_table(kind)}")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
+
+
+def _title(kind: type) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).capitalize()
+
+
+def _table(kind: type, leave_out: tuple[str, ...] = ()) -> str:
+    lines = ["| field | type | meaning | `verify` |", "|---|---|---|---|"]
+    for name, shown, meaning in described(kind):
+        if name not in leave_out:
+            lines.append(f"| `{name}` | {shown} | {meaning} | {_checked(kind, name)} |")
+    return "\n".join(lines) + "\n"
+
+
+def described(kind: type) -> Iterator[tuple[str, str, str]]:
+    """Every field of a type: its name, its type in words, and its meaning (empty where nobody says one)."""
+    comments, types_of = _comments(kind), {name: hint for name, (hint, _) in hints_of(kind).items()}
+    written: tuple[Field[Any], ...] = fields(kind)
+    for one in written:
+        if one.metadata.get("elsewhere"):
+            continue
+        own = MEANINGS.get(f"{kind.__name__}.{one.name}") or comments.get(one.name)
+        option = one.metadata.get("option")
+        meaning = own or (option.help if option else None) or MEANINGS.get(one.name, "")
+        yield one.name, in_words(types_of.get(one.name, one.type)), meaning.replace("|", "\\|")
+    if kind is ReleaseRecord:
+        yield "seal", "text", MEANINGS["seal"]
+
+
+def _comments(kind: type) -> dict[str, str]:
+    """The comments beside the fields, from the source."""
+    found = re.findall(r"^    (\w+): [^\n#]*#\s*(?!fmt:|noqa|type:)([^\n]+)$", inspect.getsource(kind), re.MULTILINE)
+    return {name: comment.strip() for name, comment in found}
+
+
+def in_words(kind: Any) -> str:
+    plain = {str: "text", int: "whole number", float: "number", bool: "true or false", type(None): "null"}
+    plain |= {Fraction: "exact number", Any: "anything"}
+    if kind in (Integers, Floats):
+        return "list of whole numbers" if kind == Integers else "list of numbers"
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(in_words(one) for one in inner))
+    if origin is Literal:
+        return " or ".join(f"`{one}`".lower() if isinstance(one, bool) else f"`{one}`" for one in inner)
+    if origin is tuple:
+        return f"list of {in_words(inner[0])}"
+    if origin is dict:
+        return f"object of {in_words(inner[1])}"
+    if isinstance(kind, type) and kind not in plain:
+        return f"object: {_title(kind).lower()}"
+    return plain.get(kind, "object")
+
+
+def _checked(kind: type, name: str) -> str:
+    if f"{kind.__name__}.{name}" in DECLARED:
+        return "read"
+    for words, told in ((READ, "read"), (COMPARED, "compared"), (PROVED, "proved again")):
+        if kind.__name__ in words or (kind is ReleaseRecord and name in words):
+            return told
+    if kind is ReleaseRecord:
+        return "read"
+    return "proved again" if name in ("name", "form", "law", "parameters", "mechanism", "noise", "loss") else "replayed"
+
+
+def _inside(kind: Any, seen: tuple[type, ...] = PARTS) -> list[type]:
+    """The facts of a way and what is in them, each once."""
+    found: list[type] = []
+    todo = [kind]
+    while todo:
+        one = todo.pop(0)
+        if is_dataclass(one) and one not in seen and one not in found and one.__name__.endswith(ENDINGS):
+            found.append(one)  # type: ignore[arg-type]
+            todo += [part for hint, _ in hints_of(one).values() for part in _parts(hint)]
+    return found
+
+
+ENDINGS = ("Facts", "Mechanism", "Margins", "Sums", "Distribution", "Sized")
+
+
+def _parts(hint: Any) -> list[Any]:
+    return [hint, *(part for inner in get_args(hint) for part in _parts(inner))]
+
+
+def undescribed() -> list[str]:
+    """Fields that nobody says the meaning of."""
+    kinds = [ReleaseRecord, *PARTS, *(kind for name in WAYS for kind in _inside(way_named(name).facts))]
+    found = ((kind, name, meaning) for kind in kinds for name, _, meaning in described(kind))
+    return [f"{kind.__name__}.{name}" for kind, name, meaning in found if not meaning and name != "facts"]

@@ -1,0 +1,94 @@
+"""The site: every page has its place, every link leads somewhere, what is made from the source is up to date."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet as dc
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import fields  # noqa: E402
+from contents import CONTENTS  # noqa: E402
+
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LINK = re.compile(r"(?m)(?:\]\(|^\[[^\]]+\]: )(?!https?:|mailto:)([^)#\s]*)(#[^)\s]+)?")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+site = runpy.run_path(str(ROOT / "docs" / "site.py"))
+
+
+def anchors(page: Path) -> set[str]:
+    """Those that headings have, on hosts of Markdown and on the site."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    found: dict[str, int] = {}
+    slugs = set()
+    for heading in re.findall(r"(?m)^#+ +(.+)$", text):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+        slug = re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+        slugs.add(slug if slug not in found else f"{slug}-{found[slug]}")
+        found[slug] = found.get(slug, 0) + 1
+    return slugs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+    for place, anchor in LINK.findall(text):
+        target = (page.parent / place).resolve() if place else page
+        assert target.exists(), f"{page.name} links to {place}"
+        if anchor:
+            assert anchor[1:] in anchors(target), f"{page.name} links to {place}{anchor}; there are {anchors(target)}"
+
+
+def test_every_page_has_a_place() -> None:
+    listed = {name for names in CONTENTS.values() for pattern in names for name in site["_listed"](pattern)}
+    there = {page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES}
+    made = {"docs/api", "docs/decisions/README"}
+    wanted = {name for name in there if not name.startswith("docs/decisions/")}
+    assert listed - made == wanted, "put new pages into docs/contents.py"
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = site["api"]()
+    for name in dir(dc):
+        assert f":: discreet.{name}\n" in page, name
+
+
+def test_pages_made_from_the_source_are_up_to_date() -> None:
+    reference = runpy.run_path(str(ROOT / "docs" / "reference.py"))
+    for place, made in (("COMMANDS_PAGE", reference["commands"]()), ("FIELDS_PAGE", fields.page())):
+        assert reference[place].read_text(encoding="utf-8") == made, "run: python docs/reference.py"
+
+
+def test_every_field_of_the_record_has_a_meaning() -> None:
+    assert fields.undescribed() == []
+
+
+def test_output_stands_under_its_snippet() -> None:
+    text = "a\n\n```python\nprint(1)\n```\n\nb\n\n```sh\ndiscreet demo\n```\n"
+    made = site["with_output"](text, ["1\n", ""])
+    assert made == "a\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\nb\n\n```sh\ndiscreet demo\n```\n"
+
+
+def test_a_page_that_loads_from_elsewhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="https://x.org">x</a><img src="pictures/a.png"><script src="s.js"></script>'
+    )
+    assert site["foreign_assets"](tmp_path) == []
+    (tmp_path / "b.html").write_text('<script async src="https://x.org/s.js"></script>')
+    assert len(site["foreign_assets"](tmp_path)) == 1
+
+
+if os.environ.get("DISCREET_FULL"):  # a minute, which `make docs` takes anyway: it fails on a warning, too
+
+    def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+        site["lay_out"](tmp_path / "source")
+        site["render"](tmp_path / "source", tmp_path / "site")
+        assert (tmp_path / "site" / "search.html").exists() and (tmp_path / "site" / "searchindex.js").exists()
