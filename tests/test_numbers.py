@@ -19,6 +19,7 @@ from discreet.numbers import (
     exp_bounds,
     log_bounds,
     probability,
+    shown,
     simplest_between,
     text,
     whole,
@@ -161,3 +162,9 @@ def test_whole_numbers_of_numpy_will_do() -> None:
 def test_probabilities_lie_between_zero_and_one(bad: Any) -> None:
     with pytest.raises(BadInput, match=r"(?i)delta"):
         probability(bad, "delta")
+
+
+def test_numbers_for_people_have_no_powers_of_ten() -> None:
+    cases = {(113.2, 2): "110", (1234567.0, 3): "1,230,000", (0.618, 2): "0.62", (2.0, 2): "2", (0.00042, 3): "0.00042"}
+    for (value, digits), words in cases.items():
+        assert shown(value, digits) == words

@@ -97,6 +97,11 @@ def text(number: Fraction) -> str:
     return f"{number.numerator}/{number.denominator}"
 
 
+def shown(value: float, digits: int) -> str:
+    """A number for people: so many digits that count, and no powers of ten where it is large."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
 def decimal_above(number: Fraction, digits: int = 12) -> str:
     """A decimal not below `number`."""
     return text(Fraction(math.ceil(number * 10**digits), 10**digits))

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, METADATA_OF, RECORD, REPORT
 from discreet.levels.fixed import UNIT
+from discreet.numbers import shown
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
@@ -113,7 +114,9 @@ def _reaches(publication: Publication[Any], found: Prepared) -> list[tuple[str, 
         named = "a row" if one.by and len(one.by) == len(names) else f"by {names[one.by[0]]}" if one.by else "total"
         open_ended = ~np.asarray(one.numbers.exact, dtype=bool)
         half = (one.numbers.high - one.numbers.low)[open_ended] / 2
-        rows.append((named, f"{len(open_ended):,}", f"\u00b1 {np.median(half):.2g}" if len(half) else "exact"))
+        rows.append(
+            (named, f"{len(open_ended):,}", f"\u00b1 {shown(float(np.median(half)), 2)}" if len(half) else "exact")
+        )
     return rows
 
 
@@ -149,7 +152,7 @@ def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:
     found = []
     for what, one in zip(publication.record.facts.mechanism.answers, publication.answers):
         deviation = sqrt(float(np.mean(one.deviations.astype(float) ** 2))) / UNIT
-        found.append((str(what), f"{len(one.counts):,}", "exact" if deviation == 0 else f"{deviation:.3g}"))
+        found.append((str(what), f"{len(one.counts):,}", "exact" if deviation == 0 else shown(deviation, 3)))
     return found
 
 
@@ -174,4 +177,4 @@ def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
 
 def _typical(errors: Errors | None, rows: int) -> str | None:
     """In few rows, or where rows say nothing, no error is typical."""
-    return None if errors is None or errors.typical is None or rows < ENOUGH_ROWS else f"{errors.typical:.2g}"
+    return None if errors is None or errors.typical is None or rows < ENOUGH_ROWS else shown(errors.typical, 2)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.numbers import shown
 from discreet.report.errors import Errors
 
 INK, FILL = "#1b3a4b", "#7fb7be"
@@ -49,10 +50,11 @@ def error_svg(errors: Errors | None) -> str | None:
     points = {"marker": "o", "markersize": 4, "linestyle": "none"} if len(errors.counts) <= MOST_DOTS else {}
     axes.plot(errors.counts, errors.absolute, color=INK, **points)
     axes.set_ylim(0, None)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("true count")
     axes.set_ylabel("expected error, in counts")
     low, high = errors.absolute.min(), errors.absolute.max()
-    said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {low:.2g} and {high:.2g}."
+    said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {shown(low, 2)} and {shown(high, 2)}."
     return _svg(figure, said)
 
 
