@@ -53,8 +53,8 @@ def error_svg(errors: Errors | None) -> str | None:
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("true count")
     axes.set_ylabel("expected error, in counts")
-    low, high = errors.absolute.min(), errors.absolute.max()
-    said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {shown(low, 2)} and {shown(high, 2)}."
+    low, high = (shown(end, 2) for end in (errors.absolute.min(), errors.absolute.max()))
+    said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {low} and {high}."
     return _svg(figure, said)
 
 
