@@ -363,7 +363,7 @@ def _check_report(folder: Folder) -> list[str]:
     from discreet.report import render, same_page
 
     _require_same_renderer(folder)
-    same = same_page(render(folder.publication), folder.pages[REPORT])
+    same = same_page(render(folder.publication, folder.prepared), folder.pages[REPORT])
     return [] if same else ["The report does not follow from release.json."]
 
 
@@ -374,7 +374,7 @@ def _check_beside(folder: Folder) -> list[str]:
 
     _require_same_renderer(folder)
     problems = []
-    for name, page in beside(folder.publication).items():
+    for name, page in beside(folder.publication, folder.prepared).items():
         same = same_explored if name == EXPLORE else str.__eq__
         if not same(page, folder.pages[name]):
             problems.append(f"The file {name} does not follow from release.json.")
