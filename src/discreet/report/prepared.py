@@ -18,9 +18,9 @@ from discreet.errors import BadInput
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
+    from discreet.estimate.answers import AnswerSet
     from discreet.estimate.view import Estimate
     from discreet.record.release import Publication
-    from discreet.web.answers import Answers
 
 LEVEL = 0.95  # of every prepared interval
 MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only its total is
@@ -153,7 +153,7 @@ def _total(view: Estimate) -> Numbers:
     return Numbers(np.array([found.estimate]), np.array([low]), np.array([high]), np.array([found.exact]))
 
 
-def _numbers(found: Answers) -> Numbers:
+def _numbers(found: AnswerSet) -> Numbers:
     return Numbers(found.estimate, found.low, found.high, found.exact)
 
 
