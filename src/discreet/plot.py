@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from discreet.errors import BadInput
 
 if TYPE_CHECKING:
+    from discreet.io.areas import Area
     from discreet.shown.pictures import Picture
 
 INK, FILL = "#1b3a4b", "#7fb7be"
@@ -217,6 +218,56 @@ def bias_by_size(counts: ArrayLike, draws: ArrayLike, ax: Any = None, title: str
     _labelled(axes, title, ("count", "mean noise"))
     if sizes.max(initial=0) > 1000:
         axes.set_xscale("symlog")
+    return drawing
+
+
+def with_error_bars(
+    names: Sequence[str], values: ArrayLike, low: ArrayLike, high: ArrayLike, ax: Any = None, title: str = "",
+    most: int = 40,
+) -> Any:  # fmt: skip
+    """Estimates with their intervals, the first ones at the top; of very many the largest. The figure they are in."""
+    value, least, largest = (np.asarray(part, dtype=float) for part in (values, low, high))
+    shown = np.arange(len(value)) if len(value) <= most else np.sort(np.argsort(-value, kind="stable")[:most])
+    drawing, axes = (ax.figure, ax) if ax is not None else figure(height=max(1.6, 0.6 + 0.22 * len(shown)))
+    axes = axes if ax is not None else axes[0][0]
+    places, ends = np.arange(len(shown))[::-1], np.where(np.isfinite(largest), largest, value)
+    reach = np.maximum([value[shown] - least[shown], ends[shown] - value[shown]], 0.0)
+    axes.errorbar(value[shown], places, xerr=reach, fmt="o", markersize=4, color=INK, ecolor=INK, capsize=2)
+    axes.set_yticks(places, [names[k] for k in shown], fontsize=8)
+    left_out = "" if len(shown) == len(value) else f"the largest {len(shown)} of {len(value)}"
+    axes.set_title(" - ".join(part for part in (title, left_out) if part), fontsize=10)
+    axes.set_xlabel("estimate, with its interval")
+    axes.grid(axis="x", alpha=0.3)
+    return drawing
+
+
+def choropleth(
+    areas: Sequence[Area], values: ArrayLike, low: ArrayLike, high: ArrayLike, ax: Any = None, title: str = ""
+) -> Any:
+    """A map: areas by their estimates, hatched where the interval is wider than the estimate. The figure it is in."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path as Outline
+
+    value, width = np.asarray(values, dtype=float), np.asarray(high, dtype=float) - np.asarray(low, dtype=float)
+    drawing, axes = (ax.figure, ax) if ax is not None else _single()
+    for hatch, chosen in (
+        (None, [one for one in areas if one.place is not None and width[one.place] <= abs(value[one.place])]),
+        ("////", [one for one in areas if one.place is not None and width[one.place] > abs(value[one.place])]),
+    ):
+        paths = [Outline.make_compound_path(*(Outline(ring, closed=True) for ring in one.rings)) for one in chosen]
+        some = PathCollection(paths, cmap="cividis", edgecolors="white", linewidths=0.4, hatch=hatch)
+        some.set_array(np.array([value[one.place] for one in chosen if one.place is not None]))
+        some.set_clim(float(value.min()), float(value.max()))
+        axes.add_collection(some)
+    empty = [Outline.make_compound_path(*(Outline(ring, closed=True) for ring in one.rings)) for one in areas
+             if one.place is None and one.rings]  # fmt: skip
+    axes.add_collection(PathCollection(empty, facecolors="none", edgecolors="#999999", linewidths=0.4))
+    axes.autoscale_view()
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(title or "hatched: the interval is wider than the estimate", fontsize=10)
+    bar = drawing.colorbar(axes.collections[0], ax=axes, shrink=0.8)
+    bar.set_label("estimate")
     return drawing
 
 

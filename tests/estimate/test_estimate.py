@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from discreet.errors import BadInput
-from discreet.estimate import Estimate, estimate
+from discreet.estimate import estimate
 from discreet.estimate.deconvolve import expectation_maximisation, posterior_mean
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import half_width, sum_half_width
 from discreet.estimate.posterior import posteriors, row_estimates
 from discreet.estimate.prefix import _combined, _inverse_diagonal, prefix_of
+from discreet.estimate.shares import of_rows
 from discreet.io.tables import table
 from discreet.laws import Gaussian, Geometric, Staircase
 from discreet.mechanism import NoiseThenMap
@@ -47,10 +48,17 @@ def released(seed: int = 1, epsilon: Any = 1, **options: Any) -> Release:
     return release(people, epsilon, **made)
 
 
+def told(made: Release) -> Evidence:
+    shares = estimate(made).shares
+    assert shares is not None
+    return shares.evidence
+
+
 def evidence(seen: Any, law: Any, size: int, prior: Any = None, **more: Any) -> Evidence:
     fields: dict[str, Any] = {"transition": None, "cumulative": None, "cumulative_law": None, **more}
     prior = np.full(size, 1 / size) if prior is None else np.asarray(prior)
-    return Evidence(np.asarray(seen), law, top=size - 1, published=prior, categories=None, **fields)
+    keys = pa.table({"row": np.arange(len(seen))})
+    return Evidence(np.asarray(seen), law, top=size - 1, published=prior, categories=keys, **fields)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +214,7 @@ def test_distributions_come_near_the_truth() -> None:
 
 
 def test_bayes_without_a_measured_distribution() -> None:
-    found = posterior_mean(estimate(released(epsilon=4, split=0)).evidence)
+    found = posterior_mean(told(released(epsilon=4, split=0)))
     true = np.bincount(truth(), minlength=TOP + 1) / ROWS
     assert np.abs(np.cumsum(found) - np.cumsum(true)).max() < 0.05
 
@@ -237,9 +245,9 @@ def test_almost_no_noise_gives_the_truth(name: str) -> None:
         assert answer.estimate == pytest.approx(value, rel=1e-3, abs=2e-3)
         low, high = answer.interval
         assert low - 1e-9 <= value <= high + 1e-9
-    rows = view.rows()
+    rows = view.rows().table()
     assert rows.column("median").to_pylist() == true.tolist()
-    assert rows.column_names == ["row", "half", "mean", "median", "low", "high"]
+    assert rows.column_names == ["row", "half", "estimate", "low", "high", "level", "exact", "median"]
 
 
 def test_a_wide_range_of_gaussian_noise() -> None:
@@ -249,11 +257,14 @@ def test_a_wide_range_of_gaussian_noise() -> None:
     prefix = np.cumsum(np.bincount(true, minlength=901))[:-1]
     seen = true + np.rint(2 * rng.normal(size=300)).astype(int)
     measured = prefix + np.rint(2 * rng.normal(size=900))
-    view = Estimate(evidence(seen, law, 901, cumulative=measured, cumulative_law=law))
+    view = of_rows(evidence(seen, law, 901, cumulative=measured, cumulative_law=law), 0.95)
     assert view.share_above(100).estimate == pytest.approx((300 - measured[100]) / 300)
-    assert view.total().estimate == pytest.approx(seen.sum())
+    rows, again = 4 * 300, 4 * 900  # the variances of the sum of the rows, and of the total that the prefixes tell
+    share = rows / (rows + again)
+    by_prefix = 300 * 900 - measured.sum()
+    assert view.total().estimate == pytest.approx(share * by_prefix + (1 - share) * seen.sum())
     low, high = view.total().interval
-    assert high - low == pytest.approx(2 * 1.959964 * 2 * np.sqrt(300), rel=1e-6)
+    assert high - low == pytest.approx(2 * 1.959964 * np.sqrt(share * again), rel=1e-6)
 
 
 REPEATS = 60
@@ -263,8 +274,8 @@ LEAST = int(binom.ppf(1e-6, REPEATS, 0.95))
 def coverage(name: str, spoil: Any = None) -> dict[str, int]:
     true, hits = truth(), dict.fromkeys(("share_zero", "share_above", "total", "by"), 0)
     for seed in range(REPEATS):
-        seen = estimate(released(seed, **MANY[name])).evidence
-        view = Estimate(seen if spoil is None else spoil(seen))
+        seen = told(released(seed, **MANY[name]))
+        view = of_rows(seen if spoil is None else spoil(seen), 0.95)
         for question, answer, value in (
             ("share_zero", view.share_zero(), (true == 0).mean()),
             ("share_above", view.share_above(3), (true > 3).mean()),
@@ -318,8 +329,8 @@ def test_wrong_questions(tmp_path: Path) -> None:
         estimate(released(), level=1)
     with pytest.raises(BadInput, match="is not a release"):
         estimate([1, 2])
-    with pytest.raises(BadInput, match="made from noisy values that are not published"):
-        estimate(released(consistent=True, measurements=False))
+    with pytest.raises(BadInput, match="counts were made from are not published"):
+        estimate(released(consistent=True, measurements=False)).share_zero()
     with pytest.raises(BadInput, match="to be read"):
         estimate(tmp_path)
 

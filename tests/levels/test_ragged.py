@@ -199,7 +199,7 @@ def test_any_region() -> None:
     exact = estimate.by("state")["s"]
     true = table.counts[np.array(table.schema.column("state")) == "s"].sum()
     assert exact.interval == (true, true)
-    assert estimate.rows().num_rows == len(table)
+    assert estimate.rows().table().num_rows == len(table)
     there = set(zip(table.schema.column("county"), table.schema.column("sex")))
     assert set(estimate.by("county", "sex")) == there
 

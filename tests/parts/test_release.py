@@ -171,7 +171,8 @@ def test_estimates_are_those_of_one_table_with_the_same_rows(tmp_path: Path) -> 
     one = Publication(made.record, frame().select(KEYS), counts, noisy)
     plain, told = way_named(made.record.way).evidence(one, 0.95), dc.estimate(tmp_path / "out")
     for ask in ("mean", "total", "share_zero"):
-        assert getattr(told, ask)() == getattr(plain, ask)()
+        there, here = getattr(told, ask)(), getattr(plain, ask)()
+        assert (there.estimate, *there.interval) == pytest.approx((here.estimate, *here.interval), rel=1e-12)
     assert told.share_above(2) == plain.share_above(2) and told.quantile("0.9") == plain.quantile("0.9")
 
 

@@ -100,7 +100,7 @@ def test_noise_is_released_verified_and_estimated(tmp_path: Path) -> None:
     shown = out.guarantee.sentence
     assert "0.000075535" in shown and "0.000075535" in (tmp_path / "out" / "report.html").read_text()
     estimate = dc.estimate(tmp_path / "out")
-    rows = estimate.rows()
+    rows = estimate.rows().table()
     assert (rows["low"].to_numpy() >= out.measurements["n"].to_numpy() - 8).all()
     low, high = estimate.total().interval
     assert low < counts.sum() < high + 60

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.estimate.answers import publication_of
+from discreet.estimate.view import publication_of
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import zcdp_epsilon

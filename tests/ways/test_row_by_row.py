@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.estimate.answers import publication_of
+from discreet.estimate.view import publication_of
 from discreet.report.facts import page_of
 from discreet.ways import way_named
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.estimate.answers import Answer, Estimate, estimate
+from discreet.estimate.answers import Answer, AnswerSet, Cut
+from discreet.estimate.view import Estimate, estimate
 
-__all__ = ["Answer", "Estimate", "estimate"]
+__all__ = ["Answer", "AnswerSet", "Cut", "Estimate", "estimate"]

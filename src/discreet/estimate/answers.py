@@ -1,29 +1,33 @@
-"""`estimate(release)`: questions about the true table, answered with intervals."""
+"""Answers: an estimate with the interval that covers the truth, alone or one for each of many groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.errors import BadInput, choose, did_you_mean
-from discreet.estimate.evidence import Evidence
-from discreet.estimate.intervals import half_width
-from discreet.numbers import exact, probability, whole
-from discreet.options import spelt
-from discreet.ways import way_named
+from discreet.arrays import Flags, Floats
 
-if TYPE_CHECKING:
-    from discreet.estimate.lattice import LatticeEstimate
-    from discreet.estimate.measured import MeasuredEstimate
-    from discreet.record.release import Publication
 
-METHODS = ("published", "likelihood", "bayes")
+@dataclass(frozen=True)
+class Cut:
+    """What was done to counts before any noise, and so to every sum of them that is estimated."""
+
+    top: int | None = None  # larger counts were treated as it
+    least: int = 0  # smaller counts were treated as it
+    by_size: bool = False  # the largest count of a row is the size of its group
+
+    def __bool__(self) -> bool:
+        return self.top is not None or self.least > 0 or self.by_size
+
+    def __str__(self) -> str:
+        said = ["cut at the size of their group"] if self.by_size else []
+        said += [f"cut at {self.top}"] if self.top is not None else []
+        said += [f"raised to {self.least}"] if self.least else []
+        return f"of counts {' and '.join(said)}" if said else ""
 
 
 @dataclass(frozen=True)
@@ -34,212 +38,128 @@ class Answer:
     interval: tuple[float, float]
     level: float
     exact: bool = False  # whether it has no error at all: what is kept is published as it is
+    cut: Cut = Cut()  # what the number is about, where counts were cut before the noise
+    conservative: bool = False  # whether the interval is wider than it would be if all that was measured were known
 
     def as_json(self) -> dict[str, object]:
-        known = {"estimate": self.estimate, "interval": list(self.interval), "level": self.level}
-        return {**known, "exact": self.exact}
+        known = {"estimate": _finite(self.estimate), "interval": [_finite(end) for end in self.interval]}
+        return {**known, "level": self.level, "exact": self.exact, **_said(self.cut, self.conservative)}
+
+    def table(self) -> Any:
+        """As a frame (Arrow) of one row."""
+        from discreet.io.answers import answer_frame
+
+        estimate, low, high = (np.array([number]) for number in (self.estimate, *self.interval))
+        return answer_frame(None, estimate, low, high, self.level, np.array([self.exact]))
+
+    def times(self, factor: float) -> Answer:
+        """The same in other units."""
+        low, high = sorted(end * factor for end in self.interval)
+        return replace(self, estimate=self.estimate * factor, interval=(low, high))
 
     def __str__(self) -> str:
         low, high = self.interval
+        about = f", {self.cut}" if self.cut else ""
         if self.exact:
-            return f"{self.estimate:.6g} (exact)"
-        return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {self.level:.0%})"
-
-
-class SumsOnly:
-    """Estimates of sums of rows, which tell nothing about their distribution."""
-
-    why_only: ClassVar[str]
-
-    def share_above(self, threshold: int) -> NoReturn:
-        """Not answered."""
-        self._refuse(f"the share of counts above {threshold}")
-
-    def share_zero(self) -> NoReturn:
-        """Not answered."""
-        self._refuse("the share of zeros")
-
-    def quantile(self, q: float | str) -> NoReturn:
-        """Not answered."""
-        self._refuse(f"the quantile {q}")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise BadInput(f"{what} was asked for", self.why_only, "Ask for the total, the mean, or totals by a column")
+            return f"{self.estimate:.6g} (exact{about})"
+        surely = "at least " if self.conservative else ""
+        return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {surely}{self.level:.0%}{about})"
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
-    """What a release says about the true table. Counts above the release's max_count are treated as that count."""
+class AnswerSet(Mapping[Any, Answer]):
+    """An answer for every group of rows, or for every row. As a mapping: by the value of the key column, or by the
+    values of several."""
 
-    evidence: Evidence
-    level: float = 0.95
+    keys_frame: Any = field(repr=False)  # the key columns of the groups, as an Arrow table
+    estimate: Floats
+    low: Floats
+    high: Floats
+    exact: Flags
+    level: float
+    cut: Cut = Cut()
+    conservative: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)  # further columns: an array for each
 
-    def share_above(self, threshold: int) -> Answer:
-        """The share of rows whose true count exceeds `threshold`."""
-        t, rows = whole(threshold, "the threshold", 0), self.evidence.rows
-        self._refuse_below(t)
-        top = self.evidence.top
-        if top is not None and t >= top:
-            raise BadInput(
-                f"the share of counts above {t} was asked for",
-                f"the release treats counts above {top} as {top}, so nothing is known beyond it",
-                f"Ask for a threshold below {top}",
-            )
-        if t > self.evidence.size - 2:
-            return Answer(0.0, (0.0, self._share_above(self.evidence.size - 2).interval[1]), self.level)
-        return self._share_above(t) if rows else Answer(0.0, (0.0, 0.0), self.level)
-
-    def share_zero(self) -> Answer:
-        """The share of rows whose true count is zero."""
-        self._refuse_below(0)
-        above = self._share_above(0)
-        low, high = above.interval
-        return Answer(1 - above.estimate, (1 - high, 1 - low), self.level)
-
-    def _refuse_below(self, threshold: int) -> None:
-        least = self.evidence.least
-        if threshold < least:
-            raise BadInput(
-                f"the share of counts above {threshold} was asked for",
-                f"the release treats counts below {least} as {least}, so nothing is known below it",
-                f"Ask for a threshold of {least} or more",
-            )
-
-    def mean(self) -> Answer:
-        """The mean true count."""
-        return _scaled(self.total(), 1 / self.evidence.rows)
-
-    def total(self) -> Answer:
-        """The sum of the true counts."""
-        rows, steps = self.evidence.rows, self.evidence.size - 1
-        if self.evidence.only_sums or len(self.evidence.beyond):
-            assert self.evidence.law is not None
-            width = half_width(self.level, None, 0.0, rows * self.evidence.law.spread)
-            return _between(self.evidence.sum, width, 0.0, np.inf, self.level)
-        estimate = rows * steps - float(self._prefix.estimate[-1])
-        most = np.inf if self.evidence.top is None else float(rows * steps)
-        return _between(estimate, self._prefix.half_width(-1, self.level), 0.0, most, self.level)
-
-    def quantile(self, q: float | str) -> Answer:
-        """The smallest count that at least a share q of the rows do not exceed."""
-        share = float(probability(q, "the quantile"))
-        prefix, wanted = self._monotone, share * self.evidence.rows - 1e-9
-        width = self._prefix.half_widths(self.level, np.abs(prefix - wanted))
-        ends = (np.maximum.accumulate(prefix + sign * width) for sign in (1, 0, -1))
-        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
-        if len(self.evidence.beyond) and high >= self.evidence.size - 1:
-            found = f"it may be above {self.evidence.size - 1:,}, and larger counts are too few to have a distribution"
-            raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
-        return Answer(middle, (low, high), self.level)
-
-    def by(self, *columns: str) -> dict[Any, Answer]:
-        """The total of each group of rows that share a value of a key column, or the values of several."""
-        from discreet.estimate.groups import group_totals
-
-        self.evidence.require_rows("totals by groups")
-        return group_totals(self.evidence, groups_by(self.evidence.categories, columns), self.level)
-
-    def rows(self) -> Any:
-        """For every row: the keys, the posterior mean and median of its count, and a credible interval.
-
-        The prior is the published distribution of counts; the evidence is the row's own noisy value.
-        """
-        from discreet.estimate.posterior import row_estimates
-
-        self.evidence.require_rows("estimates of rows")
-        found = row_estimates(self.evidence, self.level)
-        frame = self.evidence.categories
-        for name in ("mean", "median", "low", "high"):
-            frame = frame.append_column(name, [getattr(found, name)])
-        return frame
-
-    def posterior(self, value: int) -> Floats:
-        """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
-        from discreet.estimate.posterior import posteriors
-
-        chances: Floats = posteriors(self.evidence, np.array([int(value)]))[0]
-        return chances
-
-    def distribution(self, method: str = "published") -> Floats:
-        """The distribution of counts: as `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""
-        from discreet.estimate.deconvolve import most_likely, posterior_mean
-
-        choose(method, METHODS, "method")
-        if method == "published":
-            return self.evidence.prior
-        return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.keys_frame.column_names)
 
     @cached_property
-    def _prefix(self) -> Any:
-        from discreet.estimate.prefix import prefix_of
+    def _places(self) -> dict[Any, int]:
+        values = [self.keys_frame.column(name).to_pylist() for name in self.columns]
+        named: Any = values[0] if len(values) == 1 else zip(*values)
+        return {name: k for k, name in enumerate(named)}
 
-        return prefix_of(self.evidence)
+    def __getitem__(self, name: Any) -> Answer:
+        return self.at(self._places[name])
 
-    @cached_property
-    def _monotone(self) -> Floats:
-        from scipy.optimize import isotonic_regression
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._places)
 
-        return np.clip(isotonic_regression(self._prefix.estimate[:-1]).x, 0, self.evidence.rows)
+    def __len__(self) -> int:
+        return len(self.estimate)
 
-    def _share_above(self, t: int) -> Answer:
-        rows = self.evidence.rows
-        estimate = rows - float(self._prefix.estimate[t])
-        return _scaled(_between(estimate, self._prefix.half_width(t, self.level), 0.0, rows, self.level), 1 / rows)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnswerSet) and dict(self) == dict(other)
 
+    __hash__ = None  # type: ignore[assignment]
 
-@spelt
-def estimate(release: Any, level: float | str = 0.95) -> Estimate | LatticeEstimate | MeasuredEstimate:
-    """The analyst's view of a release, or of the folder it was saved in."""
-    number = float(probability(exact(level, "the level"), "the level", open_ends=True))
-    publication = publication_of(release)
-    try:
-        found: Any = way_named(publication.record.way).evidence(publication, number)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError) as error:
-        raise BadInput("a release was to be estimated from", "its record is damaged", "Run discreet verify") from error
-    view: Estimate | LatticeEstimate | MeasuredEstimate = found
-    return view
+    def at(self, place: int) -> Answer:
+        """The answer for the group in this place."""
+        low, high = float(self.low[place]), float(self.high[place])
+        exact = bool(self.exact[place])
+        return Answer(float(self.estimate[place]), (low, high), self.level, exact, self.cut, self.conservative)
 
+    def table(self) -> Any:
+        """As a tidy frame (Arrow): the key columns, estimate, low, high, level, exact, and what else is known."""
+        from discreet.io.answers import answer_frame
 
-def publication_of(release: Any) -> Publication[Any]:
-    """A release, or the folder it was saved in."""
-    if isinstance(release, (str, Path)):
-        from discreet.io.folder import read_folder
+        return answer_frame(self.keys_frame, self.estimate, self.low, self.high, self.level, self.exact, self.more)
 
-        return read_folder(release)
-    from discreet.release import Release
+    def as_json(self) -> list[dict[str, object]]:
+        """An object for every group, with its keys."""
+        keys, said = self.keys_frame.to_pylist(), _said(self.cut, self.conservative)
+        more = {name: np.asarray(values).tolist() for name, values in self.more.items()}
+        numbers = zip(self.estimate.tolist(), self.low.tolist(), self.high.tolist(), self.exact.tolist())
+        return [
+            {**of, "estimate": _finite(estimate), "interval": [_finite(low), _finite(high)], "level": self.level,
+             "exact": exact, **{name: values[k] for name, values in more.items()}, **said}
+            for k, (of, (estimate, low, high, exact)) in enumerate(zip(keys, numbers))
+        ]  # fmt: skip
 
-    if not isinstance(release, Release):
-        raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
-    return release.publication
+    def plot(self, ax: Any = None, title: str = "", most: int = 40) -> Any:
+        """The estimates with their intervals as error bars. The figure they are in."""
+        from discreet.plot import with_error_bars
 
+        return with_error_bars(self.labels(), self.estimate, self.low, self.high, ax, title, most)
 
-def _between(estimate: float, width: float, least: float, most: float, level: float) -> Answer:
-    """An interval cut to what is possible."""
-    low, high = (float(np.clip(end, least, most)) for end in (estimate - width, estimate + width))
-    return Answer(float(np.clip(estimate, least, most)), (low, high), level)
+    def map(self, geojson: Any, key: str, ax: Any = None, title: str = "") -> Any:
+        """A map of the estimates: the areas of a GeoJSON file, or of its content, whose property `key` holds the name
+        of a group. The figure it is in."""
+        from discreet.io.areas import areas_of
+        from discreet.plot import choropleth
 
+        return choropleth(areas_of(geojson, key, self.labels()), self.estimate, self.low, self.high, ax, title)
 
-def _scaled(answer: Answer, factor: float) -> Answer:
-    low, high = answer.interval
-    return Answer(answer.estimate * factor, (low * factor, high * factor), answer.level)
+    def labels(self) -> list[str]:
+        """What each group is called."""
+        values = [self.keys_frame.column(name).to_pylist() for name in self.columns]
+        return [", ".join(map(str, one)) for one in zip(*values)]
 
-
-def groups_by(categories: Any, columns: Sequence[str]) -> list[Any]:
-    """The group of every row: the value of one key column, or the values of several."""
-    require_columns(columns, categories.column_names)
-    values = [categories.column(name).to_pylist() for name in columns]
-    return values[0] if len(columns) == 1 else list(zip(*values))
-
-
-def require_columns(columns: Sequence[str], known: Sequence[str]) -> None:
-    if not columns:
-        raise BadInput("totals by groups were asked for", "no key column is named", f"Name one of {', '.join(known)}")
-    for name in columns:
-        if name not in known:
-            raise BadInput(f"totals by {name!r} were asked for", "no such key column", did_you_mean(name, known))
+    def lines(self) -> list[str]:
+        """A line for each."""
+        return [f"{name}: {self.at(k)}" for k, name in enumerate(self.labels())]
 
 
-def as_json(columns: Sequence[str], answers: Mapping[Any, Answer]) -> list[dict[str, object]]:
-    """An object for every group, with its keys."""
-    named = [dict(zip(columns, value if len(columns) > 1 else (value,))) for value in answers]
-    return [{**keys, **answer.as_json()} for keys, answer in zip(named, answers.values())]
+def _said(cut: Cut, conservative: bool) -> dict[str, object]:
+    """What stands beside a number only where there is something to say."""
+    said: dict[str, object] = {} if cut.top is None else {"cut_at": cut.top}
+    said |= {"raised_to": cut.least} if cut.least else {}
+    said |= {"cut_at_size": True} if cut.by_size else {}
+    return said | ({"conservative": True} if conservative else {})
+
+
+def _finite(number: float) -> float | None:
+    """JSON knows no infinity."""
+    return number if np.isfinite(number) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +43,6 @@ class Evidence:
     def sum(self) -> float:
         """Of the values of all rows."""
         return float(self.seen.sum() if self.numbers is None else self.seen @ self.numbers)
-
-    def require_rows(self, what: str) -> None:
-        """Refuse what needs the rows one by one, where only their values are here."""
-        if self.numbers is not None:
-            found = "the release is in parts, and of these only their manifest is read"
-            raise BadInput(
-                f"{what} were asked for", found, "Ask for the total, the mean, shares or quantiles of all rows"
-            )
 
     @cached_property
     def size(self) -> int:
@@ -101,9 +93,18 @@ class Evidence:
         assert self.law is not None
         return NoiseThenMap(self.law, (0, self.size - 1)).matrix()
 
+    def of(self, rows: Integers) -> Evidence:
+        """What some of the rows say by themselves: what was measured of all rows together is left out, but not what it
+        tells about the distribution they are from."""
+        prior = self.prior
+        return replace(
+            self, seen=self.seen[rows], cumulative=None, cumulative_law=None, published=prior,
+            categories=None if self.categories is None else self.categories.take(rows),
+        )  # fmt: skip
+
     @cached_property
     def prior(self) -> Floats:
-        """The published distribution of counts, or one estimated from the rows where none was published."""
+        """The distribution of counts, from all that was measured: as published, where it was made so, or made now."""
         if self.published is not None:
             padded = np.zeros(max(self.size, len(self.published)))
             padded[: len(self.published)] = self.published
@@ -111,9 +112,27 @@ class Evidence:
             if shares.any():
                 shares /= shares.sum()
                 return shares
-        from discreet.estimate.deconvolve import most_likely
+        return self._by_evidence()
 
-        return most_likely(self)
+    def _by_evidence(self) -> Floats:
+        """The expected share of these rows that have each count, every prior that explains them by its evidence."""
+        from discreet.distribution.evidence import posterior, shares_behind
+        from discreet.distribution.evidence.cells import reach_of
+        from discreet.threads import one_thread
+
+        measured = None if self.cumulative is None else np.rint(self.cumulative).astype(np.int64)
+        with one_thread():
+            if self.law is None:
+                return shares_behind(self.histogram, self.matrix, measured, self.cumulative_law)
+            reach = reach_of(self.law) if self.law.decay is None else 0
+            low, high = -reach, self.size - 1 + reach
+            seen = np.bincount(np.clip(self.seen, low, high) - low, weights=self.numbers, minlength=high - low + 1)
+            cut = self.top is not None or len(self.beyond) > 0
+            found = posterior(
+                seen, low, self.law, self.size - 1, cut=cut, prefix=measured, prefix_noise=self.cumulative_law
+            )  # fmt: skip
+        shares = np.maximum(found.distribution, 0.0)
+        return np.asarray(shares / shares.sum(), dtype=float)
 
 
 def _transition(form: Form, counts: Integers) -> Floats:

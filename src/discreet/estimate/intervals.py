@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 
 NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
@@ -34,22 +34,30 @@ def half_width(level: float, law: NoiseLaw | None, weight: float, variance: floa
     return float(width if excess(width) >= 0 else width + 2e-6)
 
 
+@lru_cache(maxsize=1024)
 def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
     """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many."""
-    variance = law.spread
     if terms > MANY_TERMS:
-        return half_width(level, None, 0.0, terms * variance)
-    half = _masses(law)
-    size = 1 << int(np.ceil(np.log2(2 * len(half) + 2 * terms * np.sqrt(terms * variance) + 64)))
-    ring = np.zeros(size)
-    ring[: len(half)] = half
-    ring[1 - len(half) :] += half[:0:-1]
-    summed = np.fft.irfft(np.fft.rfft(ring) ** terms, size)
-    inside = summed[0] + 2 * np.cumsum(summed[1 : size // 2])
+        return half_width(level, None, 0.0, terms * law.spread)
+    summed = masses_of_sum(law, terms)
+    inside = summed[0] + 2 * np.cumsum(summed[1:])
     return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)
 
 
+def masses_of_sum(law: NoiseLaw, terms: int) -> Floats:
+    """P(0), P(1), ... of a sum of so many independent noises, as far as it matters."""
+    half = _masses(law)
+    deviations = np.sqrt(terms * law.spread)
+    size = 1 << int(np.ceil(np.log2(2 * len(half) + 2 * (min(terms, MANY_TERMS) + ENOUGH) * deviations + 64)))
+    ring = np.zeros(size)
+    ring[: len(half)] = half
+    ring[1 - len(half) :] += half[:0:-1]
+    summed: Floats = np.maximum(np.fft.irfft(np.fft.rfft(ring) ** terms, size)[: size // 2], 0.0)
+    return summed
+
+
 MANY_TERMS = 40  # noises whose sum is as good as normal
+ENOUGH = 12  # deviations: a sum of noises is hardly ever farther out
 
 
 @lru_cache(maxsize=64)
@@ -59,3 +67,21 @@ def _masses(law: NoiseLaw) -> Floats:
     while law.tails(reach)[-1] > NEGLIGIBLE:
         reach *= 2
     return law.masses(reach)
+
+
+def draw_sums(law: NoiseLaw, terms: Integers, draws: int, rng: np.random.Generator) -> Floats:
+    """Sums of so many independent noises each, a draw a row: by the law of each number of terms."""
+    out = np.empty((draws, len(terms)))
+    for number in np.unique(terms):
+        places = np.flatnonzero(terms == number)
+        shape = (draws, len(places))
+        if law.decay is not None:
+            rise, fall = (rng.negative_binomial(number, 1 - law.decay, shape) for _ in range(2))
+            out[:, places] = rise - fall
+        elif number > MANY_TERMS:
+            out[:, places] = np.rint(rng.normal(0, np.sqrt(number * law.spread), shape))
+        else:
+            half = masses_of_sum(law, int(number))
+            both = np.cumsum(np.concatenate([half[:0:-1], half]))
+            out[:, places] = np.searchsorted(both / both[-1], rng.random(shape)) - (len(half) - 1)
+    return out

@@ -2,113 +2,185 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
-from discreet.estimate.answers import Answer, SumsOnly, groups_by, require_columns
-from discreet.levels.design import Question
-from discreet.levels.intervals import half_width_of_sum, half_widths
+from discreet.estimate.told import SumEstimates, around, terms_of
+from discreet.laws import NoiseLaw
+from discreet.levels.design import LevelDesign, Question
+from discreet.levels.intervals import factor, half_width_of_sum, half_widths
 from discreet.levels.layout import Layout
 
 if TYPE_CHECKING:
-    from discreet.levels.combine import Combined
-    from discreet.levels.regress import RaggedCombined
-    from discreet.ways.measure.follow import Heard
+    from scipy.sparse import csr_array
+
+    from discreet.levels.combine import Spread
+    from discreet.levels.regress import RaggedSpread
+
+MOST_WORK = 2_000_000_000  # rows times sums that are no entries of a question: some minutes
+MOST_KINDS = 24  # of sums whose laws are worked out; further ones get the wider of two
+LEVEL = 0.5  # any: only estimates are asked for
+NOTHING = 1e-7  # of a count: a sum that is kept is off by rounding only
+ALIKE = 1e-6  # parts of a variance: sums that differ by less are of one kind
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredEstimate(SumsOnly):
+class MeasuredRows:
     """Answers from all measurements together; what is kept has no error at all."""
 
-    why_only: ClassVar[str] = "the release measures sums, and its estimates are of sums"
-
     layout: Layout
-    counts: Integers  # the published ones
-    told: Heard | None  # what was measured, where it is published
-    level: float = 0.95
+    spread: Spread | RaggedSpread
+    noise: Mapping[Question, NoiseLaw]
+    told: Callable[[Question], Floats | None] = field(repr=False)  # estimates of a question's entries, where known
+    conservative: bool = False
 
-    @cached_property
-    def combined(self) -> Combined | RaggedCombined:
-        if self.told is None:
-            found = "the measurements are not published beside the table"
-            raise BadInput("an estimate was asked for", found, "Use the file of answers, or release with measurements")
-        return self.told.combined()
+    @property
+    def rows(self) -> int:
+        return len(self.layout.leaf)
 
-    def total(self) -> Answer:
-        """The sum of the true counts."""
-        return self._entries(Question(0))[0]
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
+        found = self._question_of(weights)
+        if found is None:
+            return self._one_by_one(weights, level)
+        question, entries = found
+        values = self._estimates(question)
+        width = self.layout.design.by_entry(half_widths(self.spread, self.noise, question, level), question)
+        variance = self.layout.design.by_entry(self.spread.variance(question), question)
+        exact = variance[entries] == 0
+        reach = np.where(exact, 0.0, width[entries])
+        return around(values[entries], np.sqrt(variance[entries]), reach, exact)
 
-    def mean(self) -> Answer:
-        """The mean true count."""
-        total, rows = self.total(), len(self.counts)
-        low, high = total.interval
-        return Answer(total.estimate / rows, (low / rows, high / rows), self.level, total.exact)
+    def covariances(self, weights: csr_array, one: csr_array) -> Floats:
+        """From the variances of both sums, and of their difference."""
+        from scipy.sparse import csr_array
 
-    def by(self, *columns: str) -> dict[Any, Answer]:
-        """The total of each group of rows that share values of one key column, or of several."""
-        require_columns(columns, (*self.layout.levels, *self.layout.attributes))
-        from discreet.lattice.invariants import margin
+        whole = self._variance(one)[0]
+        if whole == 0:
+            return np.zeros(weights.shape[0])
+        rest = csr_array(one[np.zeros(weights.shape[0], dtype=int)]) - weights
+        found: Floats = (self._variance(weights) + whole - self._variance(rest.tocsr())) / 2
+        return found
 
-        question = self.layout.question(margin(*columns))
-        keys = self.layout.frame(question)
-        return dict(zip(groups_by(keys, columns), self._entries(question)))
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Estimates are linear: those from noise alone are their errors."""
+        from discreet.estimate.intervals import draw_sums
+        from discreet.levels.either import combined_of
 
-    def region(self, weights: ArrayLike) -> Answer:
-        """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
-        for the difference of two groups."""
-        variance, rows, design = self._variance(weights), np.asarray(weights, dtype=float), self.layout.design
-        value = float(design.in_rows(self.combined.estimate(design.cells)) @ rows)
-        assert self.told is not None
-        width = half_width_of_sum(self.combined, self.told.noise, design.in_cells(rows), self.level)
-        return Answer(value, (value - width, value + width), self.level, variance == 0)
+        design, spread = self.layout.design, self.spread
+        values = self.sums(weights, LEVEL).estimate
+        kept = {q: np.zeros(design.table_shape(q)) for q, variance in spread.variances.items() if not variance}
+        out = np.empty((draws, weights.shape[0]))
+        one = {q: np.ones(design.entries(q), dtype=np.int64) for q in self.noise}
+        for k in range(draws):
+            drawn = {
+                q: draw_sums(self.noise[q], each, 1, rng)[0].reshape(design.table_shape(q)) for q, each in one.items()
+            }
+            found = combined_of(design, {**drawn, **kept}, spread.variances)
+            out[k] = weights @ design.in_rows(found.estimate(design.cells)).ravel()
+        return values, np.where(np.abs(out) < NOTHING, 0.0, out)
 
-    def _variance(self, weights: ArrayLike) -> float:
-        try:
-            rows = np.asarray(weights, dtype=float)
-        except (TypeError, ValueError):
-            rows = np.empty(0)
-        if rows.shape != (len(self.counts),) or not np.isfinite(rows).all():
-            found = f"it is not one number for each of the {len(self.counts)} rows"
-            raise BadInput("a sum over some rows was asked for", found, "Give 1 for rows that count, 0 for others")
-        variance = self.combined.of_sum(self.layout.design.in_cells(rows))
-        if not np.isfinite(variance):
+    def _variance(self, weights: csr_array) -> Floats:
+        found = self._question_of(weights)
+        if found is None:
+            return self._variances(weights)
+        return np.asarray(self.layout.design.by_entry(self.spread.variance(found[0]), found[0])[found[1]])
+
+    def _estimates(self, question: Question) -> Floats:
+        name = self.layout.name(question)
+        if not self.spread.known(question):
+            raise BadInput(f"{name} was asked for", "what was measured does not tell it", "Ask for a coarser one")
+        values = self._told(question)
+        if values is None:
+            found = "it is in no file of answers, and the measurements are not published"
+            raise BadInput(f"{name} was asked for", found, "Ask for one that is answered")
+        return values
+
+    def _told(self, question: Question) -> Floats | None:
+        """Estimates of a question's entries; where it is not answered itself, from a finer one that is: they add up."""
+        values = self.told(question)
+        if values is not None:
+            return values
+        for finer in self.layout.design.questions():
+            values = self.told(finer) if finer.gives(question) else None
+            if values is not None:
+                first = np.unique(self._codes(finer), return_index=True)[1]
+                return np.bincount(self._codes(question)[first], weights=values).astype(float)
+        return None
+
+    def _question_of(self, weights: csr_array) -> tuple[Question, Integers] | None:
+        """The question that has all these sums among its entries, and which they are."""
+        terms = terms_of(weights)
+        if not len(terms) or not terms.all() or (weights.data != 1).any():
+            return None
+        first = weights.indices[weights.indptr[:-1]]
+        for question in self.layout.design.questions():
+            if self.layout.design.entries(question) < len(terms):
+                continue
+            code = self._codes(question)
+            entries = code[first]
+            alike = np.array_equal(code[weights.indices], np.repeat(entries, terms))
+            if alike and np.array_equal(np.bincount(code)[entries], terms):
+                return question, entries
+        return None
+
+    def _codes(self, question: Question) -> Integers:
+        """Of each row of the table the entry it is in."""
+        design = self.layout.design
+        if not isinstance(design, LevelDesign):
+            return np.asarray(design.in_rows(design.groups(question).of), dtype=np.int64)
+        places = np.arange(design.entries(question)).reshape(design.table_shape(question))
+        return np.asarray(design.in_rows(design.spread_out(places, question, design.cells)), dtype=np.int64)
+
+    def _one_by_one(self, weights: csr_array, level: float) -> SumEstimates:
+        """Any other sums, each by its own variance."""
+        design, variance = self.layout.design, self._variances(weights)
+        cells = self.told(design.cells)
+        if cells is None:
+            found = "it is in no file of answers, and the measurements are not published"
+            raise BadInput("a sum over some rows was asked for", found, "Ask for a margin that is answered")
+        exact = variance == 0
+        reach = self._reaches(weights, variance, level)
+        return around(weights @ design.in_rows(cells), np.sqrt(variance), np.where(exact, 0.0, reach), exact)
+
+    def _variances(self, weights: csr_array) -> Floats:
+        """Of any sums, one after the other."""
+        number, design = weights.shape[0], self.layout.design
+        if number * self.rows > MOST_WORK:
+            found = f"{number:,} sums of {self.rows:,} rows are no margin, and each is worked out by itself"
+            raise BadInput("sums over some rows were asked for", found, "Ask for fewer, or for a margin")
+        variance = np.array([self.spread.of_sum(design.in_cells(_dense(weights, k))) for k in range(number)])
+        if not np.isfinite(variance).all():
             found = "what was measured does not tell it"
             raise BadInput("a sum over some rows was asked for", found, "Ask for a margin that was measured")
         return variance
 
-    def deviation(self, weights: ArrayLike) -> float:
-        """The standard deviation of `region`."""
-        return math.sqrt(self._variance(weights))
+    def _reaches(self, weights: csr_array, variance: Floats, level: float) -> Floats:
+        """By the law of all noises in a sum; where there are many kinds of sums, by the wider law of few and many."""
+        kinds, first, of = np.unique(_kind(variance), return_index=True, return_inverse=True)
+        if len(kinds) > MOST_KINDS:
+            pure = any(law.pure for law in self.noise.values())
+            largest = np.maximum.reduceat(np.abs(weights.data), weights.indptr[:-1])
+            reach: Floats = factor(level, pure) * np.sqrt(variance) + largest / 2
+            return reach
+        design = self.layout.design
+        each = [half_width_of_sum(self.spread, self.noise, design.in_cells(_dense(weights, k)), level) for k in first]
+        return np.array(each)[of.reshape(-1)]
 
-    def rows(self) -> Any:
-        """For every row: the keys, the best unbiased estimate of its count, and an interval."""
-        answers = self._entries(self.layout.design.cells)
-        order = self.layout.design.in_rows(np.arange(len(answers)))
-        frame = self.layout.categories
-        for name, values in (
-            ("estimate", [answers[i].estimate for i in order]),
-            ("low", [answers[i].interval[0] for i in order]),
-            ("high", [answers[i].interval[1] for i in order]),
-        ):
-            frame = frame.append_column(name, [values])
-        return frame
 
-    def _entries(self, question: Question) -> list[Answer]:
-        """Estimate and interval of every entry."""
-        combined = self.combined
-        if not combined.known(question):
-            name = self.layout.name(question)
-            raise BadInput(f"{name} was asked for", "what was measured does not tell it", "Ask for a coarser one")
-        assert self.told is not None
-        width = half_widths(combined, self.told.noise, question, self.level)
-        widths: Floats = self.layout.design.by_entry(width, question)
-        values = combined.estimate(question).ravel()
-        ends = zip(values.tolist(), (values - widths).tolist(), (values + widths).tolist(), (widths == 0).tolist())
-        return [Answer(value, (low, high), self.level, exact) for value, low, high, exact in ends]
+def _kind(variance: Floats) -> Floats:
+    """A number for each variance, the same for those that hardly differ."""
+    kinds: Floats = np.rint(np.log(np.maximum(variance, 1e-300)) / ALIKE)
+    return kinds
+
+
+def _dense(weights: csr_array, row: int) -> Floats:
+    """One sum's weights of all rows."""
+    out = np.zeros(weights.shape[1])
+    inside = slice(weights.indptr[row], weights.indptr[row + 1])
+    out[weights.indices[inside]] = weights.data[inside]
+    return out

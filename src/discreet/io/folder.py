@@ -207,7 +207,7 @@ def _view_frame(publication: Publication[Any], view: PublishedTable) -> Any:
     return _written(rows, view).append_column(view.columns[-1], [sums])
 
 
-def _more_frames(publication: Publication[Any], schema: Schema) -> dict[str, Any]:
+def _more_frames(publication: Publication[Any], schema: Schema) -> Mapping[str, Any]:
     """What is published beside the table, by the name of its file."""
     table = publication.record.tables[0]
     measured = publication.measured

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ OF_ONE_FILE = ("keep_order", "sheet", "header_row", "thousands", "wide")  # opti
 def run_in_parts(
     spec: ReleaseSpec,
     out: str | Path,
-    charged: dict[str, Any],
+    charged: Mapping[str, Any],
     seed: int | None,
     before: Callable[[Schema], None] | None,
     stages: Callable[[str], None] | None,

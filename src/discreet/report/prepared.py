@@ -152,14 +152,8 @@ def _numbers(answers: Sequence[Answer]) -> Numbers:
 
 
 def _rows(view: Any) -> Numbers | None:
-    if not hasattr(view, "rows"):
-        return None
     try:
-        frame = view.rows()
+        found = view.rows()
     except BadInput:
         return None
-    if hasattr(frame, "estimate"):
-        return Numbers(frame.estimate, frame.low, frame.high, frame.exact)
-    middle = "mean" if "mean" in frame.column_names else "estimate"
-    estimate, low, high = (np.asarray(frame.column(name), dtype=float) for name in (middle, "low", "high"))
-    return Numbers(estimate, low, high, np.zeros(len(estimate), dtype=bool))
+    return Numbers(found.estimate, found.low, found.high, found.exact)

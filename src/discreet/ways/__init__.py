@@ -217,9 +217,8 @@ class LongKeys:
     answers: Mapping[str, Entries]
 
 
-def _is_told(publication: Publication[Any]) -> bool:
-    """Answers to questions are estimated from what was measured; all else from the counts, if need be."""
-    return publication.answers is None or publication.measured is not None
+def _always(_: Publication[Any]) -> bool:
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +266,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     rebuild: Callable[[Publication[Facts]], list[str]] | None = None  # problems with a mechanism constructed for it
     long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
     as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
-    estimable: Callable[[Publication[Facts]], bool] = _is_told  # whether the analyst's side has an answer to anything
+    estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
     in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from discreet.errors import BadInput
-from discreet.estimate.answers import Estimate
+from discreet.estimate.answers import Cut
 from discreet.estimate.evidence import Evidence, rows_evidence
-from discreet.mechanism import Mechanism
+from discreet.estimate.shares import of_rows
+from discreet.estimate.view import Estimate
+from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, averaged, errors_of
@@ -29,28 +30,32 @@ FEWEST_DRAWN = 12  # counts
 def evidence(publication: Publication[KeptDistribution], level: float) -> Estimate:
     """Answers about rows and their distribution."""
     facts = publication.record.facts
-    published = facts.distribution
-    if not estimable(publication):
-        raise BadInput(
-            "an estimate was asked for",
-            "the counts were made from noisy values that are not published beside them",
-            "Publish the release with its measurements",
-        )
+    mechanism, published = facts.mechanism, facts.distribution
+    top = publication.record.schema.max_count if mechanism.top_code else None
+    if publication.measured is None and mechanism.name in MAPPED:
+        return _bracketed(publication, top, level)
     answers = None if published.method != CUMULATIVE else published.measurements
     found: Evidence = rows_evidence(
         publication,
-        facts.mechanism.form,
-        top=publication.record.schema.max_count if facts.mechanism.top_code else None,
+        mechanism.form,
+        top=top,
         cumulative=answers,
         cumulative_law=None if answers is None else published.noise,
-        published=published.distribution,
+        published=published.distribution if mechanism.refined else None,
     )
-    return Estimate(found, level)
+    return of_rows(found, level)
 
 
-def estimable(publication: Publication[KeptDistribution]) -> bool:
-    """Without the noisy values, only where the law of each published count is known."""
-    return publication.measured is not None or publication.record.facts.mechanism.name not in MAPPED
+def _bracketed(publication: Publication[KeptDistribution], top: int | None, level: float) -> Estimate:
+    """Without the noisy values: the public map tells between which two of them each was."""
+    from discreet.estimate.bracketed import bracketed_rows
+
+    form = publication.record.facts.mechanism.form
+    assert isinstance(form, NoiseThenMap) and form.range is not None
+    told = bracketed_rows(publication.counts, form.noise, form.range[1], form.map, cut=top is not None)
+    why = "the noisy values that counts were made from are not published, so that only sums of rows are estimated"
+    largest = None if top is None else np.full(len(publication.counts), float(top))
+    return Estimate(told, publication.categories, level, None, why, Cut(top), largest)
 
 
 def errors(publication: Publication[KeptDistribution]) -> Errors | None:

@@ -3,34 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from discreet.estimate.lattice import LatticeEstimate, Unknown
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.estimate.joint import SEED, Again, JointRows
+from discreet.estimate.view import Estimate
 from discreet.lattice.laws import width_of
+from discreet.lattice.plan import LatticePlan
+from discreet.lattice.projection import project
+from discreet.lattice.sampler import pieces_for
 from discreet.lattice.tails import error_remark
 from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors
+from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import KeptSums
 
 
-def evidence(publication: Publication[KeptSums], level: float) -> LatticeEstimate:
+def evidence(publication: Publication[KeptSums], level: float) -> Estimate:
     """From the signed values, where the counts were made from them: these are biased, those are not."""
-    facts, signed, why = publication.record.facts, publication.measured, _unknown(publication)
-    seen, law = publication.counts if signed is None else signed, facts.mechanism.noise if why is None else None
-    return LatticeEstimate(seen, publication.categories, facts.invariants.kept, law, level, why)
+    facts, signed = publication.record.facts, publication.measured
+    mechanism, invariants = facts.mechanism, facts.invariants
+    known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
+    told = JointRows(
+        publication.counts if signed is None else signed, publication.counts, publication.categories,
+        invariants.kept, known, mechanism.noise,
+    )  # fmt: skip
+    if mechanism.restricted:
+        told = replace(told, again=_conditioned(publication, told), conservative=True)
+    elif mechanism.projected and signed is None:
+        told = replace(told, again=_projected(publication, told), conservative=True)
+    why = "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it"
+    return Estimate(told, publication.categories, level, why_only_sums=why)
 
 
-def estimable(publication: Publication[KeptSums]) -> bool:
-    return _unknown(publication) is None
+def _conditioned(publication: Publication[KeptSums], told: JointRows) -> Again:
+    """Noise that was conditioned on inequalities has a law that depends on the true counts. The published ones stand in
+    for them, and are released again."""
+
+    def again(number: int) -> Integers:
+        mechanism = publication.record.facts.mechanism
+        inside = mechanism.conditioned and mechanism.noise.odds is not None
+        plan = LatticePlan(
+            told.invariants, told.structure, mechanism.noise, pieces_for(told.structure, mechanism.noise, inside),
+            publication.record.guarantee, mechanism.conditioned, mechanism.inequalities,
+        )  # fmt: skip
+        return plan.draws(number, seeded(SEED), publication.counts)
+
+    return again
 
 
-def _unknown(publication: Publication[KeptSums]) -> Unknown | None:
-    """Why nothing is known of the errors, if so."""
-    mechanism = publication.record.facts.mechanism
-    if mechanism.projected and publication.measured is None:
-        return "unpublished"
-    return "conditioned" if mechanism.restricted else None
+def _projected(publication: Publication[KeptSums], told: JointRows) -> Again:
+    """The signed values are not published: the published counts get noise again, and are projected again."""
+
+    def again(number: int) -> Integers:
+        counts, noise = publication.counts, told.drawn(number)
+        return np.stack([project(told.structure, counts + one).counts - counts for one in noise])
+
+    return again
 
 
 def errors(publication: Publication[KeptSums]) -> Errors | None:

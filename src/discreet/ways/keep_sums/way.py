@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.arrays import Integers
 from discreet.ways import Way
 from discreet.ways.keep_sums.draw import check, draw
-from discreet.ways.keep_sums.evidence import errors, estimable, evidence, steps
+from discreet.ways.keep_sums.evidence import errors, evidence, steps
 from discreet.ways.keep_sums.facts import KeptSums
 from discreet.ways.keep_sums.plan import SumsPlan, plan
 from discreet.ways.keep_sums.prove import prove
@@ -26,5 +26,4 @@ WAY: Way[KeepSums, SumsPlan, Integers, KeptSums] = Way(
     errors,
     steps,
     check,
-    estimable=estimable,
 )

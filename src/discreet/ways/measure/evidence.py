@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.estimate.measured import MeasuredEstimate
+from discreet.estimate.measured import MeasuredRows
+from discreet.estimate.view import Estimate
 from discreet.levels.asked import Cells
+from discreet.levels.either import spread_of
 from discreet.levels.fixed import UNIT
 from discreet.levels.layout import Layout, kept_questions, layout_of
 from discreet.privacy.values import Remark
@@ -16,7 +18,7 @@ from discreet.record.release import Publication
 from discreet.report.errors import Errors
 from discreet.table import Schema
 from discreet.ways.measure.facts import MeasureFacts
-from discreet.ways.measure.follow import Heard, apart
+from discreet.ways.measure.follow import Heard, apart, variances
 
 
 def layout_of_release(publication: Publication[MeasureFacts]) -> Layout:
@@ -37,9 +39,23 @@ def told_by(publication: Publication[MeasureFacts], layout: Layout) -> Heard | N
     return Heard(layout, noise, noisy, {question: design.answer(cells, question) for question in kept})
 
 
-def evidence(publication: Publication[MeasureFacts], level: float) -> MeasuredEstimate:
-    layout = layout_of_release(publication)
-    return MeasuredEstimate(layout, publication.counts, told_by(publication, layout), level)
+def evidence(publication: Publication[MeasureFacts], level: float) -> Estimate:
+    """From the measurements; or, where these are not published, from the answers that were made from them."""
+    layout, facts = layout_of_release(publication), publication.record.facts
+    heard = told_by(publication, layout)
+    noise = {layout.question(one.question): one.noise for one in facts.mechanism.questions}
+    why = "the release measures sums, and its estimates are of sums"
+    if heard is not None:
+        combined = heard.combined()
+        told = MeasuredRows(layout, combined, noise, lambda question: combined.estimate(question).ravel())
+        return Estimate(told, publication.categories, level, why_only_sums=why)
+    kept = kept_questions(layout, () if facts.invariants is None else facts.invariants.kept)
+    spread = spread_of(layout.design, variances(noise, kept))
+    answered = {
+        layout.question(what): one.estimates / UNIT
+        for what, one in zip(facts.mechanism.answers, publication.answers or ())
+    }
+    return Estimate(MeasuredRows(layout, spread, noise, answered.get), publication.categories, level, why_only_sums=why)
 
 
 def errors(publication: Publication[MeasureFacts]) -> Errors | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
+from discreet.estimate.shares import of_rows
+from discreet.estimate.view import Estimate
 from discreet.mechanism import Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
@@ -17,7 +18,8 @@ from discreet.ways.row_by_row.spec import BOUNDED
 
 def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
     mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
-    return Estimate(rows_evidence(publication, mechanism.form, top=top, least=mechanism.min_count or 0), level)
+    least = mechanism.min_count or 0
+    return of_rows(rows_evidence(publication, mechanism.form, top=top, least=least), level)
 
 
 def errors(publication: Publication[RowFacts]) -> Errors | None:

@@ -1,0 +1,163 @@
+"""One total against another: differences, ratios and shares, within a release or between two.
+
+A ratio is no sum, but whether it is r is a question about one: is A - r B zero? All r for which the interval of A - r B
+holds zero are the interval of the ratio (Fieller's). It covers as often as the interval of a sum does, also where B is
+small; where B itself may be zero, it has no end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.arrays import Flags, Floats, Integers
+from discreet.errors import BadInput
+from discreet.estimate.answers import Answer, AnswerSet, Cut
+from discreet.estimate.asked import groups_of, require_columns
+from discreet.estimate.told import SumEstimates
+
+if TYPE_CHECKING:
+    from discreet.estimate.view import Estimate
+
+MOST_NAMED = 3  # groups that are missing
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The same groups on both sides: their sums, and the covariances of these."""
+
+    keys: Any  # an Arrow table; None: one group without a name
+    one: SumEstimates
+    other: SumEstimates
+    covariance: Floats
+    cut: Cut
+    level: float
+    conservative: bool
+    apart: SumEstimates | None = None  # of the difference, where both are in one release
+
+    def answers(self, estimate: Floats, low: Floats, high: Floats, exact: Flags) -> Any:
+        if self.keys is None:
+            ends = (float(low[0]), float(high[0]))
+            return Answer(float(estimate[0]), ends, self.level, bool(exact[0]), self.cut, self.conservative)
+        return AnswerSet(self.keys, estimate, low, high, exact, self.level, self.cut, self.conservative)
+
+
+def difference(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
+    """one - other, with the interval of the difference itself."""
+    pair = paired(one, other, by)
+    middle = pair.one.estimate - pair.other.estimate
+    if pair.apart is not None:
+        return pair.answers(middle, pair.apart.low, pair.apart.high, pair.apart.exact)
+    reach = np.hypot(_reach(pair.one), _reach(pair.other))
+    return pair.answers(middle, middle - reach, middle + reach, pair.one.exact & pair.other.exact)
+
+
+def ratio(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
+    """one / other. A share, where all that is in one is in the other too: then it is at most 1."""
+    pair = paired(one, other, by)
+    within = one.told is other.told and bool(np.isin(one.rows_asked, other.rows_asked).all())
+    return pair.answers(*_quotient(pair, 1.0 if within else np.inf))
+
+
+def shares_of(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
+    """Each group in parts of all of them."""
+    groups, whole = groups_of(view.categories, by, view.rows_asked), _all_rows(view)
+    weights = groups.weights(view.told.rows)
+    parts, everything = view.told.sums(weights, view.level), view.told.sums(whole, view.level)
+    columns = (np.repeat(column, len(groups)) for column in vars(everything).values())
+    pair = Pair(
+        groups.keys, parts, SumEstimates(*columns), view.told.covariances(weights, whole), view.cut, view.level,
+        view.told.conservative,
+    )  # fmt: skip
+    found: AnswerSet = pair.answers(*_quotient(pair, 1.0))
+    return found
+
+
+def _quotient(pair: Pair, most: float) -> tuple[Floats, Floats, Floats, Flags]:
+    exact = pair.one.exact & pair.other.exact
+    low, high = fieller(pair.one, pair.other, pair.covariance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.clip(np.maximum(pair.one.estimate, 0.0) / np.maximum(pair.other.estimate, 0.0), 0.0, most)
+    same = exact & np.isfinite(middle)
+    middle = np.where(np.isfinite(middle), middle, np.where(np.isfinite(high), (low + high) / 2, low))
+    return middle, np.where(same, middle, np.clip(low, 0, most)), np.where(same, middle, np.clip(high, 0, most)), exact
+
+
+def fieller(one: SumEstimates, other: SumEstimates, covariance: Floats) -> tuple[Floats, Floats]:
+    """All r with (A - r B)^2 <= z^2 (var A - 2 r cov + r^2 var B), z from the intervals of both; r is not negative."""
+    z = np.maximum(_factor(one), _factor(other))
+    a = other.estimate**2 - z**2 * other.variance
+    b = one.estimate * other.estimate - z**2 * covariance
+    c = one.estimate**2 - z**2 * one.variance
+    root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.stack([(b - root) / a, (b + root) / a])
+    low, high = np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)
+    open_ended = (a <= 0) | (other.estimate <= 0)  # the lower total may be zero: the ratio has no largest value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surely = np.maximum(one.low, 0.0) / np.maximum(other.high, 0.0)
+    low = np.where(open_ended, np.nan_to_num(surely, nan=0.0, posinf=0.0), low)
+    return np.maximum(low, 0.0), np.where(open_ended, np.inf, np.maximum(high, 0.0))
+
+
+def _reach(sums: SumEstimates) -> Floats:
+    reach: Floats = (sums.high - sums.low) / 2
+    return reach
+
+
+def _factor(sums: SumEstimates) -> Floats:
+    """Deviations to either side that the interval of a sum has."""
+    out = np.zeros(len(sums.estimate))
+    found: Floats = np.divide(_reach(sums), sums.deviation, out=out, where=sums.deviation > 0)
+    return found
+
+
+def paired(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Pair:
+    """The groups of both, matched by their keys; all must be there on both sides."""
+    if not by:
+        return _pair(one, other, None, _all_rows(one), _all_rows(other))
+    require_columns(by, one.categories.column_names)
+    require_columns(by, other.categories.column_names)
+    groups, others = (groups_of(view.categories, by, view.rows_asked) for view in (one, other))
+    place = _matched(groups.keys, others.keys, by)
+    weights = others.weights(other.told.rows)[place]
+    return _pair(one, other, groups.keys, groups.weights(one.told.rows), weights)
+
+
+def _pair(one: Estimate, other: Estimate, keys: Any, weights: Any, others: Any) -> Pair:
+    level = min(one.level, other.level)
+    same = one.told is other.told
+    first, second = one.told.sums(weights, level), other.told.sums(others, level)
+    apart = one.told.sums((weights - others).tocsr(), level) if same else None
+    together = np.zeros(len(first.estimate))
+    if apart is not None:
+        together = (first.variance + second.variance - apart.variance) / 2
+    conservative = one.told.conservative or other.told.conservative
+    return Pair(keys, first, second, together, one.cut or other.cut, level, conservative, apart)
+
+
+def _all_rows(view: Estimate) -> Any:
+    """One sum, of all rows that are asked about."""
+    from scipy.sparse import csr_array
+
+    rows = view.rows_asked
+    return csr_array((np.ones(len(rows)), (np.zeros(len(rows), np.int64), rows)), shape=(1, view.told.rows))
+
+
+def _matched(keys: Any, others: Any, by: tuple[str, ...]) -> Integers:
+    """Of each group its place among the others; refused where one side has groups that the other lacks."""
+    from discreet.io.answers import places_of
+
+    place = places_of(keys, others)
+    for some, missing, side in (
+        (keys, np.flatnonzero(place < 0), "second"),
+        (others, np.setdiff1d(np.arange(others.num_rows), place), "first"),
+    ):
+        if len(missing):
+            named = [", ".join(map(str, one.values())) for one in some.take(missing[:MOST_NAMED]).to_pylist()]
+            more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+            found = f"the {side} has no rows for {'; '.join(named)}{more}"
+            raise BadInput(f"two totals by {', '.join(by)} were compared", found, "Compare rows that both have")
+    return place

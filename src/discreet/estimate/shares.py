@@ -1,0 +1,155 @@
+"""The distribution of counts: shares of rows, quantiles, posteriors of rows; from rows whose noises are independent.
+
+The rows may be those of groups of different sizes, each with a mechanism of its own: what these tell adds up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import BadInput, choose
+from discreet.estimate.answers import Answer, Cut
+from discreet.estimate.evidence import Evidence
+from discreet.estimate.independent import independent_rows
+from discreet.estimate.intervals import half_width
+from discreet.estimate.prefix import Prefix, prefix_of
+from discreet.estimate.sized import RowPart
+from discreet.estimate.view import Estimate
+from discreet.numbers import probability, whole
+
+if TYPE_CHECKING:
+    from discreet.estimate.posterior import RowEstimates
+
+METHODS = ("published", "likelihood", "bayes")
+
+
+@dataclass(frozen=True, eq=False)
+class CountShares:
+    """What rows tell about the distribution of their counts."""
+
+    parts: tuple[RowPart, ...]
+    level: float
+    by_size: bool = False  # whether parts are groups of one size each
+
+    @cached_property
+    def prefixes(self) -> tuple[Prefix, ...]:
+        return tuple(prefix_of(part.evidence) for part in self.parts)
+
+    @property
+    def number(self) -> int:
+        """Of all rows."""
+        return sum(part.evidence.rows for part in self.parts)
+
+    @property
+    def evidence(self) -> Evidence:
+        if self.by_size:
+            found = "groups differ in size, so that one distribution of their counts says little"
+            raise BadInput("the distribution of counts was asked for", found, "Ask for the share above a threshold")
+        return self.parts[0].evidence
+
+    def among(self, rows: Integers) -> CountShares:
+        """What some of the rows tell."""
+        some = tuple(part for one in self.parts if (part := one.among(rows)) is not None)
+        return CountShares(some, self.level, self.by_size)
+
+    def above(self, threshold: int) -> Answer:
+        """The share of rows whose true count exceeds `threshold`."""
+        t = whole(threshold, "the threshold", 0)
+        parts = [(part, prefix) for part, prefix in zip(self.parts, self.prefixes) if self._tells(part.evidence, t)]
+        held = sum(part.evidence.rows for part, _ in parts)
+        estimate, variance, bias, law, weight = 0.0, 0.0, 0.0, None, 0.0
+        for part, prefix in parts:
+            size, beyond = part.evidence.size, t > part.evidence.size - 2
+            at = min(t, size - 2)
+            estimate += 0.0 if beyond else part.evidence.rows - float(prefix.estimate[at])
+            variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
+            law, weight = prefix.law, float(prefix.weight[at])
+        width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
+        ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
+        middle, low, high = map(float, ends)
+        return Answer(middle, (low, high), self.level)
+
+    def _tells(self, evidence: Evidence, t: int) -> bool:
+        """Whether counts above t may be among the rows; refused where nothing is known of it."""
+        if t < evidence.least:
+            raise BadInput(
+                f"the share of counts above {t} was asked for",
+                f"the release treats counts below {evidence.least} as {evidence.least}, so nothing is known below it",
+                f"Ask for a threshold of {evidence.least} or more",
+            )
+        if self.by_size:
+            return evidence.top is not None and evidence.top > t
+        if evidence.top is not None and t >= evidence.top:
+            raise BadInput(
+                f"the share of counts above {t} was asked for",
+                f"the release treats counts above {evidence.top} as {evidence.top}, so nothing is known beyond it",
+                f"Ask for a threshold below {evidence.top}",
+            )
+        return True
+
+    def zero(self) -> Answer:
+        """The share of rows whose true count is zero."""
+        above = self.above(0)
+        low, high = above.interval
+        return Answer(1 - above.estimate, (1 - high, 1 - low), self.level)
+
+    def quantile(self, q: float | str) -> Answer:
+        """The smallest count that at least a share q of the rows do not exceed."""
+        from scipy.optimize import isotonic_regression
+
+        share, evidence = float(probability(q, "the quantile")), self.evidence
+        prefix = self.prefixes[0]
+        rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
+        wanted = share * evidence.rows - 1e-9
+        width = prefix.half_widths(self.level, np.abs(rising - wanted))
+        ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
+        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        if len(evidence.beyond) and high >= evidence.size - 1:
+            found = f"it may be above {evidence.size - 1:,}, and larger counts are too few to have a distribution"
+            raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
+        return Answer(middle, (low, high), self.level)
+
+    def rows(self, rows: Integers) -> RowEstimates:
+        """For each of these rows: posterior mean and median, and a credible interval."""
+        from discreet.estimate.posterior import RowEstimates, row_estimates
+
+        found = [row_estimates(part.evidence, self.level) for part in self.parts]
+        order = np.argsort(np.concatenate([part.rows for part in self.parts]), kind="stable")
+        order = order[np.searchsorted(np.sort(rows), rows)]
+        mean = np.concatenate([one.mean for one in found])[order]
+        median, low, high = (
+            np.concatenate([getattr(one, name) for one in found])[order] for name in ("median", "low", "high")
+        )
+        return RowEstimates(mean, median, low, high, self.level)
+
+    def posterior(self, value: int) -> Floats:
+        """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
+        from discreet.estimate.posterior import posteriors
+
+        chances: Floats = posteriors(self.evidence, np.array([int(value)]))[0]
+        return chances
+
+    def distribution(self, method: str) -> Floats:
+        """As `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""
+        from discreet.estimate.deconvolve import most_likely, posterior_mean
+
+        choose(method, METHODS, "method")
+        if method == "published":
+            return self.evidence.prior
+        return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
+
+
+def of_rows(evidence: Evidence, level: float) -> Estimate:
+    """The view of a release whose rows all went through one mechanism."""
+    part, times = RowPart(np.arange(len(evidence.seen)), evidence), np.ones(len(evidence.seen))
+    times = times if evidence.numbers is None else evidence.numbers.astype(float)
+    largest = None if evidence.top is None else evidence.top * times
+    cut = Cut(evidence.top, evidence.least)
+    told, shares = independent_rows(evidence), CountShares((part,), level)
+    number = None if evidence.numbers is None else evidence.rows
+    return Estimate(told, evidence.categories, level, shares, cut=cut, largest=largest, in_parts=number)

@@ -1,0 +1,252 @@
+"""`estimate(release)`: any question about the true table, answered with an interval from what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import BadInput
+from discreet.estimate.answers import Answer, AnswerSet, Cut
+from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where, sums_of
+from discreet.estimate.told import SumEstimates, ToldSums
+from discreet.numbers import exact, probability
+from discreet.options import spelt
+from discreet.ways import way_named
+
+if TYPE_CHECKING:
+    from discreet.estimate.rates import Rates
+    from discreet.estimate.shares import CountShares
+    from discreet.record.release import Publication
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a release says about the true table, or about some of its rows (`where`).
+
+    Sums are answered by the best unbiased combination of everything that was measured, so that they add up; what is
+    kept is exact. Rows whose noises are independent are answered by their posterior.
+    """
+
+    told: ToldSums = field(repr=False)
+    categories: Any = field(repr=False)  # the key columns of all rows, as an Arrow table
+    level: float = 0.95
+    shares: CountShares | None = field(default=None, repr=False)  # where the distribution of counts is told
+    why_only_sums: str = "the release tells sums of rows, and nothing of their distribution"
+    cut: Cut = Cut()
+    largest: Floats | None = field(default=None, repr=False)  # of each row, the count it was cut at
+    chosen: Integers | None = field(default=None, repr=False)  # the rows that are asked about; None: all
+    in_parts: int | None = None  # how many rows there are, where the release is in parts and only values are told
+
+    @property
+    def rows_asked(self) -> Integers:
+        """The places of the rows that are asked about."""
+        return np.arange(self.told.rows) if self.chosen is None else self.chosen
+
+    def where(self, values: Mapping[str, Any] | None = None, **more: Any) -> Estimate:
+        """The same about some rows: `where(sex="f")`, or `where({"Age group": ["0-4", "5-9"]})` for any of several."""
+        wanted = {**(values or {}), **more}
+        self.require_rows("some rows")
+        return replace(self, chosen=rows_where(self.categories, self.rows_asked, wanted))
+
+    def total(self) -> Answer:
+        """The sum of the true counts."""
+        return self._answers(RowGroups(_nameless(), self.rows_asked, np.zeros(len(self.rows_asked), np.int64))).at(0)
+
+    def mean(self) -> Answer:
+        """The mean true count."""
+        return self.total().times(1 / (self.in_parts or len(self.rows_asked)))
+
+    def by(self, *columns: str) -> AnswerSet:
+        """The total of each group of rows that share a value of a key column, or the values of several."""
+        self.require_rows("totals by groups")
+        return self._answers(groups_of(self.categories, columns, self.rows_asked))
+
+    def require_rows(self, what: str) -> None:
+        """Refuse what needs the rows one by one, where only their values are told."""
+        if self.in_parts is not None:
+            found = "the release is in parts, and of these only their manifest is read"
+            do = "Ask for the total, the mean, shares or quantiles of all rows"
+            raise BadInput(f"{what} were asked for", found, do)
+
+    def rows(self, covariate: Any = None) -> AnswerSet:
+        """Every row by itself: its posterior where noises are independent, else the best unbiased estimate.
+
+        The prior is the distribution of counts, as estimated from everything that was measured. With a public
+        `covariate`, such as the population, counts are taken to follow it: see `per`.
+        """
+        self.require_rows("estimates of rows")
+        if covariate is not None:
+            return self.per(covariate).counts()
+        groups = one_by_one(self.categories, self.rows_asked)
+        if self.shares is None:
+            return self._answers(groups)
+        found, none = self.among.rows(self.rows_asked), np.zeros(len(self.rows_asked), dtype=bool)
+        low, high = found.low.astype(float), found.high.astype(float)
+        more = {"median": found.median}
+        return AnswerSet(groups.keys, found.mean, low, high, none, self.level, self.cut, more=more)
+
+    def region(self, weights: ArrayLike) -> Answer:
+        """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
+        for the difference of two groups."""
+        found = self._sums_of(weights)
+        low, high = float(found.low[0]), float(found.high[0])
+        return Answer(
+            float(found.estimate[0]), (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative
+        )  # fmt: skip
+
+    def deviation(self, weights: ArrayLike) -> float:
+        """The standard deviation of `region`."""
+        return float(self._sums_of(weights).deviation[0])
+
+    def minus(self, other: Estimate, *by: str) -> Any:
+        """How much larger the total is than that of the other: rows of the same release, or another release, whose
+        noise is independent. With columns: group by group."""
+        from discreet.estimate.compare import difference
+
+        return difference(self, other, by)
+
+    def over(self, other: Estimate, *by: str) -> Any:
+        """The total in parts of that of the other one: a ratio; a share, where the other one has all rows of this one.
+        With columns: group by group."""
+        from discreet.estimate.compare import ratio
+
+        return ratio(self, other, by)
+
+    def share(self, *by: str) -> AnswerSet:
+        """The share of each group in the total of all of them."""
+        from discreet.estimate.compare import shares_of
+
+        self.require_rows("shares of groups")
+        return shares_of(self, by)
+
+    def per(self, denominators: Any) -> Rates:
+        """Rates with a public denominator: a file or frame with key columns and one column of numbers."""
+        from discreet.estimate.rates import rates
+
+        self.require_rows("rates")
+        return rates(self, denominators)
+
+    def rank(self, *by: str) -> AnswerSet:
+        """The rank of every group, or row, by its true count, 1 being the largest: all its ranks that are possible, at
+        once for all, with probability `level`."""
+        from discreet.estimate.ranks import ranks
+
+        self.require_rows("ranks")
+        return ranks(self, by)
+
+    def gini(self, *by: str) -> Answer:
+        """How unequal the true counts of rows are, or of groups: 0 where all are equal, near 1 where one has all."""
+        from discreet.estimate.inequality import gini
+
+        self.require_rows("rows or groups")
+        return gini(self, by)
+
+    def dissimilarity(self, column: str, one: Any, other: Any, *over: str) -> Answer:
+        """The index of dissimilarity: which part of those with `one` value of a column would have to move, for them to
+        be spread over the groups by `over` like those with the `other` value."""
+        from discreet.estimate.inequality import dissimilarity
+
+        self.require_rows("groups")
+        return dissimilarity(self, column, one, other, over)
+
+    def share_above(self, threshold: int) -> Answer:
+        """The share of rows whose true count exceeds `threshold`."""
+        return self._told_shares(f"the share of counts above {threshold}").above(threshold)
+
+    def share_zero(self) -> Answer:
+        """The share of rows whose true count is zero."""
+        return self._told_shares("the share of zeros").zero()
+
+    def quantile(self, q: float | str) -> Answer:
+        """The smallest count that at least a share q of the rows do not exceed."""
+        found = self._told_shares(f"the quantile {q}").quantile(q)
+        reaches = self.cut.top is not None and found.interval[1] >= self.cut.top
+        return replace(found, cut=self.cut) if reaches else found
+
+    def posterior(self, value: int) -> Floats:
+        """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
+        return self._told_shares("a posterior").posterior(value)
+
+    def distribution(self, method: str = "published") -> Floats:
+        """The distribution of counts: as `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""
+        return self._told_shares("the distribution of counts").distribution(method)
+
+    @cached_property
+    def among(self) -> CountShares:
+        """What the rows that are asked about tell of their distribution."""
+        assert self.shares is not None
+        return self.shares if self.chosen is None else self.shares.among(self.chosen)
+
+    def _told_shares(self, what: str) -> CountShares:
+        if self.shares is None:
+            do = "Ask for the total, the mean, or totals by a column"
+            raise BadInput(f"{what} was asked for", self.why_only_sums, do)
+        return self.among
+
+    def sums(self, groups: RowGroups, level: float | None = None) -> SumEstimates:
+        """Estimates, deviations and intervals of the sums of groups, not yet cut to what is possible."""
+        return self.told.sums(groups.weights(self.told.rows), self.level if level is None else level)
+
+    def _answers(self, groups: RowGroups) -> AnswerSet:
+        found, most = self.sums(groups), np.full(len(groups), np.inf)
+        if self.largest is not None:
+            most = sums_of(groups.of, self.largest[groups.rows], len(groups))
+        middle, low, high = (np.clip(values, 0.0, most) for values in (found.estimate, found.low, found.high))
+        return AnswerSet(groups.keys, middle, low, high, found.exact, self.level, self.cut, self.told.conservative)
+
+    def _sums_of(self, weights: ArrayLike) -> SumEstimates:
+        from scipy.sparse import csr_array
+
+        try:
+            rows = np.asarray(weights, dtype=float)
+        except (TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.shape != (self.told.rows,) or not np.isfinite(rows).all():
+            found = f"it is not one number for each of the {self.told.rows} rows"
+            raise BadInput("a sum over some rows was asked for", found, "Give 1 for rows that count, 0 for others")
+        if not rows.any():
+            raise BadInput("a sum over some rows was asked for", "all weights are 0", "Give 1 for rows that count")
+        return self.told.sums(csr_array(rows[None, :]), self.level)
+
+
+@spelt
+def estimate(release: Any, level: float | str = 0.95) -> Estimate:
+    """The analyst's view of a release, or of the folder it was saved in."""
+    number = float(probability(exact(level, "the level"), "the level", open_ends=True))
+    publication = publication_of(release)
+    try:
+        found: Estimate = way_named(publication.record.way).evidence(publication, number)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError) as error:
+        raise BadInput("a release was to be estimated from", "its record is damaged", "Run discreet verify") from error
+    return found
+
+
+def publication_of(release: Any) -> Publication[Any]:
+    """A release, or the folder it was saved in."""
+    if isinstance(release, (str, Path)):
+        from discreet.io.folder import read_folder
+
+        return read_folder(release)
+    from discreet.release import Release
+
+    if not isinstance(release, Release):
+        raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
+    return release.publication
+
+
+class _Nameless:
+    """The keys of one group that has none."""
+
+    num_rows = 1
+    column_names: Sequence[str] = ()
+
+
+def _nameless() -> Any:
+    return _Nameless()
