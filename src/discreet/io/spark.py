@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from discreet.errors import MissingExtra
@@ -54,6 +56,16 @@ def column(name: str) -> Any:
     from pyspark.sql import functions
 
     return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def address(path: Path) -> str:
+    """A file as Spark names it, whatever file system it uses otherwise. It wants spaces and the like as they are."""
+    return f"file://{path.absolute()}"
+
+
+def pattern(path: Path) -> str:
+    """The same where Spark takes a name for a pattern, as it does when it reads."""
+    return re.sub(r"([\\\[\]{}*?])", r"\\\1", address(path))
 
 
 def session_of(frame: Any) -> Any:
