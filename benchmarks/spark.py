@@ -1,9 +1,9 @@
 """Spark as an engine next to processes of this machine, and Tumult Analytics on the same people, in one run.
 
 Times are of processors, of all processes together (the JVM and Python's workers too), in units u = os.urandom(8 *
-rows). Each engine makes a small release first, so that starting it is not measured. `DISCREET_TUMULT=/path/to/python` names a
-Python that has tmlt.analytics, which needs older versions of pyspark and pandas than discreet; without it that row is
-left out. `DISCREET_SCALE=1000000,10000000` chooses the sizes.
+rows). Each engine makes a small release first, so that starting it is not measured. `DISCREET_TUMULT=/path/to/python`
+names a Python that has tmlt.analytics, which needs older versions of pyspark and pandas than discreet; without it that
+row is left out. `DISCREET_SCALE=1000000,10000000` chooses the sizes.
 """
 
 from __future__ import annotations

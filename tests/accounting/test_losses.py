@@ -224,3 +224,14 @@ def test_rows_of_their_own_before_bounded_noise_have_a_profile() -> None:
     plan = RowByRow(mechanism="bounded", truth="1/2", support=4, small_counts="unbiased")
     made = Mechanism("bounded", dc.release(table, 1, plan).mechanism.form)
     assert profile(made).at([Fraction(3)]) == [max(hockey_stick(pair, Fraction(3)) for pair in neighbours(made))]
+
+
+@pytest.mark.parametrize(("truth", "support", "shift"), [("1/3", 1, 1), ("4/5", 1, 2), ("1/2", 2, 5)])
+def test_noise_that_tells_all_or_nothing_comes_to_an_end(truth: str, support: int, shift: int) -> None:
+    """Where both values can be, they are equally likely: delta is the same at every epsilon."""
+    noise = OfNoise(Bounded(Fraction(3), Fraction(truth), support), shift)
+    assert noise.reach(Fraction(1, 10**12)) == 0
+    (given_away,) = set(noise.at([Fraction(1), Fraction(5)]))
+    twice = together([noise, noise], Fraction(1, 10**6))
+    assert 0 <= twice.delta(Fraction(2)) - (1 - (1 - given_away) ** 2) <= Fraction(1, 10**30)
+    assert twice.epsilon(given_away) == (0 if given_away == 1 else None)

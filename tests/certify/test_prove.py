@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -274,3 +275,9 @@ def test_numbers_that_no_float_can_hold() -> None:
     json.loads(json.dumps(refuted, allow_nan=False))
     with pytest.raises(BadInput, match="row 0 sums to more than 2"):
         certify([[10**400, 0], [0, 1]], 1)
+
+
+@pytest.mark.parametrize("name", ["ptable.csv", Path("ptable.csv"), "geometric"])
+def test_a_name_is_no_matrix(name):
+    with pytest.raises(BadInput, match=r"Read a file first, with dc.read_mechanism"):
+        certify(name, epsilon=1)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.io.spark import has_java
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -15,6 +17,8 @@ from snippets import blocks, pages, run_page  # noqa: E402
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
 def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page.stem == "spark" and not has_java():
+        pytest.skip("there is no Java, in which Spark runs (Debian: apt-get install openjdk-17-jre-headless)")
     monkeypatch.chdir(tmp_path)
     run_page(page)
 

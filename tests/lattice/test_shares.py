@@ -14,7 +14,7 @@ from discreet.lattice.shares import Share, deal, dealt, noise_of
 from discreet.sample.bits import seeded
 from discreet.sample.contract import law_p_value
 
-DRAWS = 20_000
+DRAWS = 10_000
 
 
 @given(total=st.integers(0, 30), cells=st.integers(1, 6), others=st.integers(1, 6), bits=st.integers(8, 40))

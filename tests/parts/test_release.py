@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,14 +39,12 @@ from tests.parts.tables import (
 
 WAYS: dict[str, dict[str, Any]] = {
     "default": {"epsilon": 1},
-    "consistent": {"epsilon": 1, "consistent": True},
     "measured": {"epsilon": 1, "favor": "distribution", "max_count": 20},
-    "measured-range": {"epsilon": 1, "favor": "distribution"},
     "signed": {"epsilon": 1, "signed": True},
     "gaussian": {"rho": 1, "base": "gaussian"},
     "geometric": {"epsilon": 1, "mechanism": "geometric"},
     "matrix": {"epsilon": 1, "mechanism": "exponential", "max_count": 20},
-    "unpublished": {"epsilon": 1, "measurements": False},
+    "unpublished": {"epsilon": 1, "measurements": False, "consistent": True},
     "system": {"epsilon": 1, "os_randomness": True},
 }
 
@@ -174,6 +173,79 @@ def test_estimates_are_those_of_one_table_with_the_same_rows(tmp_path: Path) -> 
         there, here = getattr(told, ask)(), getattr(plain, ask)()
         assert (there.estimate, *there.interval) == pytest.approx((here.estimate, *here.interval), rel=1e-12)
     assert told.share_above(2) == plain.share_above(2) and told.quantile("0.9") == plain.quantile("0.9")
+
+
+# kept sums
+
+
+KEPT: dict[str, list[str]] = {"total": [], "margin:area": ["area"], "margin:age": ["age"]}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_kept_sums_are_kept_across_parts_and_promised_as_for_one_table(what: str, tmp_path: Path) -> None:
+    given = in_parts(tmp_path / "in", frame(), [83, 68, 89])  # areas of eight rows lie in two parts
+    made = release(given, tmp_path / "out", keep=what)
+    one = dc.release(dc.table(frame(), "n", KEYS), epsilon=1, keep=what)
+    assert replace(made.guarantee, grade="exact") == one.guarantee
+    facts, expected = made.record.facts, one.record.facts
+    assert facts.mechanism.parameters == expected.mechanism.parameters
+    for name in ("kept", "labels", "dimensions"):
+        assert getattr(facts.invariants, name) == getattr(expected.invariants, name)
+    for name in ("sums", "determined", "fixed"):
+        assert np.array_equal(getattr(facts.invariants, name), getattr(expected.invariants, name))
+    by = KEPT[what]
+    before, after = (sums_of(table, by) for table in (frame(), published(tmp_path / "out")))
+    assert before == after and not published(tmp_path / "out").equals(frame())
+    found = dc.verify(tmp_path / "out")
+    assert found.valid and dc.verify(made.parts[2]).valid, found.problems
+    total = dc.estimate(tmp_path / "out").total()
+    assert total.exact and total.estimate == frame().column("n").to_numpy().sum()
+    with pytest.raises(dc.BadInput, match="only their manifest is read"):
+        dc.estimate(tmp_path / "out").by("area")
+    with pytest.raises(dc.BadInput, match="only their total is told"):
+        dc.estimate(tmp_path / "out").share_above(3)
+
+
+def sums_of(table: Any, by: list[str]) -> Any:
+    counted = table.to_pandas()
+    return counted["n"].sum() if not by else counted.groupby(by)["n"].sum().to_dict()
+
+
+def test_rows_in_a_sum_of_zero_are_named(tmp_path: Path) -> None:
+    counts = frame().column("n").to_numpy().copy()
+    counts[80:88] = 0
+    table = with_column(frame(), "n", counts)
+    made = release(in_parts(tmp_path / "in", table, [83, 157]), tmp_path / "out", keep="margin:area")
+    one = dc.release(dc.table(table, "n", KEYS), epsilon=1, keep="margin:area")
+    assert made.record.facts.invariants.fixed.tolist() == one.record.facts.invariants.fixed.tolist()
+    assert set(range(81, 89)) <= set(made.record.facts.invariants.fixed.tolist())
+    assert dc.verify(tmp_path / "out").valid
+
+
+def test_a_sum_that_is_not_kept_is_found(tmp_path: Path) -> None:
+    """Two rows of different areas exchanged, with all digests and histograms made anew."""
+    import hashlib
+
+    from discreet.io.written_csv import written
+    from discreet.io.written_parquet import write_parquet
+    from discreet.parts.manifest import Manifest, write_manifest
+    from discreet.record.release import mark_of, read_record, write_record
+
+    made = release(usual(tmp_path / "in"), tmp_path / "out", keep="margin:area", seed=1)
+    part = pq.read_table(made.parts[0])
+    counts = part["n"].to_numpy().copy()
+    other = next(place for place in range(8, 80) if counts[place] != counts[0])
+    counts[0], counts[other] = counts[other], counts[0]
+    digest = written(made.parts[0], write_parquet, with_column(part, "n", counts))
+    parts = (replace(made.manifest.parts[0], table=digest), *made.manifest.parts[1:])
+    content = write_manifest(Manifest(parts))
+    (tmp_path / "out" / "manifest.json").write_bytes(content)
+    record = read_record(json.loads((tmp_path / "out" / "release.json").read_text()))
+    named = {**record.digests, "manifest.json": hashlib.sha256(content).hexdigest()}
+    forged = replace(record, digests=named, mark=mark_of(False, named["manifest.json"]))
+    (tmp_path / "out" / "release.json").write_text(write_record(forged))
+    problems = dc.verify(tmp_path / "out", allow_seeded=True).problems
+    assert len(problems) == 1 and "does not have the kept sum" in problems[0]
 
 
 # parts that are not in order
@@ -343,6 +415,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "measure": ({"measure": ["margin:area"]}, "needs all rows at once.*In parts go"),
     "by size": ({"max_count": "age"}, "needs all rows at once"),
     "constructed": ({"mechanism": "heuristic-best", "max_count": 9}, "Use transport"),
+    "margins": ({"keep": ["margin:area", "margin:age"]}, "Keep total, or one margin"),
+    "law": ({"keep": "total", "law": "gaussian", "epsilon": None, "rho": 1}, "Keep total, or one margin"),
+    "nonnegative": ({"keep": "total", "nonnegative": True}, "Allow negative counts"),
+    "single rows": ({"keep": "margin:area,age"}, "determine every single cell"),
     "engine": ({"engine": "lokal"}, "Did you mean 'local'"),
     "option": ({"favour": "counts"}, "Did you mean 'favor'"),
     "keys": ({"keys": None}, "candidates|key columns|Name"),
@@ -353,8 +429,17 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_go_in_parts_is_refused_by_name(what: str, tmp_path: Path) -> None:
     options, match = REFUSED[what]
     given = usual(tmp_path / "in")
-    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=match):
+    with nothing_left(tmp_path), pytest.raises(dc.DiscreetError, match=match):
         dc.release_parts(given, "n", **{"keys": KEYS, "epsilon": 1, "out": tmp_path / "out", **options})
+
+
+def test_a_block_of_a_single_row_and_a_ledger_are_refused_with_kept_sums(tmp_path: Path) -> None:
+    table = frame().slice(0, 81)
+    given = in_parts(tmp_path / "in", table, [40, 41])
+    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=r"sums of a single row \(area=a010\)"):
+        release(given, tmp_path / "out", keep="margin:area")
+    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match="a ledger was given"):
+        release(given, tmp_path / "out", keep="total", ledger="ledger.db", dataset="d")
 
 
 def test_no_parts_are_no_table(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import discreet as dc
 from discreet.estimate.view import publication_of
 from discreet.report.facts import page_of
+from discreet.report.prepared import prepared
 from discreet.ways import way_named
 
 
@@ -76,4 +77,4 @@ def test_where_rows_say_nothing_no_error_is_called_typical() -> None:
     out = publication_of(dc.release(skewed(), epsilon="1/2", mechanism="uniform", max_count=20))
     found = way_named(out.record.way).errors(out)
     assert found is not None and found.typical is None and found.absolute[0] == pytest.approx(10)
-    assert page_of(out).typical_error is None
+    assert page_of(out, prepared(out)).typical_error is None

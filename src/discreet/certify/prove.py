@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -142,6 +143,9 @@ def certify(
     says what the mechanism has.
     """
     given = getattr(mechanism, "mechanism", mechanism)  # of a design
+    if isinstance(given, (str, PathLike)):
+        why = "it is the name of something, and a proof needs its probabilities"
+        raise BadInput(f"{str(given)!r} was to be certified", why, "Read a file first, with dc.read_mechanism")
     judged = given if isinstance(given, Mechanism) else exact_rows(given)
     form = judged.form if isinstance(judged, Mechanism) else judged
     shown: dict[str, Any] = {}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from discreet.errors import MissingExtra
@@ -56,12 +58,22 @@ def column(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
+def address(path: Path) -> str:
+    """A file as Spark names it, whatever file system it uses otherwise. It wants spaces and the like as they are."""
+    return f"file://{path.absolute()}"
+
+
+def pattern(path: Path) -> str:
+    """The same where Spark takes a name for a pattern, as it does when it reads."""
+    return re.sub(r"([\\\[\]{}*?])", r"\\\1", address(path))
+
+
 def session_of(frame: Any) -> Any:
     return frame.sparkSession
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenFrom:
     """Under which address workers see this process, and where it waits for them; as Spark's driver, unless said."""
 
     host: str | None = None
@@ -75,7 +87,7 @@ class Seen:
 
 @contextmanager
 def sent(
-    function: Callable[[Batches], Batches], session: Any, seen: Seen = Seen()
+    function: Callable[[Batches], Batches], session: Any, seen: SeenFrom = SeenFrom()
 ) -> Iterator[Callable[[Batches], Batches]]:
     """The same function, for mapInArrow: Spark carries a ticket, by which its workers ask this process for it.
 

@@ -1,14 +1,14 @@
 """Parquet as a release writes it: the same version of Arrow makes the same bytes of the same table.
 
 A dictionary may list values that no row has, statistics may be about another table, floats may have more digits than
-their number. So a file is written again and compared. What another version of Arrow wrote cannot be compared, and may
-only not be larger than it would be here.
+their number. So a file is written again and compared. What another version of Arrow wrote cannot be compared so: its
+packing, statistics and lists of values must be those of its table, and it may not be larger than it would be here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from io import RawIOBase
+from io import BytesIO, RawIOBase
 from typing import Any
 
 from discreet.errors import Damaged
@@ -20,6 +20,8 @@ WRITER_OPTIONS: Mapping[str, Any] = {  # said, since versions of Arrow may diffe
     "use_dictionary": True, "write_statistics": True, "store_schema": True,
 }  # fmt: skip
 MORE_A_COLUMN, MORE_BY = 256, 0.02  # bytes, and a part of all: by so much the files of two versions may differ
+MORE_IN_A_CHUNK = 64  # bytes of a column's own pages, unpacked: two headers may say a little more of them
+ENCODINGS = ("PLAIN", "RLE", "PLAIN_DICTIONARY", "RLE_DICTIONARY")  # names of the same ones in different versions
 
 
 class ComparedBytes(RawIOBase):
@@ -71,14 +73,73 @@ def _as_it_is_read(schema: Any) -> Any:
 
 def require_written(frame: Any, content: bytes, name: str) -> None:
     """Refuse a file that has anything in it that does not follow from its table."""
-    again = ComparedBytes(content)
-    write_parquet(again, frame)
-    if not written_here(content):
-        more = MORE_A_COLUMN * frame.num_columns + MORE_BY * again.tell()
-        if len(content) > again.tell() + more:
-            raise Damaged(name, "it is larger than its rows need: something else may be in it")
-    elif not again.same:
-        raise Damaged(name, "it is written in another way than releases are")
+    if written_here(content):
+        again = ComparedBytes(content)
+        write_parquet(again, frame)
+        if not again.same:
+            raise Damaged(name, "it is written in another way than releases are")
+        return
+    ours = BytesIO()
+    write_parquet(ours, frame)
+    if len(content) > ours.tell() + MORE_A_COLUMN * frame.num_columns + MORE_BY * ours.tell():
+        raise Damaged(name, "it is larger than its rows need: something else may be in it")
+    _require_alike(frame, content, ours.getvalue(), name)
+
+
+def _require_alike(frame: Any, theirs: bytes, ours: bytes, name: str) -> None:
+    """What two versions of Arrow write alike: packing, statistics, lists of values, and about as many bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    there, here = (pq.read_metadata(pa.BufferReader(content)) for content in (theirs, ours))
+    for group in range(here.num_row_groups):
+        if there.row_group(group).sorting_columns:
+            raise Damaged(name, "it says of an order what no table of a release says")
+        for place in range(here.num_columns):
+            one, other = there.row_group(group).column(place), here.row_group(group).column(place)
+            if one.compression != other.compression or not set(one.encodings) <= {*other.encodings, *ENCODINGS}:
+                raise Damaged(name, "it is packed in another way than releases are")
+            if _statistics(one) not in (NO_STATISTICS, _statistics(other)):
+                raise Damaged(name, "its statistics are not those of its table")
+            sizes = (one.total_uncompressed_size, other.total_uncompressed_size)
+            if sizes[0] > sizes[1] + MORE_IN_A_CHUNK + MORE_BY * sizes[1]:
+                raise Damaged(name, "a column is larger than its rows need: something else may be in it")
+    _require_lists(frame, theirs, name)
+
+
+NO_STATISTICS = (None, None, None)
+
+
+def _statistics(column: Any) -> tuple[object, object, object]:
+    if not column.is_stats_set:
+        return NO_STATISTICS
+    told = column.statistics
+    if told.has_distinct_count:
+        return told.distinct_count, None, None  # which none of ours has
+    return (
+        told.null_count if told.has_null_count else 0,
+        *((told.min, told.max) if told.has_min_max else (None, None)),
+    )
+
+
+def _require_lists(frame: Any, content: bytes, name: str) -> None:
+    """Each text that a file lists is that of a row, in the order of the rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    texts = [
+        field.name for field in frame.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+    ]
+    file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
+    for group in range(file.num_row_groups) if texts else ():
+        rows = frame.slice(group * ROWS_IN_A_GROUP, ROWS_IN_A_GROUP)
+        packed = file.read_row_group(group, columns=texts)
+        for text in texts:
+            listed = packed.column(text).chunk(packed.column(text).num_chunks - 1).dictionary
+            known = pc.unique(rows.column(text).drop_null())
+            if not known.slice(0, len(listed)).equals(listed.cast(known.type)):
+                raise Damaged(name, f"the column {text} of it lists values that are not those of its rows")
 
 
 def written_here(content: bytes) -> bool:

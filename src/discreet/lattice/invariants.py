@@ -212,6 +212,14 @@ class Invariants:
         return np.asarray(self.matrix @ counts, dtype=np.int64)
 
 
+def two_rows_each(kept: tuple[Kept, ...], labels: tuple[str, ...]) -> Invariants:
+    """Sums that do not meet, of two rows each: of rows in parts no promise depends on more than that."""
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    unit = eye_array(len(labels), dtype=np.int64, format="csr")
+    return Invariants(csr_array(hstack([unit, unit])), labels, kept, np.arange(len(labels)))
+
+
 def invariant_matrix(
     keep: Iterable[Kept | str], key_columns: Keys, rows: int | None = None, *, some: bool = True
 ) -> Invariants:

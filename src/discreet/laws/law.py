@@ -172,6 +172,8 @@ def ending_epsilon(law: NoiseLaw, negligible: Fraction, shift: int = 1) -> Fract
         return law.delta(Epsilon(value=epsilon), shift)
 
     goal = max(negligible, at(Fraction(LARGEST_EPSILON)) * (1 + ENDED))
+    if at(Fraction(0)) <= goal:  # likelihoods are equal wherever both values can be
+        return Fraction(0)
     low, high = Fraction(0), Fraction(1)
     while high < LARGEST_EPSILON and at(high) > goal:
         low, high = high, 2 * high

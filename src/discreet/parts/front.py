@@ -78,29 +78,31 @@ def secret_folder(beside: Path) -> Iterator[Path]:
 
 
 def arranged(
-    files: list[str], reading: Reading, universe: Any, engine: Engine, key: bytes, scratch: Path, part_rows: int
+    files: list[str], first: Look, universe: Any, engine: Engine, scratch: Path, part_rows: int
 ) -> tuple[Arranged, Reading]:
     """The parts in the order of their keys: as they are if they are so, sorted anew if not."""
+    reading = first.reading
     if universe is None and reading.count == PEOPLE:
         found = "no universe says which rows there are, and those that occur would give people away"
         raise BadInput("people were to be counted", found, "Give universe, a public file with every row")
     if universe is None:
-        looked = look(files, reading, engine, key)
+        looked = look(files, first, engine)
         order = sorted(range(len(files)), key=lambda place: looked[place].first)
         ready = Arranged(tuple(files[place] for place in order), tuple(looked[place] for place in order))
         if _in_order(ready.looked) and max(one.rows for one in looked) <= LARGEST_PART:
-            return _checked(ready, files), reading
+            return _checked(ready), reading
         reading = replace(reading, keys=tuple(name for name, _ in looked[0].columns))
     staged, reading = sorted_parts(files, reading, universe, scratch, part_rows)
-    return _checked(Arranged(tuple(staged), tuple(look(staged, reading, engine, key))), staged), reading
+    looked = look(staged, replace(first, reading=reading), engine)
+    return _checked(Arranged(tuple(staged), tuple(looked))), reading
 
 
-def look(files: Sequence[str], reading: Reading, engine: Engine, key: bytes) -> list[Looked]:
+def look(files: Sequence[str], function: Look, engine: Engine) -> list[Looked]:
     """Every part, and that all have the same columns."""
     if len(files) > MOST_PARTS:
         raise BadInput("a table in parts was to be read", f"it has {len(files):,} parts", f"Use {MOST_PARTS:,} at most")
     tasks = [LookTask(number, file) for number, file in enumerate(files)]
-    looked = accepted(engine.run(Look(reading, key), tasks), tasks)
+    looked = accepted(engine.run(function, tasks), tasks)
     first = looked[0]
     for one, file in zip(looked, files):
         if one.columns != first.columns:
@@ -118,7 +120,7 @@ def _in_order(looked: Sequence[Looked]) -> bool:
     return apart and not any(one.unsorted for one in looked)
 
 
-def _checked(ready: Arranged, files: Sequence[str]) -> Arranged:
+def _checked(ready: Arranged) -> Arranged:
     """Numbered by their order; what is said of the rows holds for all parts."""
     if len({one.contributions for one in ready.looked}) > 1:
         found = "their files say different bounds on the rows of one person"

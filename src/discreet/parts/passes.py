@@ -73,6 +73,8 @@ class Look:
 
     reading: Reading
     key: bytes = field(repr=False)  # of tags
+    way: str = ""
+    kept: Any = None  # what makes the blocks whose sums are kept, where some are
 
     def __call__(self, task: LookTask) -> Looked | Failed:
         from discreet.io.formulas import formula_columns
@@ -80,6 +82,7 @@ class Look:
         try:
             content = read_part(task.part, task.file)
             found = self.reading.table(content, task.file)
+            blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
         except DiscreetError as error:
             return failed(task.part, task.file, error)
         schema = found.schema
@@ -89,8 +92,22 @@ class Look:
             task.part, schema.rows, tag_of(content, self.key),
             tuple((name, str(categories.column(name).type)) for name in schema.keys),
             first, last, keys_digest(categories), schema.contributions, schema.dropped_totals,
-            schema.rows_are_disjoint, formula_columns(categories, "parquet"), found.given_rows is not None,
+            schema.rows_are_disjoint, formula_columns(categories, "parquet"), blocks, sizes,
+            found.given_rows is not None,
         )  # fmt: skip
+
+    def _blocks(self, table: Table[Any]) -> tuple[Any, Integers]:
+        """The key columns of one row of every block, and how many rows it has."""
+        block = blocks_of(self.way, self.kept, table.schema.categories)[0]
+        _, first, sizes = np.unique(block, return_index=True, return_counts=True)
+        return table.schema.categories.take(first), sizes.astype(np.int64)
+
+
+def blocks_of(way: str, kept: Any, categories: Any) -> tuple[Integers, tuple[str, ...]]:
+    """The block of every row, and the names of the blocks."""
+    hooks = way_named(way).in_parts
+    assert hooks is not None and hooks.numbered is not None
+    return hooks.numbered(kept, categories, categories.num_rows)
 
 
 def tag_of(content: bytes, key: bytes) -> bytes:
@@ -120,6 +137,8 @@ class AddNoise:
     folder: str  # where files are written, each under a name of its own
     key: bytes = field(repr=False)  # of tags
     randomness: Randomness = field(repr=False)
+    asks: int | None = None  # up to which count the plan asks how often each occurs
+    kept: Any = None  # what makes the blocks whose sums are kept, where some are
 
     def address(self, task: NoiseTask, purpose: str = "rows") -> PartAddress:
         return PartAddress(task.tag, self.digest, self.version, task.part, purpose)
@@ -135,12 +154,17 @@ class AddNoise:
             return failed(task.part, task.file, error)
         in_parts = way_named(self.way).in_parts
         assert in_parts is not None
-        rows = in_parts.draw(self.plan, table.counts, self.randomness.bits(self.address(task)))
+        given = self.randomness.sealed(task.sealed, self.address(task, "given"))
+        rows = in_parts.draw(self.plan, table, self.randomness.bits(self.address(task)), given)
         file, digest = write_part(self.folder, task.part, table.schema, rows)
-        most, told = in_parts.asks(self.plan), b""
-        if most is not None:
-            told = self.randomness.sealed(histogram(table.counts, most), self.address(task, "told"))
-        return Noised(task.part, file, len(rows), digest, seen_of(rows), told)
+        told, sums = b"", None
+        if self.asks is not None:
+            told = self.randomness.sealed(histogram(table.counts, self.asks), self.address(task, "told"))
+        if self.kept is not None:
+            block = blocks_of(self.way, self.kept, table.schema.categories)[0]
+            sums = np.zeros(int(block.max()) + 1, dtype=np.int64)
+            np.add.at(sums, block, rows)
+        return Noised(task.part, file, len(rows), digest, seen_of(rows), told, sums)
 
 
 def histogram(counts: Integers, most: int) -> bytes:

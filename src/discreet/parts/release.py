@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io import MANIFEST
 from discreet.numbers import Epsilon, Number, whole
@@ -16,14 +20,14 @@ from discreet.parts.engine import Engine, engine_of
 from discreet.parts.front import PART_ROWS, Arranged, arranged, listed, secret_folder
 from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
-from discreet.parts.passes import AddNoise, Reading, ToCounts, histogram_of
+from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.privacy.values import Guarantee, Loss
 from discreet.public_map import SeenValues, together
 from discreet.release import Stages, asked, check_about, ignore, sealed_record, spending_of
 from discreet.sample.bits import Bits, source
 from discreet.table import Schema
-from discreet.ways import DrawnInParts, InParts, Published, WaySpec, way_named
+from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec, way_named
 
 if TYPE_CHECKING:
     from discreet.io.folder import Place
@@ -121,6 +125,10 @@ def release_parts(
     if hooks is None:
         raise _not_in_parts(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
+    kept = None if hooks.by is None else hooks.by(spec)
+    if kept is not None and ledger is not None:
+        found = "it would have to look at every row of the kept sums, to see what they give away with others"
+        raise BadInput("sums were to be kept in parts, and a ledger was given", found, "Release in one piece")
     if not isinstance(os_randomness, bool):
         raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
     if out is None:
@@ -136,9 +144,10 @@ def release_parts(
     with place_for(out) as place, secret_folder(place.target) as scratch:
         at("look at the parts")
         tags = hashlib.sha256(b"tags" + drawn(seed).key).digest()  # a key by which data are known again, of no noise
-        ready, reading = arranged(files, reading, universe, runner, tags, scratch, used)
+        first = Look(reading, tags, spec.name, kept)
+        ready, reading = arranged(files, first, universe, runner, scratch, used)
         schema = _schema(ready, reading)
-        plan = way_named(spec.name).plan(schema, loss, spec)
+        plan = _planned(schema, loss, spec, ready, kept)
         hooks.require(plan)
         if before is not None:
             before(schema)
@@ -147,7 +156,7 @@ def release_parts(
         entry = None
         if recorder is not None and spending is not None:
             entry = recorder(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
-        work = _Work(place, runner, spec, plan, schema, ready, reading, at, measurements)
+        work = _Work(place, runner, spec, plan, schema, ready, reading, at, measurements, kept)
         made = work.released(_randomness(seed, scratch, os_randomness), tags, bits, about, entry)
     if entry is not None:
         from discreet.ledger.paying import tell
@@ -161,11 +170,32 @@ def release_parts(
 BESIDE = keywords_of(release_parts)
 
 
+def _planned(schema: Schema, loss: Loss, spec: WaySpec, ready: Arranged, kept: Any) -> Any:
+    """From public values: the schema, and where sums are kept how many rows of each are in which part."""
+    way = way_named(spec.name)
+    hooks = way.in_parts
+    if kept is None or hooks is None or hooks.plan is None:
+        return way.plan(schema, loss, spec)
+    return hooks.plan(schema, loss, spec, _blocks(spec.name, kept, ready))
+
+
+def _blocks(way: str, kept: Any, ready: Arranged) -> PartBlocks:
+    """The blocks of all parts, numbered; their keys are public."""
+    import pyarrow as pa
+
+    every = pa.concat_tables([one.blocks for one in ready.looked]).combine_chunks()
+    number, labels = blocks_of(way, kept, every)
+    sizes = [one.sizes for one in ready.looked if one.sizes is not None]
+    ends = np.cumsum([len(one) for one in sizes])[:-1]
+    return PartBlocks(labels, tuple(np.split(number, ends)), tuple(sizes))
+
+
 def _not_in_parts(spec: WaySpec) -> BadInput:
     return BadInput(
         f"a release that goes the way {spec.name!r} was asked for in parts",
         "it needs all rows at once",
-        "In parts go: the default, consistent, signed, favor, and mechanisms row by row such as geometric",
+        "In parts go: the default, consistent, signed, favor, mechanisms row by row such as geometric, and a kept "
+        "total or margin",
     )
 
 
@@ -229,6 +259,7 @@ class _Work:
     reading: Reading
     at: Callable[[str], None]
     measurements: bool
+    kept: Any  # what makes the blocks whose sums are kept, where some are
 
     @property
     def hooks(self) -> InParts[Any, Any]:
@@ -240,9 +271,10 @@ class _Work:
         self, randomness: Randomness, tags: bytes, bits: Bits, about: About | None, entry: LedgerEntry | None
     ) -> PartsRelease:
         """Everything after the charge. Only the last step makes a release of it."""
+        slim = self.plan if self.hooks.for_tasks is None else self.hooks.for_tasks(self.plan)
         first = AddNoise(
-            self.spec.name, self.plan, self._plan_digest(), _version(), self.reading, self._folder(self.noisy_folder),
-            tags, randomness,
+            self.spec.name, slim, self._plan_digest(), _version(), self.reading, self._folder(self.noisy_folder),
+            tags, randomness, self.hooks.asks(self.plan), self.kept,
         )  # fmt: skip
         noised = self._drawn(first)
         self.at("publish")
@@ -274,7 +306,14 @@ class _Work:
         return bytes.fromhex(digest_of({**sections, "rows": self.schema.rows, "parts": len(self.ready.files)}))
 
     def _drawn(self, first: AddNoise) -> list[Noised]:
-        tasks = [NoiseTask(one.part, file, one.tag) for one, file in zip(self.ready.looked, self.ready.files)]
+        given: Iterable[bytes] = repeat(b"")
+        if self.hooks.dealt is not None:
+            given = self.hooks.dealt(self.plan, first.randomness.bits(self._address(first, "dealt")))
+        tasks = []
+        for one, file, secret in zip(self.ready.looked, self.ready.files, given):
+            bare = NoiseTask(one.part, file, one.tag)
+            sealed = first.randomness.sealed(secret, first.address(bare, "given"))
+            tasks.append(replace(bare, sealed=sealed))
         done = _told(self.at, "draw", len(tasks))
         return committed(accepted(self.engine.run(first, tasks), tasks, done), first.folder)
 
@@ -285,15 +324,42 @@ class _Work:
         return committed(accepted(self.engine.run(second, tasks), tasks, done), second.folder)
 
     def _together(self, first: AddNoise, noised: Sequence[Noised], seen: SeenValues, bits: Bits) -> DrawnInParts:
-        """What was drawn, and what is drawn once for all parts: of the same key, under the digest of all data."""
-        tags = hashlib.sha256(b"".join(one.tag for one in self.ready.looked)).digest()
-        address = PartAddress(tags, first.digest, first.version, len(noised), "together")
+        """What was drawn, and what is drawn once for all parts."""
         secret = None
         if self.hooks.asks(self.plan) is not None:
             addresses = (first.address(NoiseTask(one.part, "", one.tag), "told") for one in self.ready.looked)
             opened = (first.randomness.sealed(one.sealed, address) for one, address in zip(noised, addresses))
             secret = together([histogram_of(one) for one in opened])
-        return DrawnInParts(seen, first.randomness.bits(address), bits, secret)
+        sums = None if self.kept is None else self._sums(noised)
+        rows_of = None if self.kept is None else (lambda blocks: self._rows_of(blocks, noised))
+        return DrawnInParts(seen, first.randomness.bits(self._address(first, "together")), bits, secret, sums, rows_of)
+
+    def _address(self, first: AddNoise, purpose: str) -> PartAddress:
+        """Of what is drawn once for all parts: of the same key, under the digest of all data."""
+        tags = hashlib.sha256(b"".join(one.tag for one in self.ready.looked)).digest()
+        return PartAddress(tags, first.digest, first.version, len(self.ready.files), purpose)
+
+    def _sums(self, noised: Sequence[Noised]) -> Integers:
+        """Of every block, the sum of its noisy values: what is kept."""
+        blocks: PartBlocks = self.plan.blocks
+        found = np.zeros(len(blocks.labels), dtype=np.int64)
+        for one, pieces in zip(noised, blocks.pieces):
+            assert one.sums is not None
+            np.add.at(found, pieces, one.sums)
+        return found
+
+    def _rows_of(self, blocks: Integers, noised: Sequence[Noised]) -> Integers:
+        """The places of the rows of some blocks; only parts that have one are read."""
+        import pyarrow.parquet as pq
+
+        found, start = [np.zeros(0, dtype=np.int64)], 0
+        for one, pieces in zip(noised, self.plan.blocks.pieces):
+            wanted = np.isin(pieces, blocks)
+            if wanted.any():
+                keys = pq.read_table(one.file, columns=list(self.schema.keys))
+                found.append(np.flatnonzero(wanted[blocks_of(self.spec.name, self.kept, keys)[0]]) + start)
+            start += one.rows
+        return np.concatenate(found)
 
     def _committed(
         self, published: Published[Any], noised: Sequence[Noised], table: Sequence[Noised | Mapped],

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from discreet.errors import BadInput
 from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
-from discreet.io.spark import Seen, column, session_of, session_or_new
+from discreet.io.spark import SeenFrom, address, column, pattern, session_of, session_or_new
 from discreet.parts.front import PART_ROWS, secret_folder
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
@@ -48,7 +48,7 @@ class Spark:
 
         if not tasks:
             return
-        with Seen(self.host, self.port).offer(session, content) as ticket:
+        with SeenFrom(self.host, self.port).offer(session, content) as ticket:
 
             def done(batches: Iterator[Any]) -> Iterator[Any]:
                 import pyarrow as pa
@@ -119,7 +119,7 @@ class SparkRelease(PartsRelease):
         return None if self.manifest.whole.measured is None else self._frame(MEASUREMENTS)
 
     def _frame(self, folder: str) -> Any:
-        return self.session.read.parquet(*((self.folder / folder / path.name).as_uri() for path in self.parts))
+        return self.session.read.parquet(*(pattern(self.folder / folder / path.name) for path in self.parts))
 
 
 def release_frame(
@@ -144,9 +144,12 @@ def release_frame(
         ordered = frame.select(*map(column, [*names, count])).repartitionByRange(*map(column, names))
         writer = ordered.sortWithinPartitions(*map(column, names)).write.option("maxRecordsPerFile", part_rows)
         try:
-            writer.parquet(staged.absolute().as_uri())
+            writer.parquet(address(staged))
         except _spark_error() as error:
             raise _failed(error) from error
+        if not any(staged.glob("*.parquet")):
+            found = f"what Spark wrote is not beside {target} on this machine"
+            raise BadInput("a Spark data frame was to be released", found, "Use storage that all machines share")
         made = release_parts(
             staged, count, names, epsilon, way, out=target, engine=Spark(session, host, port), part_rows=part_rows,
             **options,

@@ -54,6 +54,8 @@ class Looked:
     dropped_totals: int
     disjoint: bool
     formulas: tuple[str, ...] = ()  # key columns with values that a spreadsheet would take for formulas
+    blocks: Any = field(default=None, repr=False)  # the keys of blocks whose sums are kept (Arrow)
+    sizes: Integers | None = field(default=None, repr=False)  # and how many rows each of them has here
     unsorted: bool = False  # whether the rows were not in the order of their keys
 
     @property
@@ -81,6 +83,7 @@ class Noised:
     digest: str
     seen: SeenValues
     sealed: bytes = field(default=b"", repr=False)  # what only who gave the task may know, under the key
+    sums: Integers | None = field(default=None, repr=False)  # of the noisy values in each block
 
     @property
     def same(self) -> tuple[object, ...]:

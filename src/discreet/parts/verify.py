@@ -136,6 +136,7 @@ def check_parts(folder: Folder, contents: Contents, part: int | None, elsewhere:
     problems: list[str] = []
     formulas: set[str] = set()
     last: Any = None
+    gathered = None if in_parts.gathered is None or part is not None else in_parts.gathered(whole.record)
     for number, before in enumerate(manifest.before()):
         if part not in (None, number):
             continue
@@ -148,8 +149,11 @@ def check_parts(folder: Folder, contents: Contents, part: int | None, elsewhere:
             elsewhere(NAME.format(number))
         problems += [f"Part {number + 1}: {what}" for what in _row_problems(rows, last)]
         problems += [f"Part {number + 1}: {what}" for what in in_parts.replay_part(rows.publication, whole, before)]
+        if gathered is not None:
+            gathered.add(rows.publication)
         formulas |= set(formula_columns(rows.publication.categories, "parquet"))
         last = rows.publication.categories.slice(rows.publication.categories.num_rows - 1)
+    problems += [] if gathered is None or problems else gathered.problems()
     record = folder.publication.record
     said = formulas_in([name for name in record.schema.keys if name in formulas], False)
     if part is None and not problems and record.tables[0].remarks != said:

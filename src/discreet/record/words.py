@@ -243,6 +243,18 @@ PAGE = {
     "firmness": "how firm",
     "done": "What was done",
     "kept": "What was kept exactly",
+    "kept-more": "And {kept_more:,} more, in release.json under invariants.",
+    "trust": "Who must be trusted",
+    "trust-whom": "The publisher, who has the true table, drew the noise as is said here. Nobody who reads the numbers "
+    "needs to be trusted, whatever they know besides.",
+    "reaches": "How far off sums are",
+    "reaches-what": "number",
+    "reaches-many": "how many",
+    "reaches-far": "95% interval",
+    "reaches-caption": "How far the interval of the unbiased estimate reaches to either side, the median over the "
+    "numbers of a kind; explore.html has the intervals.",
+    "head": "The first rows",
+    "files": "Files",
     "determined": "Rows that are determined by what is kept, and so published exactly: {determined}.",
     "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say) or because of "
     "the inequalities that the table meets, and so are no secret either: {fixed}.",
@@ -277,7 +289,7 @@ FILES = {
     "answers": "answers to the questions that were asked, with standard deviations and 95% intervals",
     "record": "all facts about the release, for software; what anybody checks it with",
     "report": "what was protected, what was done, and how far off the numbers are",
-    "explore": "this page: answers with intervals, without any software",
+    "explore": "answers with intervals to questions of your own, in the browser",
     "manifest": "which rows are in which part, and what each hashes to",
     "metadata": "what is in the CSV files, in the vocabulary of CSV on the Web",
     "analysis": "the main intervals in R, without any package: Rscript analysis.R",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.record.release import Publication, ReleaseRecord
+    from discreet.report.prepared import Prepared
 
 TEMPLATE = "report.html.jinja"
 SOURCES = (
@@ -21,7 +22,7 @@ DRAWINGS = re.compile(r"<svg.*?</svg>", re.DOTALL)
 CLOSE = 0.02  # points of a drawing: another machine may round its last digits in another way
 
 
-def render(publication: Publication[Any]) -> str:
+def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     """The HTML of report.html."""
     from jinja2 import Environment, PackageLoader
 
@@ -29,8 +30,9 @@ def render(publication: Publication[Any]) -> str:
     from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg
     from discreet.report.passive import CONTROL
+    from discreet.report.prepared import prepared
 
-    page = page_of(publication)
+    page = page_of(publication, found or prepared(publication))
     environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
     written = environment.get_template(TEMPLATE).render(
         page=page,
@@ -44,16 +46,18 @@ def render(publication: Publication[Any]) -> str:
 def pages(publication: Publication[Any]) -> dict[str, str]:
     """Everything in a folder that is for people, by the name of its file; the record has the names of the tables."""
     from discreet.io import REPORT
+    from discreet.report.prepared import prepared
 
-    return {REPORT: render(publication), **beside(publication)}
+    found = prepared(publication)
+    return {REPORT: render(publication, found), **beside(publication, found)}
 
 
-def beside(publication: Publication[Any]) -> dict[str, str]:
+def beside(publication: Publication[Any], prepared: Prepared | None = None) -> dict[str, str]:
     """All of it but the report."""
     from discreet.io import ANALYSIS, EXPLORE, METADATA
     from discreet.report import csvw, explore
 
-    found = {EXPLORE: explore.render(publication), ANALYSIS: analysis()}
+    found = {EXPLORE: explore.render(publication, prepared), ANALYSIS: analysis()}
     return found | ({METADATA: csvw.render(publication.record)} if METADATA in page_names(publication.record) else {})
 
 

@@ -14,9 +14,11 @@ from discreet.levels.fixed import UNIT
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
+from discreet.report.prepared import Prepared
 from discreet.ways import way_named
 
 ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
+MOST_HEAD = 8  # rows of the table that are shown
 MOST_SUMS = 30  # that a page can list; the record holds all of them
 
 
@@ -32,6 +34,7 @@ class Page:
     count: str
     created: str
     warning: str | None
+    brief: tuple[str, ...]  # the guarantee in two lines
     guarantee: str
     unit: str
     strength: str
@@ -43,15 +46,20 @@ class Page:
     errors: Errors | None
     typical_error: str | None
     error_words: str  # which words say what it is
-    kept: list[str]
+    kept: list[tuple[str, str]]  # of each sum its name and its value
+    kept_more: int  # sums that are not listed
+    reaches: list[tuple[str, str, str]]  # of a kind of number: its name, how many there are, how far intervals reach
+    columns: tuple[str, ...]
+    head: list[list[str]]  # the first rows of the table
+    files: tuple[tuple[str, str], ...]
     determined: int
     fixed: int
     answers: list[tuple[str, str, str]]  # questions: the name, how many numbers, and their standard deviation
     advice: list[str]
 
 
-def page_of(publication: Publication[Any]) -> Page:
-    """Everything on the page follows from the record."""
+def page_of(publication: Publication[Any], found: Prepared) -> Page:
+    """Everything on the page follows from the record, and from what the analyst's side answers."""
     record = publication.record
     way, promise, schema = way_named(record.way), record.guarantee, record.schema
     distribution = getattr(record.facts, "distribution", None)
@@ -64,8 +72,9 @@ def page_of(publication: Publication[Any]) -> Page:
         rows=schema.rows,
         keys=", ".join(schema.keys),
         count=schema.count,
-        created=record.created,
+        created=record.created[:10],
         warning=None if record.private else words.SEED_WARNING,
+        brief=words.brief(promise),
         guarantee=promise.sentence,
         unit=str(promise.unit),
         strength=str(promise.loss),
@@ -77,12 +86,43 @@ def page_of(publication: Publication[Any]) -> Page:
         errors=errors,
         typical_error=_typical(errors, schema.rows),
         error_words="error-typical-cut" if promise.cut else "error-typical",
-        kept=[] if invariants is None else list(invariants.labels[:MOST_SUMS]),
+        kept=[] if invariants is None else _kept(invariants),
+        kept_more=0 if invariants is None else max(0, len(invariants.labels) - MOST_SUMS),
+        reaches=[] if publication.answers else _reaches(publication, found),
+        columns=(*schema.keys, schema.count),
+        head=_head(publication),
+        files=files_of(record),
         determined=0 if invariants is None else len(invariants.determined),
         fixed=0 if invariants is None else len(invariants.fixed),
         answers=_answers(publication),
         advice=_advice(publication, distribution is not None),
     )
+
+
+def _kept(invariants: Any) -> list[tuple[str, str]]:
+    sums = zip(invariants.labels[:MOST_SUMS], invariants.sums.tolist())
+    return [(label, f"{value:,}") for label, value in sums]
+
+
+def _reaches(publication: Publication[Any], found: Prepared) -> list[tuple[str, str, str]]:
+    """How far the intervals of each kind of number reach to either side: half of them less far, half farther."""
+    names, rows = publication.record.schema.keys, []
+    for one in found.asked:
+        if len(one.by) not in (0, 1, len(names)):
+            continue
+        named = "a row" if one.by and len(one.by) == len(names) else f"by {names[one.by[0]]}" if one.by else "total"
+        open_ended = ~np.asarray(one.numbers.exact, dtype=bool)
+        half = (one.numbers.high - one.numbers.low)[open_ended] / 2
+        rows.append((named, f"{len(open_ended):,}", f"\u00b1 {np.median(half):.2g}" if len(half) else "exact"))
+    return rows
+
+
+def _head(publication: Publication[Any]) -> list[list[str]]:
+    if publication.categories is None:
+        return []
+    keys = [publication.categories.column(name)[:MOST_HEAD].to_pylist() for name in publication.categories.column_names]
+    counts = [f"{count:,}" for count in publication.counts[:MOST_HEAD].tolist()]
+    return [["" if cell is None else str(cell) for cell in row] for row in zip(*keys, counts)]
 
 
 def title_of(record: ReleaseRecord[Any]) -> str:

@@ -20,16 +20,21 @@ ATTRIBUTE = re.compile(r'([A-Za-z:-]+)="([^"<>]*)"')
 PLAIN = frozenset({
     "html", "head", "title", "style", "body", "h1", "h2", "p", "div", "dl", "dt", "dd", "ol", "ul", "li", "figure",
     "figcaption", "code", "table", "tr", "th", "td", "strong", "footer", "svg", "metadata", "rdf:rdf", "cc:work",
-    "dc:type", "dc:format", "defs", "g", "path", "use", "rect", "clippath", "meta",
+    "dc:type", "dc:format", "defs", "g", "path", "use", "rect", "clippath", "meta", "a", "bdi",
 })  # fmt: skip
 INERT = frozenset({
     "lang", "charset", "name", "content", "class", "type", "id", "transform", "d", "style", "clip-path", "x", "y",
     "width", "height", "viewbox", "version", "xmlns", "xmlns:xlink", "xmlns:cc", "xmlns:dc", "xmlns:rdf",
-    "rdf:resource", "xlink:href",
+    "rdf:resource", "xlink:href", "href", "role", "scope",
 })  # fmt: skip
 HEAD = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'  # else a browser guesses the encoding
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but line breaks and tabs: some switch the encoding
 TEXT_ONLY = frozenset({"style", "title"})  # a browser reads on to the end of these, whatever stands in between
+FILE = re.compile(
+    r"(table|measurements|answers|manifest|release|report|explore)[-0-9]*(\.[a-z]+)?|analysis\.R|"
+    r"table\.csv-metadata\.json"
+)  # beside the page: no address leads elsewhere
+PRINTED = "@media print {"  # the one rule for some readers alone
 FRAGMENT = re.compile(r"#[\w.-]+")  # a place on the same page
 DRAWN = re.compile(r"url\(#[\w.-]+\)")
 CALL = re.compile(r"([\w-]*)\(")
@@ -96,13 +101,15 @@ def _multiplied(tokens: list[re.Match[str]]) -> str | None:
 
 def _plain_style(rules: str) -> bool:
     """Of a whole element, which holds for the whole page: not even a place on the page."""
-    return "url" not in rules.lower() and _inert("style", rules)
+    return "url" not in rules.lower() and _inert("style", rules.replace(PRINTED, "{"))
 
 
 def _inert(attribute: str, value: str) -> bool:
     """Whether a value can neither load nor run anything."""
     if attribute == "xlink:href":
         return FRAGMENT.fullmatch(value) is not None
+    if attribute == "href":
+        return FILE.fullmatch(value) is not None
     if attribute == "charset":
         return value == "utf-8"
     if attribute in ("style", "clip-path"):

@@ -12,13 +12,15 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+import numpy as np
+
 from discreet.arrays import Integers
 from discreet.errors import BadInput, choose
 from discreet.numbers import exact
 from discreet.options import known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.public_map import SeenValues
-from discreet.table import Schema
+from discreet.table import Schema, Table
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -229,6 +231,32 @@ class DrawnInParts:
     bits: Bits  # for what is drawn once, for all parts
     public: Bits  # for what is public and has nothing to do with any noise
     secret: SeenValues | None = None  # the counts themselves, in memory only, where the plan asks about them
+    sums: Integers | None = None  # of the noisy values of each block, where sums are kept
+    rows_of: Callable[[Integers], Integers] | None = None  # the rows of some blocks, by their places in all parts
+
+
+@dataclass(frozen=True, eq=False)
+class PartBlocks:
+    """Blocks of rows whose sums are kept, by name; and of each part the blocks that it has rows of, and how many."""
+
+    labels: tuple[str, ...]
+    pieces: tuple[Integers, ...]
+    sizes: tuple[Integers, ...]
+
+    @property
+    def whole(self) -> Integers:
+        """How many rows each block has."""
+        found = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(found, np.concatenate(self.pieces), np.concatenate(self.sizes))
+        return found
+
+
+class Gathered(Protocol):
+    """What is found out about all parts while they are read one after the other."""
+
+    def add(self, part: Publication[Any]) -> None: ...
+
+    def problems(self) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -238,13 +266,21 @@ class InParts(Generic[PlanOf, Facts]):
     require: Callable[[PlanOf], None]  # refuse what cannot go in parts, and say what can
     asks: Callable[[PlanOf], int | None]  # up to which count the plan asks how often each occurs; None: it does not
     maps: Callable[[PlanOf], bool]  # whether counts are made from noisy values, once all of these are known
-    draw: Callable[[PlanOf, Integers, Bits], Integers]  # noisy values of a part; all that touches the secret counts
+    draw: Callable[[Any, Table[Any], Bits, bytes], Integers]  # noisy values of a part, and what it was given for
+    # it: all that touches the secret counts
     publish: Callable[[PlanOf, DrawnInParts], Published[Facts]]  # all but the rows
     counts: Callable[[Facts, Integers, SeenValues, Integers], Integers]  # of a part: from its noisy values, those of
     # all parts, and how often each of them comes in earlier ones
     replay: Callable[[Publication[Facts]], list[str]]  # problems with what all parts have together
     replay_part: Callable[[Publication[Facts], Publication[Facts], Integers], list[str]]  # and of a part: itself, all
     # parts together, and how often each noisy value comes in earlier ones
+    # where sums are kept:
+    by: Callable[[Any], Any] | None = None  # what makes the blocks, or a refusal
+    numbered: Callable[[Any, Any, int], tuple[Integers, tuple[str, ...]]] | None = None  # the block of every row
+    plan: Callable[[Schema, Loss, Any, PartBlocks], PlanOf] | None = None  # in place of the way's own
+    dealt: Callable[[PlanOf, Bits], list[bytes]] | None = None  # for each part what it is given, a secret
+    for_tasks: Callable[[PlanOf], Any] | None = None  # as much of the plan as a task needs
+    gathered: Callable[[ReleaseRecord[Facts]], Gathered] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Integers
@@ -9,6 +11,7 @@ from discreet.errors import BadInput
 from discreet.public_map import SeenValues
 from discreet.record.release import Publication
 from discreet.sample.bits import Bits
+from discreet.table import Table
 from discreet.ways import DrawnInParts, InParts, Published
 from discreet.ways.keep_distribution.draw import Measured, noisy_rows, stage_one
 from discreet.ways.keep_distribution.facts import KeptDistribution, map_seed
@@ -40,8 +43,8 @@ def maps(plan: DistributionPlan) -> bool:
     return not plan.spec.signed
 
 
-def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Integers:
-    return noisy_rows(plan, counts, bits)
+def draw(plan: DistributionPlan, table: Table[Any], bits: Bits, given: bytes) -> Integers:
+    return noisy_rows(plan, table.counts, bits)
 
 
 def publish(plan: DistributionPlan, drawn: DrawnInParts) -> Published[KeptDistribution]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.estimate.joint import SEED, Again, JointRows
+from discreet.estimate.told import SumEstimates, around
 from discreet.estimate.view import Estimate
 from discreet.lattice.laws import width_of
 from discreet.lattice.plan import LatticePlan
@@ -22,10 +24,40 @@ from discreet.report.errors import Errors
 from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import KeptSums
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class KeptAlone:
+    """The kept sums of a release in parts, in place of rows: they have no error."""
+
+    kept: Integers
+    conservative: bool = False
+
+    @property
+    def rows(self) -> int:
+        return len(self.kept)
+
+    def sums(self, weights: csr_array, level: float) -> SumEstimates:
+        estimate = np.asarray(weights @ self.kept, dtype=float)
+        none = np.zeros(len(estimate))
+        return around(estimate, none, none, np.ones(len(estimate), dtype=bool))
+
+    def covariances(self, weights: csr_array, one: csr_array) -> Floats:
+        return np.zeros(weights.shape[0])
+
+    def noisy(self, weights: csr_array, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        return np.asarray(weights @ self.kept, dtype=float), np.zeros((draws, weights.shape[0]))
+
 
 def evidence(publication: Publication[KeptSums], level: float) -> Estimate:
     """From the signed values, where the counts were made from them: these are biased, those are not."""
     facts, signed = publication.record.facts, publication.measured
+    if publication.in_parts is not None:
+        why = "the release is in parts and keeps sums, so that without its rows only their total is told"
+        told_sums = KeptAlone(facts.invariants.sums)
+        return Estimate(told_sums, None, level, why_only_sums=why, in_parts=publication.record.schema.rows)
     mechanism, invariants = facts.mechanism, facts.invariants
     known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
     told = JointRows(

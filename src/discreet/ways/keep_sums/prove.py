@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from discreet.errors import choose
 from discreet.io.coded import key_columns
-from discreet.lattice.invariants import Invariants, invariant_matrix
+from discreet.lattice.invariants import Invariants, invariant_matrix, two_rows_each
 from discreet.lattice.laws import LAWS, LatticeLaw
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import pieces_for, sampler_names
@@ -54,9 +54,15 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
 def kept_of(publication: Publication[KeptSums]) -> tuple[Invariants, Structure]:
     """The kept sums and their structure, worked out once for a publication: half of what a million rows take."""
     if publication not in _WORKED_OUT:
-        invariants = _invariants(publication)
+        invariants = _invariants(publication) if publication.in_parts is None else _in_parts(publication)
         _WORKED_OUT[publication] = invariants, structure_of(invariants)
     return _WORKED_OUT[publication]
+
+
+def _in_parts(publication: Publication[KeptSums]) -> Invariants:
+    """That each of the blocks has two rows or more is seen where the parts are read."""
+    kept = publication.record.facts.invariants
+    return two_rows_each(kept.kept, kept.labels)
 
 
 def _invariants(publication: Publication[KeptSums]) -> Invariants:

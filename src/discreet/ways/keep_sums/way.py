@@ -7,6 +7,7 @@ from discreet.ways import Way
 from discreet.ways.keep_sums.draw import check, draw
 from discreet.ways.keep_sums.evidence import errors, evidence, steps
 from discreet.ways.keep_sums.facts import KeptSums
+from discreet.ways.keep_sums.in_parts import IN_PARTS
 from discreet.ways.keep_sums.plan import SumsPlan, plan
 from discreet.ways.keep_sums.prove import prove
 from discreet.ways.keep_sums.publish import publish
@@ -26,4 +27,5 @@ WAY: Way[KeepSums, SumsPlan, Integers, KeptSums] = Way(
     errors,
     steps,
     check,
+    in_parts=IN_PARTS,
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.mechanism import NoiseThenMap
 from discreet.public_map import SeenValues, together
 from discreet.record.release import Publication
+from discreet.sample.bits import Bits
+from discreet.table import Table
 from discreet.ways import DrawnInParts, InParts, Published
 from discreet.ways.row_by_row.draw import draw
 from discreet.ways.row_by_row.facts import RowFacts
@@ -28,6 +32,10 @@ def asks(plan: RowPlan) -> None:
 
 def maps(plan: RowPlan) -> bool:
     return clamp_of(plan) is not None
+
+
+def draw_part(plan: RowPlan, table: Table[Any], bits: Bits, given: bytes) -> Integers:
+    return draw(plan, table.counts, bits)
 
 
 def publish_whole(plan: RowPlan, drawn: DrawnInParts) -> Published[RowFacts]:
@@ -55,5 +63,5 @@ def replay_part(part: Publication[RowFacts], whole: Publication[RowFacts], befor
 
 
 IN_PARTS: InParts[RowPlan, RowFacts] = InParts(
-    require, asks, maps, draw, publish_whole, counts, replay_whole, replay_part
+    require, asks, maps, draw_part, publish_whole, counts, replay_whole, replay_part
 )
