@@ -67,8 +67,9 @@ def names() -> list[str]:
 def fuzz(atheris: Any, name: str, runs: int, folder: Path) -> int:
     with atheris.instrument_imports(include=["discreet"]):
         from tests.fuzz.targets import TARGETS, TOKENS, attack, warm
-    target = TARGETS[name]
-    warm(target)
+
+        target = TARGETS[name]
+        warm(target)  # what a target imports only when it is needed is followed, too
     corpus, words = folder / "corpus", folder / "words"
     corpus.mkdir()
     for number, seed in enumerate(target.seeds()):

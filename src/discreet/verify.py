@@ -363,18 +363,22 @@ def _check_report(folder: Folder) -> list[str]:
     from discreet.report import render, same_page
 
     _require_same_renderer(folder)
-    same = same_page(render(folder.publication), folder.pages[REPORT])
+    same = same_page(render(folder.publication, folder.prepared), folder.pages[REPORT])
     return [] if same else ["The report does not follow from release.json."]
 
 
 def _check_beside(folder: Folder) -> list[str]:
     """The same of the page for analysts, and of what says what is in the tables."""
-    from discreet.report import beside
-    from discreet.report.explore import same_explored
+    from discreet.report import beside, rendered_by
+    from discreet.report.explore import same_explored, same_numbers
 
+    ours, said, problems = beside(folder.publication, folder.prepared), folder.publication.record.rendered, []
+    if said != rendered_by():
+        made_here = said["discreet"] == rendered_by()["discreet"]
+        if not same_numbers(ours[EXPLORE], folder.pages[EXPLORE], estimates=made_here):
+            return [f"The numbers of {EXPLORE} are not those of the release."]
     _require_same_renderer(folder)
-    problems = []
-    for name, page in beside(folder.publication).items():
+    for name, page in ours.items():
         same = same_explored if name == EXPLORE else str.__eq__
         if not same(page, folder.pages[name]):
             problems.append(f"The file {name} does not follow from release.json.")

@@ -17,6 +17,17 @@ def doubled(task: int) -> int:
     return 2 * task
 
 
+def dies(task: int) -> int:
+    import os
+
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_told_plainly() -> None:
+    with pytest.raises(BadInput, match="a process that worked on it died"):
+        list(Processes(1).run(dies, range(2)))
+
+
 class Own:
     def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
         return [function(task) for task in reversed(tasks)]

@@ -39,14 +39,12 @@ from tests.parts.tables import (
 
 WAYS: dict[str, dict[str, Any]] = {
     "default": {"epsilon": 1},
-    "consistent": {"epsilon": 1, "consistent": True},
     "measured": {"epsilon": 1, "favor": "distribution", "max_count": 20},
-    "measured-range": {"epsilon": 1, "favor": "distribution"},
     "signed": {"epsilon": 1, "signed": True},
     "gaussian": {"rho": 1, "base": "gaussian"},
     "geometric": {"epsilon": 1, "mechanism": "geometric"},
     "matrix": {"epsilon": 1, "mechanism": "exponential", "max_count": 20},
-    "unpublished": {"epsilon": 1, "measurements": False},
+    "unpublished": {"epsilon": 1, "measurements": False, "consistent": True},
     "system": {"epsilon": 1, "os_randomness": True},
 }
 

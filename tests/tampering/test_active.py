@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -124,3 +125,31 @@ def test_other_metadata_is_refused(kind: str) -> None:
         assert not valid(folder, contents), forged[:60]
         if forged in written:
             assert not valid(folder, as_of_another_version(contents)), forged[-60:]
+
+
+def _digits_more(page: str) -> str:
+    return re.sub(r'"low":\[(-?\d+\.\d+)', r'"low":[\g<1>000000000123', page, count=1)
+
+
+DATA_EDITS: dict[str, Callable[[str], str]] = {
+    "a field more": lambda page: page.replace('"values":', '"truth":[3,1,2],"values":', 1),
+    "a field twice": lambda page: page.replace('"values":', '"values":[3,1,2],"values":', 1),
+    "a blank": lambda page: page.replace('"values":', '"values": ', 1),
+    "more digits": _digits_more,
+    "another published count": lambda page: re.sub(r'"published":\[', '"published":[7', page, count=1),
+    "another estimate": lambda page: re.sub(r'"estimate":\[', '"estimate":[7', page, count=1),
+}
+
+
+@pytest.mark.parametrize("edit", DATA_EDITS)
+@pytest.mark.parametrize("kind", ["keep-distribution", "keep-sums"])
+def test_the_data_of_a_page_has_no_room_whatever_version_it_says_it_is_of(kind: str, edit: str) -> None:
+    folder, files = honest(kind), others(honest(kind))
+    page = files[EXPLORE].decode()
+    forged = DATA_EDITS[edit](page)
+    if forged == page:
+        assert kind == "keep-sums" and edit == "more digits", "there are digits after the point"
+        return
+    contents = with_files(folder.contents, {**files, EXPLORE: forged.encode()})
+    for one in (contents, as_of_another_version(contents)):
+        assert not valid(folder, one), edit

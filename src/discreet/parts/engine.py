@@ -43,6 +43,7 @@ class Processes:
 
     def run(self, function: Callable[[TaskOf], SummaryOf], tasks: Sequence[TaskOf]) -> Iterator[SummaryOf]:
         from concurrent.futures import ProcessPoolExecutor, as_completed
+        from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
         with ProcessPoolExecutor(self.workers, mp_context=get_context("spawn")) as pool:
@@ -50,6 +51,9 @@ class Processes:
             try:
                 for done in as_completed(running):
                     yield done.result()
+            except BrokenProcessPool as error:
+                found = "a process that worked on it died: it was killed, or memory ran out"
+                raise BadInput("a release was made in parts", found, "Use fewer workers, and release again") from error
             finally:
                 for one in running:
                     one.cancel()

@@ -59,7 +59,7 @@ def render(publication: Publication[Any], answers: Prepared | None = None) -> st
     found = answers or prepared(publication)
     content = {**asdict(explore_page(publication, found)), **_as_json(found)}
     before, after = shell()
-    return f"{before}{json.dumps(content, separators=(',', ':')).translate(HARMLESS)}{after}"
+    return f"{before}{_written(content)}{after}"
 
 
 def _as_json(found: Prepared) -> dict[str, object]:
@@ -99,11 +99,39 @@ def data_of(page: str) -> Mapping[str, Any]:
         raise Damaged("explore.html", "its data holds markup")
     try:
         found = json.loads(content)
+        same = _written(found) == content  # a field that stands twice, blanks and more digits could say what they hide
     except (ValueError, RecursionError) as error:
         raise Damaged("explore.html", "its data cannot be read") from error
     if not isinstance(found, dict):
         raise Damaged("explore.html", "its data is no object")
+    if not same or not _is_rounded(found):
+        raise Damaged("explore.html", "its data is written in another way than releases are")
     return found
+
+
+def _written(content: object) -> str:
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).translate(HARMLESS)
+
+
+def _is_rounded(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_rounded, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_rounded, value))
+    return not isinstance(value, float) or round(value, DIGITS) == value
+
+
+def same_numbers(ours: str, page: str, *, estimates: bool) -> bool:
+    """Whether a page in other words has the rows of this one, and nothing that has no name here; and the estimates,
+    which another version of ours may have made better."""
+    one, other = data_of(ours), data_of(page)
+    names = ("values", "asked", "rows") if estimates else ("values",)
+    if not other.keys() <= one.keys() or not all(same_data(one[name], other.get(name)) for name in names):
+        return False
+    rows, told = one["rows"], other.get("rows")
+    if rows is None or told is None or not isinstance(told, dict):
+        return rows is None and told is None
+    return told.keys() == rows.keys() and all(rows[name] == told[name] for name in ("groups", "published"))
 
 
 def policy_of(page: str) -> str:
