@@ -4,7 +4,7 @@ CONTENTS = {
     "Start": ("README", "docs/tutorial", "docs/notebook", "docs/page", "docs/spreadsheet", "docs/faq", "docs/gallery"),
     "Release": (
         "docs/releasing", "docs/release-file", "docs/invariants", "docs/levels", "docs/choosing-epsilon",
-        "docs/microdata", "docs/scale", "docs/ledger",
+        "docs/microdata", "docs/scale", "docs/spark", "docs/ledger",
     ),
     "Mechanisms": (
         "docs/choosing-a-mechanism", "docs/designing", "docs/bounded-noise", "docs/constructing", "docs/distribution",

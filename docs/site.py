@@ -24,7 +24,12 @@ SITE = ROOT / "site"
 DECISIONS = "docs/decisions/README.md"  # hosts of Markdown show the folder; the site has a page for it
 FOLDER = ": docs/decisions\n"
 LONGEST = 40  # lines of what a snippet said
-HEAD = "# discreet\n\nTables of counts, published with exact differential privacy.\n\n"
+TITLES = {"README": "First steps", "docs/decisions/README": "Decisions"}  # in the contents, where a page has another
+STARTS = """
+**New here?** [In the browser](docs/page.md) needs no code; [in a notebook](docs/notebook.md) takes six lines;
+[questions](docs/faq.md) says which options for which case.
+
+"""
 
 
 def main() -> None:
@@ -56,14 +61,16 @@ def lay_out(source: Path) -> None:
     shutil.copytree(ROOT / "docs" / "pictures", source / "docs" / "pictures")
     shutil.copy(ROOT / "docs" / "conf.py", source / "conf.py")
     (source / "docs" / "api.md").write_text(api(), encoding="utf-8")
-    (source / "index.md").write_text(HEAD + "\n".join(trees()), encoding="utf-8")
+    head = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    (source / "index.md").write_text(head + STARTS + "\n".join(trees()), encoding="utf-8")
 
 
 def trees() -> Iterator[str]:
     """The contents, a tree for every part; the proofs and decisions under those they belong to."""
     for title, names in CONTENTS.items():
         listed = [name for pattern in names for name in _listed(pattern)]
-        yield f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n" + "\n".join(listed) + "\n```\n"
+        named = [f"{TITLES[name]} <{name}>" if name in TITLES else name for name in listed]
+        yield f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n" + "\n".join(named) + "\n```\n"
 
 
 def _listed(pattern: str) -> list[str]:

@@ -20,6 +20,8 @@ from rich.progress import track
 
 import discreet as dc
 from discreet.estimate import Answer, Estimate, estimate
+from discreet.estimate.inequality import gini_of
+from discreet.estimate.shares import of_rows
 
 ROWS, MAX_COUNT = 1000, 30
 REPEATS, QUICK = 500, 50  # the standard error of a coverage near 95% is then a hundredth, or three
@@ -41,7 +43,8 @@ def shapes() -> dict[str, np.ndarray[Any, Any]]:
 
 def questions(truth: np.ndarray[Any, Any]) -> dict[str, tuple[float, Callable[[Estimate], Answer]]]:
     """Each question with its true answer."""
-    first = float(truth[: ROWS // GROUPS].sum())
+    groups = truth.reshape(GROUPS, -1).sum(axis=1).astype(float)
+    first, second = groups[:2]
     median = float(np.sort(truth)[(ROWS + 1) // 2 - 1])
     return {
         "share_zero": (float((truth == 0).mean()), lambda view: view.share_zero()),
@@ -50,6 +53,11 @@ def questions(truth: np.ndarray[Any, Any]) -> dict[str, tuple[float, Callable[[E
         "total": (float(truth.sum()), lambda view: view.total()),
         "quantile 0.5": (median, lambda view: view.quantile(0.5)),
         "by group": (first, lambda view: view.by("group")[0]),
+        "some rows": (first + second, lambda view: view.where(group=[0, 1]).total()),
+        "difference": (first - second, lambda view: view.where(group=0).minus(view.where(group=1))),
+        "ratio": (first / second, lambda view: view.where(group=0).over(view.where(group=1))),
+        "share": (first / groups.sum(), lambda view: view.share("group")[0]),
+        "gini of groups": (float(gini_of(groups[None, :])[0]), lambda view: view.gini("group")),
     }
 
 
@@ -83,8 +91,8 @@ def one_setting(shape: str, truth: np.ndarray[Any, Any], epsilon: str, repeats: 
     widths: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for seed in range(repeats):
         view = estimate(dc.release(table, epsilon, max_count=MAX_COUNT, seed=seed))
-        assert isinstance(view, Estimate)
-        oracle = Estimate(replace(view.evidence, published=distribution))
+        assert view.shares is not None
+        oracle = of_rows(replace(view.shares.evidence, published=distribution), view.level)
         for name, (answer, ask) in questions(truth).items():
             low, high = ask(view).interval
             best_low, best_high = ask(oracle).interval

@@ -363,7 +363,7 @@ def _check_report(folder: Folder) -> list[str]:
     from discreet.report import render, same_page
 
     _require_same_renderer(folder)
-    same = same_page(render(folder.publication), folder.pages[REPORT])
+    same = same_page(render(folder.publication, folder.prepared), folder.pages[REPORT])
     return [] if same else ["The report does not follow from release.json."]
 
 
@@ -372,7 +372,7 @@ def _check_beside(folder: Folder) -> list[str]:
     from discreet.report import beside, rendered_by
     from discreet.report.explore import same_explored, same_numbers
 
-    ours, said, problems = beside(folder.publication), folder.publication.record.rendered, []
+    ours, said, problems = beside(folder.publication, folder.prepared), folder.publication.record.rendered, []
     if said != rendered_by():
         made_here = said["discreet"] == rendered_by()["discreet"]
         if not same_numbers(ours[EXPLORE], folder.pages[EXPLORE], estimates=made_here):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Flags, Floats
+from discreet.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Cut:
         return f"of counts {' and '.join(said)}" if said else ""
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Shown):
     """An estimate and the interval that covers the true value with probability `level`, over the noise."""
 
     estimate: float
@@ -66,8 +67,8 @@ class Answer:
         return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {surely}{self.level:.0%}{about})"
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerSet(Mapping[Any, Answer]):
+@dataclass(frozen=True, eq=False, repr=False)
+class AnswerSet(Shown, Mapping[Any, Answer]):
     """An answer for every group of rows, or for every row. As a mapping: by the value of the key column, or by the
     values of several."""
 

@@ -38,11 +38,11 @@ class BetweenTables:
     even: Floats
     uneven: Floats
     noise: Floats  # a draw a row
+    cut: bool = True  # whether tables have no negative counts; if not, they differ by no more than was seen
 
     def table(self, part: float) -> Floats:
-        """Counts are not negative, and add up to what they do."""
-        found: Floats = np.maximum(self.even + part * (self.uneven - self.even), 0.0)
-        return found
+        found: Floats = self.even + part * (self.uneven - self.even)
+        return np.maximum(found, 0.0) if self.cut else found
 
     def shown(self, part: float, measure: Measure) -> Floats:
         """What would have been seen of it, again and again."""
@@ -75,6 +75,9 @@ def gini(view: Estimate, by: tuple[str, ...]) -> Answer:
     seen = NoisySums.of(view, groups)
     if seen.values.sum() <= 0:
         raise BadInput("Gini's coefficient was asked for", "the total may be zero", "Ask for more rows")
+    if not by and view.shares is None and not seen.exact:
+        found = "the noise of rows is joint, and single rows do not tell how unequal they are"
+        raise BadInput("Gini's coefficient of rows was asked for", found, "Ask for that of groups: gini('county')")
     shape = seen.values if by else _like_rows(view, seen.values)
     return _inverted(view, seen, np.full(len(groups), float(shape.mean())), shape, gini_of)
 
@@ -144,10 +147,22 @@ def _inverted(view: Estimate, seen: NoisySums, even: Floats, uneven: Floats, mea
     shown = float(measure(seen.values[None, :])[0])
     if seen.exact:
         return Answer(shown, (shown, shown), view.level, True, view.cut)
-    line, tail = BetweenTables(even, uneven, seen.noise), (1 - view.level) / 2
-    low, middle, high = (_part(line, measure, shown, share) for share in (1 - tail, 0.5, tail))
-    ends = [float(measure(line.table(part)[None, :])[0]) for part in (low, middle, high)]
-    return Answer(ends[1], (ends[0], ends[2]), view.level, False, view.cut, view.told.conservative)
+    lines = [BetweenTables(even, uneven, seen.noise, cut) for cut in (True, False)]
+    low, middle, high = (np.array([_at(line, measure, shown, share) for line in lines]) for share in _shares(view))
+    largest = float(high.max()) or shown  # noise adds differences: what was seen is too large rather than too small
+    ends = (float(np.clip(low.min(), 0, 1)), float(np.clip(largest, 0, 1)))
+    return Answer(float(np.clip(middle[0], *ends)), ends, view.level, False, view.cut, view.told.conservative)
+
+
+def _shares(view: Estimate) -> tuple[float, float, float]:
+    """Of what noise shows, below what was seen: at the lower end of the interval, in its middle, at its upper end."""
+    tail = (1 - view.level) / 2
+    return 1 - tail, 0.5, tail
+
+
+def _at(line: BetweenTables, measure: Measure, shown: float, share: float) -> float:
+    """The measure of the table on the line of which this share of what noise shows is below what was seen."""
+    return float(measure(line.table(_part(line, measure, shown, share))[None, :])[0])
 
 
 def _part(line: BetweenTables, measure: Measure, shown: float, share: float) -> float:

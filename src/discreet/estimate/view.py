@@ -18,6 +18,7 @@ from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where
 from discreet.estimate.told import SumEstimates, ToldSums
 from discreet.numbers import exact, probability
 from discreet.options import spelt
+from discreet.shown import Shown
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Shown):
     """What a release says about the true table, or about some of its rows (`where`).
 
     Sums are answered by the best unbiased combination of everything that was measured, so that they add up; what is

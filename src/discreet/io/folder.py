@@ -42,6 +42,7 @@ from discreet.record.release import (
     write_record,
 )  # fmt: skip
 from discreet.report import page_names, pages, rendered_by
+from discreet.report.prepared import Prepared, prepared
 from discreet.table import Schema
 from discreet.ways import LongKeys, Way, way_named
 
@@ -258,6 +259,11 @@ class Folder:
         grade = record.guarantee.grade if record.parts is None else record.parts.ideal
         record = replace(record, guarantee=replace(record.guarantee, remarks=own, grade=grade))
         return replace(self.publication, record=record)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """What the analyst's side answers, for pages that cannot."""
+        return prepared(self.publication)
 
     @property
     def as_written(self) -> bool:

@@ -73,7 +73,7 @@ def session_of(frame: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenFrom:
     """Under which address workers see this process, and where it waits for them; as Spark's driver, unless said."""
 
     host: str | None = None
@@ -87,7 +87,7 @@ class Seen:
 
 @contextmanager
 def sent(
-    function: Callable[[Batches], Batches], session: Any, seen: Seen = Seen()
+    function: Callable[[Batches], Batches], session: Any, seen: SeenFrom = SeenFrom()
 ) -> Iterator[Callable[[Batches], Batches]]:
     """The same function, for mapInArrow: Spark carries a ticket, by which its workers ask this process for it.
 

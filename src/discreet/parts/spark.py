@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from discreet.errors import BadInput
 from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
-from discreet.io.spark import Seen, address, column, pattern, session_of, session_or_new
+from discreet.io.spark import SeenFrom, address, column, pattern, session_of, session_or_new
 from discreet.parts.front import PART_ROWS, secret_folder
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
@@ -48,7 +48,7 @@ class Spark:
 
         if not tasks:
             return
-        with Seen(self.host, self.port).offer(session, content) as ticket:
+        with SeenFrom(self.host, self.port).offer(session, content) as ticket:
 
             def done(batches: Iterator[Any]) -> Iterator[Any]:
                 import pyarrow as pa

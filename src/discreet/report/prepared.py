@@ -18,7 +18,8 @@ from discreet.errors import BadInput
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
-    from discreet.estimate.answers import Answer
+    from discreet.estimate.answers import AnswerSet
+    from discreet.estimate.view import Estimate
     from discreet.record.release import Publication
 
 LEVEL = 0.95  # of every prepared interval
@@ -86,14 +87,15 @@ def prepared(publication: Publication[Any]) -> Prepared:
         except BadInput as error:
             refused.append(error.found)
     rows = PreparedRows(codes, publication.counts, _rows(view))
-    return Prepared(values, tuple(found), rows, len(found) == 2 ** len(codes), None if found else refused[0])
+    whole, why_not = len(found) == 2 ** len(codes), None if found else refused[0]
+    return Prepared(values, tuple(found), rows, whole, why_not, unbiased_rows=view.shares is None)
 
 
 def _of_many_rows(publication: Publication[Any]) -> Prepared:
     """The total alone, where it takes no work."""
     try:
         view = way_named(publication.record.way).evidence(publication, LEVEL)
-        total = _numbers([view.total()])
+        total = _total(view)
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
     return Prepared((), (PreparedTotals((), (), total),), None, False, None)
@@ -133,27 +135,30 @@ def _number(codes: Sequence[Integers], places: tuple[int, ...]) -> int:
     return int(together.max(initial=0)) + 1
 
 
-def _asked(view: Any, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
+def _asked(view: Estimate, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
     if not places:
-        return PreparedTotals((), (), _numbers([view.total()]))
+        return PreparedTotals((), (), _total(view))
     found = view.by(*(names[place] for place in places))
-    keys = [key if len(places) > 1 else (key,) for key in found]
-    where = [{text: k for k, text in enumerate(values[place])} for place in places]
-    groups = tuple(np.array([at[_text(key[i])] for key in keys], dtype=np.int64) for i, at in enumerate(where))
-    return PreparedTotals(places, groups, _numbers(list(found.values())))
+    groups = []
+    for place in places:
+        at = {text: k for k, text in enumerate(values[place])}
+        texts = map(_text, found.keys_frame.column(names[place]).to_pylist())
+        groups.append(np.array([at[text] for text in texts], dtype=np.int64))
+    return PreparedTotals(places, tuple(groups), _numbers(found))
 
 
-def _numbers(answers: Sequence[Answer]) -> Numbers:
-    estimate, low, high = (
-        np.array(column)
-        for column in zip(*((one.estimate, *one.interval) for one in answers), strict=True)
-    )  # fmt: skip
-    return Numbers(estimate, low, high, np.array([one.exact for one in answers]))
+def _total(view: Estimate) -> Numbers:
+    found = view.total()
+    low, high = found.interval
+    return Numbers(np.array([found.estimate]), np.array([low]), np.array([high]), np.array([found.exact]))
 
 
-def _rows(view: Any) -> Numbers | None:
+def _numbers(found: AnswerSet) -> Numbers:
+    return Numbers(found.estimate, found.low, found.high, found.exact)
+
+
+def _rows(view: Estimate) -> Numbers | None:
     try:
-        found = view.rows()
+        return _numbers(view.rows())
     except BadInput:
         return None
-    return Numbers(found.estimate, found.low, found.high, found.exact)

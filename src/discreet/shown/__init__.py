@@ -24,6 +24,7 @@ class Listing:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    rows_in_all: int | None = None  # where only the first are here
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,9 @@ def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _left_out(grid: Listing) -> Iterator[str]:
-    if len(grid.rows) > MOST_ROWS:
-        yield f"  ... and {len(grid.rows) - MOST_ROWS:,} more"
+    there = len(grid.rows) if grid.rows_in_all is None else grid.rows_in_all
+    if there > MOST_ROWS:
+        yield f"  ... and {there - MOST_ROWS:,} more"
 
 
 def as_html(card: Card) -> str:

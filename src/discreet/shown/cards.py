@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.numbers import Epsilon, digits_above, text
-from discreet.shown import Card, Listing, Shown
+from discreet.shown import MOST_ROWS, Card, Listing, Shown
 
 if TYPE_CHECKING:
     from discreet.build.bounded_inputs import BoundedMechanism
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.choose import Choices
     from discreet.compare import Comparison
     from discreet.distribution.private import PrivateDistribution
+    from discreet.estimate import Estimate
+    from discreet.estimate.answers import Answer, AnswerSet
     from discreet.evaluate.study import Evaluation
     from discreet.ledger.accounts import Statement
     from discreet.mechanism import Mechanism
@@ -260,19 +262,29 @@ def statement(value: Statement) -> Card:
     return Card(title, (value.sentence,), facts, lines=(value.sentence,))
 
 
-def answer(value: Any) -> Card:
-    said = _answer_line(value)
-    return Card(f"Answer {said}", lines=(said,))
+def answer(value: Answer) -> Card:
+    return Card(f"Answer {value}", lines=(str(value),))
 
 
-def _answer_line(value: Any) -> str:
-    if value.exact:
-        return f"{value.estimate:.6g} (exact)"
-    low, high = value.interval
-    return f"{value.estimate:.6g} (between {low:.6g} and {high:.6g}, {value.level:.0%})"
+def answer_set(value: AnswerSet) -> Card:
+    names, first = value.columns, min(len(value), MOST_ROWS + 1)
+    head = (*names, "estimate", f"{value.level:.0%} interval")
+    keys = [[_cell(one) for one in value.keys_frame.column(name).slice(0, first).to_pylist()] for name in names]
+    found = [value.at(place) for place in range(first)]
+    middle, ends = [f"{one.estimate:.6g}" for one in found], [_ends(one) for one in found]
+    title = f"Answers for {plural(len(value), 'group')}" + (f" by {', '.join(names)}" if names else "")
+    said = (f"Every number is {value.cut}.",) if value.cut else ()
+    after = ("answers.table()", "answers.plot()")
+    return Card(
+        title, said, grids=(Listing(head, tuple(zip(*keys, middle, ends)), rows_in_all=len(value)),), after=after
+    )
 
 
-def estimate(value: Any) -> Card:
+def _ends(one: Answer) -> str:
+    return "exact" if one.exact else f"{one.interval[0]:.6g} to {one.interval[1]:.6g}"
+
+
+def estimate(value: Estimate) -> Card:
     """What can be asked of any table; what this one does not answer is left out."""
     rows = tuple((name, str(found)) for name, found in _asked(value))
     title = f"Estimate of the true table, with {value.level:.0%} intervals"
@@ -281,7 +293,7 @@ def estimate(value: Any) -> Card:
     )
 
 
-def _asked(value: Any) -> Iterator[tuple[str, Any]]:
+def _asked(value: Estimate) -> Iterator[tuple[str, Answer]]:
     from discreet.errors import DiscreetError
 
     for name in ("total", "mean", "share_zero"):
@@ -296,6 +308,6 @@ CARDS: dict[str, Callable[[Any], Card]] = {
     "Verification": verification, "Certificate": certificate, "Witness": witness, "Design": design,
     "Mechanism": mechanism, "Construction": construction, "Comparison": comparison,
     "PrivateDistribution": private_distribution, "BoundedNoise": bounded_noise, "BoundedMechanism": bounded_mechanism,
-    "Evaluation": evaluation, "Statement": statement, "Answer": answer, "Estimate": estimate,
-    "LatticeEstimate": estimate, "MeasuredEstimate": estimate,
+    "Evaluation": evaluation, "Statement": statement, "Answer": answer, "AnswerSet": answer_set,
+    "Estimate": estimate,
 }  # fmt: skip

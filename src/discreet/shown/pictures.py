@@ -189,7 +189,7 @@ def _plain(ax: Any, title: str, label: str) -> None:
 
 
 DRAWN: dict[str, Callable[[Any], Picture]] = {
-    "Release": release, "Plan": plan, "Design": design, "Estimate": estimate, "LatticeEstimate": estimate,
-    "MeasuredEstimate": estimate, "Choices": choices, "Comparison": comparison, "Certificate": certificate,
+    "Release": release, "Plan": plan, "Design": design, "Estimate": estimate,
+    "Choices": choices, "Comparison": comparison, "Certificate": certificate,
     "Evaluation": evaluation,
 }  # fmt: skip
