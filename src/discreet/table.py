@@ -72,7 +72,7 @@ class Table(Shown, Generic[FrameT]):
         refuse_large(self.counts)
         self.counts.flags.writeable = False
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
         """Secret counts are not written anywhere by the way, as caches and other processes would have it."""
         found = "its counts are secret, and a pickle would hold them"
         raise BadInput("a table was to be pickled", found, "Make it anew where it is needed, or pickle the release")
@@ -80,7 +80,7 @@ class Table(Shown, Generic[FrameT]):
     def __copy__(self) -> Table[FrameT]:
         return self  # it does not change
 
-    def __deepcopy__(self, memo: Any) -> Table[FrameT]:
+    def __deepcopy__(self, _memo: Any) -> Table[FrameT]:
         return self
 
     def __len__(self) -> int:
