@@ -21,8 +21,9 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None,
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark starts slowly: its tests stand first, in one row, so that one worker gets them all and starts it once."""
-    items.sort(key=lambda item: "spark" not in item.path.parts and "[spark]" not in item.name)
+    """Spark starts slowly: its tests stand first, in one row, so that one worker gets them all and starts it once; and
+    before the page about it, whose Spark keeps no logs and tries a task once."""
+    items.sort(key=lambda item: ("spark" not in item.path.parts, "[spark]" not in item.name))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -59,7 +59,10 @@ def test_release_prints_what_the_contract_says(run: Any, tmp_path: Path) -> None
     assert value["out"] == "out" and value["rows"] == 60 and value["mechanism"] == "geometric"
     assert value["epsilon"] == "1" and value["delta"] == "0" and value["grade"] == "exact"
     assert "one person more or less in one row" in value["guarantee"]
-    assert value["files"] == ["measurements.csv", "release.json", "report.html", "table.csv"]
+    assert value["files"] == [
+        "analysis.R", "explore.html", "measurements.csv", "release.json", "report.html", "table.csv",
+        "table.csv-metadata.json",
+    ]  # fmt: skip
     assert value["digest"] == sha256(tmp_path / "out" / "release.json")
     document = json.loads((tmp_path / "out" / "release.json").read_text())
     assert set(document) >= {

@@ -34,7 +34,7 @@ def test_the_operations_at_which_it_was_killed_are_all_there_are(tmp_path: Path)
     spec = prepared(tmp_path)
     with Disk(tmp_path, 0) as disk:
         dc.run(spec)
-    assert disk.done.count("open") == 4 and disk.done.count("rename") == 1, disk.done
+    assert disk.done.count("open") == 7 and disk.done.count("rename") == 1, disk.done
     assert complete(tmp_path)
 
 

@@ -51,7 +51,7 @@ def test_as_they_are_or_safe_and_verified_either_way(format: str, options: dict[
         assert dc.verify(tmp_path / name).problems == ()
         assert sorted(read_folder(tmp_path / name).categories.column("place").to_pylist()) == sorted(KEYS)
         report = (tmp_path / name / "report.html").read_text()
-        assert said in report and "calc" not in report.replace("place==cmd|&#39; /C calc&#39;!A0", "")
+        assert said in report and "' /C calc" not in report  # keys stand there as text
         (one,) = json.loads((tmp_path / name / "release.json").read_text())["tables"][0]["remarks"]
         assert one["columns"] == "place"
     assert dc.estimate(str(tmp_path / "safe")).total().estimate == dc.estimate(str(tmp_path / "plain")).total().estimate

@@ -258,13 +258,16 @@ def test_a_condition_cannot_pass_for_a_projection(tmp_path: Path) -> None:
     assert "The noise is smaller than what is claimed needs." in dc.verify(tmp_path / "condition").problems
 
 
-def test_without_measurements_nothing_is_replayed_or_estimated(tmp_path: Path) -> None:
+def test_without_measurements_nothing_is_replayed_and_intervals_are_conservative(tmp_path: Path) -> None:
     dc.release(table(), **KEPT["nested"], nonnegative=True, measurements=False).save(tmp_path / "out")
     assert not (tmp_path / "out" / "measurements.csv").exists()
     found = dc.verify(tmp_path / "out")
     assert found.valid and any("measurements" in what for what in found.not_applicable)
-    with pytest.raises(BadInput, match="not published beside them"):
-        dc.estimate(tmp_path / "out").total()
+    view = dc.estimate(tmp_path / "out")
+    assert view.total().exact
+    by_sex = view.by("sex")
+    low, high = by_sex["f"].interval
+    assert by_sex["f"].conservative and not by_sex["f"].exact and low < by_sex["f"].estimate < high
 
 
 def test_options_that_say_how() -> None:

@@ -270,7 +270,7 @@ def test_the_same_rows_make_the_same_release_as_in_parts(spark: Any, tmp_path: P
         ({"out": None}, "no folder to write"),
         ({"engine": "local"}, "released by Spark"),
         ({"epsilom": 1}, "Did you mean 'epsilon'"),
-        ({"keep": ["total"]}, "needs all rows at once"),
+        ({"keep": ["margin:area", "margin:age"]}, "may overlap in rows of different parts"),
     ],
 )
 def test_what_is_refused_leaves_nothing(options: dict[str, Any], said: str, spark: Any, tmp_path: Path) -> None:
