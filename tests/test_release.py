@@ -266,12 +266,12 @@ def test_a_failure_in_the_middle_leaves_nothing(
 KILLED = """
 import sys, time, pyarrow as pa, discreet as dc
 import discreet.io.folder as folder
-original = folder.render
+original = folder.pages
 def slow(release):
     print("writing", flush=True)
     time.sleep(60)
     return original(release)
-folder.render = slow
+folder.pages = slow
 table = dc.table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "n")
 dc.release(table, 1, max_count=5, mechanism="geometric").save(sys.argv[1])
 """

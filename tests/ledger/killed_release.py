@@ -33,7 +33,7 @@ def reaching(stage: str, function: Any) -> Any:
 
 
 folder.write_frame = reaching("write the table", folder.write_frame)  # type: ignore[assignment]
-folder.render = reaching("write the report", folder.render)  # type: ignore[assignment]
+folder.pages = reaching("write the report", folder.pages)  # type: ignore[assignment]
 folder.write_record = reaching("write release.json", folder.write_record)  # type: ignore[assignment]
 
 people = table(pa.table({"county": ["a", "b", "c"], "people": [0, 2, 5]}), "people")

@@ -201,7 +201,7 @@ def test_a_disk_that_fills_up_after_the_charge(
 
         return write
 
-    for name in ("write_frame", "render", "write_record"):
+    for name in ("write_frame", "pages", "write_record"):
         monkeypatch.setattr(folders, name, filling(getattr(folders, name)))
     with pytest.raises(dc.BadInput, match="No space left on device"):
         run(spec(csv_file, sqlite_url, tmp_path / "out"))
