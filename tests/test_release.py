@@ -116,14 +116,14 @@ def test_a_seed_stamps_everything(tmp_path: Path) -> None:
 
 def test_no_secret_reaches_the_folder(tmp_path: Path) -> None:
     secret = 123_457_789
-    frame = pa.table({"place": ["a", "b"], "n": [secret, 3], "diagnosis": ["hidden illness", "hidden cold"]})
+    frame = pa.table({"place": ["a", "b"], "n": [secret, 3], "diagnosis": ["concealed illness", "concealed cold"]})
     for i, mechanism in enumerate(("geometric", "explicit-fair", "transport", "rank")):
         table = dc.table(frame, "n", ["place"])
         cut = {"top_code": True} if mechanism in ("transport", "rank") else {}  # noise may well be zero
         dc.release(table, 1, max_count=5, mechanism=mechanism, **cut).save(tmp_path / f"{i}")
         for path in (tmp_path / f"{i}").iterdir():
             content = path.read_text()
-            assert str(secret) not in content and "hidden" not in content and "diagnosis" not in content, path
+            assert str(secret) not in content and "concealed" not in content and "diagnosis" not in content, path
 
 
 def test_the_noise_is_the_one_claimed() -> None:
@@ -247,7 +247,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), RuntimeError("bug")])
-@pytest.mark.parametrize("step", ["write_frame", "render", "write_record"])
+@pytest.mark.parametrize("step", ["write_frame", "pages", "write_record"])
 def test_a_failure_in_the_middle_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException, step: str
 ) -> None:

@@ -64,7 +64,10 @@ def with_a_report_that_states_it(contents: Contents) -> Contents:
     except (DiscreetError, Damaged, KeyError, TypeError, ValueError, AttributeError):
         return contents
     said, stating = f'<meta name="discreet" content="{escape(words)}">', f'"stated":{json.dumps(words)}'
-    report, explore = (contents.files[name].decode() for name in (REPORT, EXPLORE))
+    try:
+        report, explore = (contents.files[name].decode() for name in (REPORT, EXPLORE))
+    except UnicodeDecodeError:  # a table that goes by the name of a page
+        return contents
     explore = STATED.sub(lambda _: stating.translate(HARMLESS), explore, count=1)
     return _reported(contents, {REPORT: META.sub(said, report), EXPLORE: explore})
 

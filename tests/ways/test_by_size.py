@@ -51,7 +51,7 @@ def test_no_count_is_above_its_size_and_everything_is_proved(
     estimate = dc.estimate(tmp_path / "out")
     low, high = estimate.total().interval
     assert low <= estimate.total().estimate <= high <= sizes.sum()
-    rows = estimate.rows()
+    rows = estimate.rows().table()
     assert (rows["high"].to_numpy() <= sizes).all() and (rows["low"].to_numpy() >= 0).all()
 
 
@@ -98,10 +98,10 @@ def test_intervals_cover(mechanism: str) -> None:
 def test_what_groups_of_one_size_tell() -> None:
     sizes, counts = some(200, 3)
     view = dc.estimate(dc.release(table(sizes, counts), 2, mechanism="geometric", max_count="size"))
-    assert view.of_size(3).total().estimate <= 3 * (sizes == 3).sum()
+    assert view.where(size=3).total().estimate <= 3 * (sizes == 3).sum()
     assert view.share_above(3).estimate == 0 and view.share_zero().level == 0.95
-    with pytest.raises(BadInput, match="Groups of 9 were asked for"):
-        view.of_size(9)
+    with pytest.raises(BadInput, match="size"):
+        view.where(size=9)
     with pytest.raises(BadInput, match="differ in size"):
         view.quantile("1/2")
 

@@ -159,6 +159,8 @@ def _of_another_version(document: Any) -> None:
 def test_a_report_that_cannot_be_compared_is_said_not_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dc.release(table(), 1, max_count=5).save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
+    beside = tmp_path / "out" / "table.csv-metadata.json"
+    beside.write_text(beside.read_text().replace(f"discreet {dc.__version__}", "discreet 99.0"))
     (tmp_path / "out" / "report.html").write_text("<h1>epsilon = 0.001</h1>")
     (problem,) = resealed(tmp_path / "out", _of_another_version)
     assert "what no report of ours has" in problem

@@ -9,6 +9,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.laws import NoiseLaw
 
+WIDEST = 1e8  # variance of noise whose law is written out: wider noise is as good as continuous, and takes memory
 NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
 
 
@@ -36,9 +37,14 @@ def half_width(level: float, law: NoiseLaw | None, weight: float, variance: floa
 
 @lru_cache(maxsize=1024)
 def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
-    """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many."""
+    """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many; of
+    noise too wide to be written out, that of continuous noise, and one more."""
     if terms > MANY_TERMS:
         return half_width(level, None, 0.0, terms * law.spread)
+    if law.spread > WIDEST:
+        from discreet.levels.intervals import factor
+
+        return float(np.ceil(np.sqrt(terms * law.spread) * factor(level, law.pure))) + 1
     summed = masses_of_sum(law, terms)
     inside = summed[0] + 2 * np.cumsum(summed[1:])
     return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)

@@ -30,7 +30,7 @@ PRIME = int(  # the 2048-bit group of RFC 3526: 2^2048 - 2^1984 - 1 + 2^64 * (fl
     "15728E5A8AACAA68FFFFFFFFFFFFFFFF",
     16,
 )
-BASE = 2
+BASE = 2  # the generator that belongs to the group
 WIDTH = 256  # bytes of a number below the prime
 EXPONENT = 512  # bits of a secret exponent: twice what the group is worth
 TOKEN, TAG, LENGTH = 32, 32, 8  # bytes

@@ -15,7 +15,7 @@ from discreet.numbers import shown
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
-from discreet.report.prepared import Prepared
+from discreet.report.prepared import Prepared, as_written
 from discreet.ways import way_named
 
 ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
@@ -123,9 +123,9 @@ def _reaches(publication: Publication[Any], found: Prepared) -> list[tuple[str, 
 def _head(publication: Publication[Any]) -> list[list[str]]:
     if publication.categories is None:
         return []
-    keys = [publication.categories.column(name)[:MOST_HEAD].to_pylist() for name in publication.categories.column_names]
+    keys = [as_written(column[:MOST_HEAD]) for column in publication.categories.columns]
     counts = [f"{count:,}" for count in publication.counts[:MOST_HEAD].tolist()]
-    return [["" if cell is None else str(cell) for cell in row] for row in zip(*keys, counts)]
+    return [list(row) for row in zip(*keys, counts)]
 
 
 def title_of(record: ReleaseRecord[Any]) -> str:

@@ -105,15 +105,16 @@ def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers
     """The values of every key column, each once, and the place of every row's among them."""
     values, codes = [], []
     for name in categories.column_names:
-        texts = [_text(value) for value in categories.column(name).to_pylist()]
+        texts = as_written(categories.column(name))
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         values.append(tuple(places))
         codes.append(np.array([places[text] for text in texts], dtype=np.int64))
     return tuple(values), tuple(codes)
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+def as_written(column: Any) -> list[str]:
+    """Keys as a CSV file has them, so that whoever reads one sees the same."""
+    return [text or "" for text in column.cast("string").to_pylist()]
 
 
 def _sets(codes: Sequence[Integers]) -> Iterator[tuple[int, ...]]:
@@ -142,7 +143,7 @@ def _asked(view: Estimate, places: tuple[int, ...], values: Any, names: Sequence
     groups = []
     for place in places:
         at = {text: k for k, text in enumerate(values[place])}
-        texts = map(_text, found.keys_frame.column(names[place]).to_pylist())
+        texts = as_written(found.keys_frame.column(names[place]))
         groups.append(np.array([at[text] for text in texts], dtype=np.int64))
     return PreparedTotals(places, tuple(groups), _numbers(found))
 

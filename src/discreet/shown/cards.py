@@ -135,7 +135,7 @@ def release(value: Release[Any]) -> Card:
     warning = "" if value.private else words.SEED_WARNING
     after = ("out.table", "out.save('folder')", "dc.verify('folder')", "dc.estimate(out)", "dc.plot(out)")
     title = f"Release of {plural(schema.rows, 'row')}: {schema.count} by {', '.join(schema.keys) or 'row'}"
-    title += f", {record.guarantee.loss}"
+    title += f", {record.guarantee.loss}" + ("" if value.private else ", NOT PRIVATE")
     return Card(title, (record.guarantee.sentence,), facts, (grid,), warning, after)
 
 

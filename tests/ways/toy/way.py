@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.estimate.answers import Estimate
 from discreet.estimate.evidence import rows_evidence
+from discreet.estimate.shares import of_rows
+from discreet.estimate.view import Estimate
 from discreet.laws import Geometric, NoiseLaw
 from discreet.mechanism import NoiseThenMap
 from discreet.numbers import whole
@@ -87,7 +88,7 @@ def replay(publication: Publication[Steps]) -> list[str]:
 
 
 def evidence(publication: Publication[Steps], level: float) -> Estimate:
-    return Estimate(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise), top=None), level)
+    return of_rows(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise), top=None), level)
 
 
 def errors(publication: Publication[Steps]) -> None:

@@ -14,7 +14,7 @@ from discreet.io.spark import column, sent, session_of
 
 WHO = "who"
 RANK = "rank"
-TOP = np.uint64(1 << 63)
+TOP = np.uint64(1 << 63)  # flipped, so that signed numbers have the order of ranks
 
 
 @dataclass(frozen=True, eq=False)

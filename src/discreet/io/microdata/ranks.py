@@ -17,7 +17,7 @@ import numpy as np
 from discreet.arrays import Integers, Words
 from discreet.sample.bits import secure
 
-KEY_BYTES = 32
+KEY_BYTES = 32  # as many as the digest of SHA-256 has
 BLOCK = 64  # bytes that SHA-256 takes at a time
 INNER, OUTER = 0x36, 0x5C  # what HMAC's two hashes begin with, under the key
 DIGITS = 16  # hexadecimal ones of a rank: 64 bits, so that a person's n rows tie with a chance below n^2 / 2^65
