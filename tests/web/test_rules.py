@@ -282,3 +282,17 @@ def test_uploads_are_for_their_owner_and_go_with_the_page(tmp_path: Path, how: s
             break
         time.sleep(0.1)
     assert not kept.exists()
+
+
+def test_a_zip_has_the_parts_of_a_release_too(tmp_path: Path) -> None:
+    import io
+    import zipfile
+
+    from discreet.web.app import _zip
+
+    (tmp_path / "out" / "table").mkdir(parents=True)
+    for name in ("release.json", "table/part-00000.parquet"):
+        (tmp_path / "out" / name).write_bytes(b"as it is")
+    packed = zipfile.ZipFile(io.BytesIO(_zip(tmp_path / "out")))
+    assert packed.namelist() == ["out/release.json", "out/table/part-00000.parquet"]
+    assert packed.read("out/table/part-00000.parquet") == b"as it is"

@@ -259,8 +259,8 @@ def _to(work: Work, screen: str) -> Response:
 def _zip(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, f"{folder.name}/{path.name}")
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):  # parts stand in folders of their own
+            archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
     return out.getvalue()
 
 
