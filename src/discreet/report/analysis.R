@@ -105,18 +105,6 @@ explored <- function(folder) {
   parse_json(substr(after, 1, regexpr("</script>", after, fixed = TRUE) - 1))
 }
 
-read_table <- function(folder, name) {
-  path <- file.path(folder, name)
-  if (endsWith(name, ".csv")) {
-    return(read.csv(path, check.names = FALSE, colClasses = "character", na.strings = character(0),
-                    encoding = "UTF-8", quote = "\"", comment.char = "", strip.white = FALSE))
-  }
-  if (endsWith(name, ".parquet") && requireNamespace("arrow", quietly = TRUE)) {
-    return(as.data.frame(arrow::read_parquet(path), check.names = FALSE))
-  }
-  NULL
-}
-
 # --- intervals ---------------------------------------------------------------------------------------------------
 
 # One question: a row for each group, with its keys; keys that it is not asked by stay empty.
