@@ -150,8 +150,18 @@ def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
         may_miss = column.null_count or pa.types.is_floating(column.type)
         if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
             raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
-        columns[name] = _cut_off(column)
+        columns[name] = _cut_off(_as_files_hold_it(column))
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _as_files_hold_it(column: Any) -> Any:
+    """Times by the second in milliseconds: Parquet has no others, and the same time must read the same before and
+    after."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) and column.type.unit == "s":
+        return column.cast(pa.timestamp("ms", column.type.tz))
+    return column.cast(pa.time32("ms")) if column.type == pa.time32("s") else column
 
 
 def _cut_off(column: Any) -> Any:
