@@ -127,7 +127,7 @@ def same_numbers(ours: str, page: str, *, estimates: bool) -> bool:
     """Whether a page in other words has the rows of this one, and nothing that has no name here; and the estimates,
     which another version of ours may have made better."""
     one, other = data_of(ours), data_of(page)
-    names = ("values", "asked", "rows") if estimates else ("values",)
+    names = ("values", "asked", "rows", "prior") if estimates else ("values",)
     if not other.keys() <= one.keys() or not all(same_data(one[name], other.get(name)) for name in names):
         return False
     rows, told = one["rows"], other.get("rows")
