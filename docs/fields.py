@@ -19,7 +19,7 @@ from discreet.certify.prove import Proof
 from discreet.privacy.values import Change, Guarantee, Neighbours
 from discreet.record.codec import hints_of
 from discreet.record.release import About, LedgerEntry, Measurements, PublishedTable, ReleaseRecord, SchemaFacts
-from discreet.ways import way_named, ways_by_keyword
+from discreet.ways import PACKAGES, way_named
 
 HEAD = """# release.json, field by field
 
@@ -61,6 +61,9 @@ MEANINGS = {
     "mechanism": "how the counts were made", "distribution": "the published distribution of counts",
     "invariants": "the sums that were kept exactly", "name": "its name", "form": "the mechanism itself, exactly",
     "sizes": "the mechanism of every size", "column": "the key column that holds the sizes",
+    "SharedMechanism.column": "the key column that says which column of counts a row is of",
+    "shares": "of the budget, with the mechanism of each column", "counted": "the column of counts",
+    "Neighbours.columns": "of counts with shares of their own: one person is counted in each; absent: there are none",
     "what": "what was measured", "loss": "what it cost", "refined": "whether the distribution was estimated again",
     "parts": "what was measured, and what each part cost", "measurements": "the noisy answers",
     "noise": "the law of the noise", "gap": "how far the projection is from the nearest table, at most",
@@ -85,10 +88,12 @@ PROVED = (
     "mechanism",
     "SizedMechanism",
     "Sized",
+    "SharedMechanism",
+    "Shared",
 )
 COMPARED = ("tables", "schema", "digests", "mark", "private", "PublishedTable", "Measurements", "SchemaFacts", "seal")
 READ = ("software", "created", "about", "ledger", "About", "LedgerEntry", "rendered")
-WAYS = tuple(kind.name for kind in ways_by_keyword())
+WAYS = tuple(PACKAGES)
 DECLARED = (  # nothing in the folder could contradict these
     "SchemaFacts.contributions", "SchemaFacts.rows_are_disjoint", "SchemaFacts.dropped_totals",
     "SchemaFacts.suppressed_as", "PublishedTable.remarks",
@@ -183,7 +188,7 @@ def _inside(kind: Any, seen: tuple[type, ...] = PARTS) -> list[type]:
     return found
 
 
-ENDINGS = ("Facts", "Mechanism", "Margins", "Sums", "Distribution", "Sized")
+ENDINGS = ("Facts", "Mechanism", "Margins", "Sums", "Distribution", "Sized", "Shared")
 
 
 def _parts(hint: Any) -> list[Any]:

@@ -25,7 +25,7 @@ from discreet.privacy.values import Remark
 from discreet.record.codec import encode
 from discreet.record.release import mark_of
 from discreet.verify import SEEDED, verify_contents
-from discreet.ways import mechanism_names, ways_by_keyword
+from discreet.ways import PACKAGES, mechanism_names
 from tests.tampering.edits import Edit, edits, pattern
 from tests.tampering.folders import FULL, KINDS, Honest, honest, made
 from tests.tampering.forge import (
@@ -261,7 +261,7 @@ def test_a_field_that_stands_twice_and_numbers_that_are_none() -> None:
 def test_every_way_and_mechanism_has_a_folder_to_tamper_with() -> None:
     """Whoever registers another one is asked for its folder."""
     documents = [honest(kind).contents.document for kind in KINDS]
-    assert {document["way"] for document in documents} == {one.name for one in ways_by_keyword()}
+    assert {document["way"] for document in documents} == set(PACKAGES)
     asked = {str(options.get("mechanism", "transport")) for options in KINDS.values()}
     constructed = {
         "heuristic-max",
