@@ -124,6 +124,8 @@ def _count_columns(count: Counts, names: Sequence[str]) -> tuple[list[str], tupl
 
 def _words(count: str, names: Sequence[str]) -> list[str]:
     """Columns separated by commas; where the name of one has a comma itself, the longest name that there is."""
+    if count in names or "," not in count:
+        return [count]
     pieces, words = count.split(","), []
     while pieces:
         lengths = range(len(pieces), 0, -1)
