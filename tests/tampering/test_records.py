@@ -136,6 +136,7 @@ def test_a_whole_new_report_does_not_help(kind: str) -> None:
         assert not verify_contents(with_its_report(sealed(folder.contents, edit.of(document)))).valid, edit
 
 
+SUPPRESSED = Remark.of("suppressed-as", count=4)
 DROPPED, DISJOINT = Remark.of("totals-dropped", rows=5), Remark("rows-declared-disjoint")
 
 
@@ -172,7 +173,8 @@ def test_the_publishers_word_passes_only_if_it_is_said_everywhere(kind: str) -> 
     together = claimed(contents, dropped, (DROPPED,))
     for whole in (
         together, claimed(together, {"dropped_totals": 0}, ()), claimed(contents, disjoint, (DISJOINT,)),
-        claimed(contents, dropped | disjoint, (DISJOINT, DROPPED)), renamed(contents, "n", "persons"),
+        claimed(contents, dropped | disjoint, (DISJOINT, DROPPED)),
+        claimed(contents, {"suppressed_as": 4}, (SUPPRESSED,)), renamed(contents, "n", "persons"),
     ):  # fmt: skip
         found = verify_contents(with_its_report(whole))
         assert found.valid, found.problems
@@ -182,6 +184,7 @@ def test_the_publishers_word_passes_only_if_it_is_said_everywhere(kind: str) -> 
             claimed(contents, dropped, ()), claimed(contents, {}, (DROPPED,)), claimed(together, {}, ()),
             claimed(contents, {"dropped_totals": 4}, (DROPPED,)), claimed(contents, disjoint, ()),
             claimed(contents, {}, (DISJOINT,)), claimed(contents, dropped | disjoint, (DROPPED, DISJOINT)),
+            claimed(contents, {"suppressed_as": 4}, ()), claimed(contents, {}, (SUPPRESSED,)),
             renamed(contents, "n", "persons", files=False),
         ):  # fmt: skip
             assert not verify_contents(with_a_report_that_states_it(half)).valid

@@ -16,6 +16,7 @@ from discreet.mechanism import Form, NoiseThenMap, form_parameters
 from discreet.numbers import text
 from discreet.privacy.values import Concentrated, Guarantee, Loss, Neighbours, Pure, Remark, one_person, rho_of
 from discreet.record.release import Publication
+from discreet.shown.terse import Terse
 from discreet.ways.row_by_row.facts import (
     RowFacts,
     RowMechanism,
@@ -37,8 +38,8 @@ class Shared:
     form: Form = field(metadata={"flat": True})
 
 
-@dataclass(frozen=True, eq=False)
-class SharedMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedMechanism(Terse):
     """A mechanism for every column of counts; the key column says which rows are of it."""
 
     name: str
@@ -46,8 +47,8 @@ class SharedMechanism:
     shares: tuple[Shared, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class SharedFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedFacts(Terse):
     """All of it."""
 
     mechanism: SharedMechanism
