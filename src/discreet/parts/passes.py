@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError
+from discreet.parts.given import FolderNames
 from discreet.parts.keyed import PartAddress, Randomness
 from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask
 from discreet.public_map import SeenValues, seen_of
@@ -35,12 +36,14 @@ class Reading:
     drop_totals: bool = False
     rows_are_disjoint: bool = False
     suppressed_as: int | None = None
+    folders: FolderNames = FolderNames()  # columns that stand in the names of folders
 
     def table(self, content: bytes, file: str) -> Table:
         from discreet.io.tables import table
 
+        frame = self.folders.added(parquet_of(content, file), file)
         return table(
-            parquet_of(content, file), self.count, self.keys, contributions=self.contributions,
+            frame, self.count, self.keys, contributions=self.contributions,
             drop_totals=self.drop_totals, rows_are_disjoint=self.rows_are_disjoint, suppressed_as=self.suppressed_as,
         )  # fmt: skip
 
@@ -134,7 +137,7 @@ class AddNoise:
     digest: bytes  # of the plan
     version: str
     reading: Reading
-    folder: str  # where files are written, each under a name of its own
+    folder: str  # of drafts: files are written there, each under a name of its own
     key: bytes = field(repr=False)  # of tags
     randomness: Randomness = field(repr=False)
     asks: int | None = None  # up to which count the plan asks how often each occurs
@@ -143,8 +146,17 @@ class AddNoise:
     def address(self, task: NoiseTask, purpose: str = "rows") -> PartAddress:
         return PartAddress(task.tag, self.digest, self.version, task.part, purpose)
 
+    def _require_version(self) -> None:
+        """Two versions are two functions of the same bits, and what both make of a count could give it away."""
+        from discreet import __version__
+
+        if __version__ != self.version:
+            found = f"a worker has discreet {__version__}, and the release is made by {self.version}"
+            raise BadInput("noise was to be drawn", found, "Install the same version everywhere")
+
     def __call__(self, task: NoiseTask) -> Noised | Failed:
         try:
+            self._require_version()
             content = read_part(task.part, task.file)
             if not hmac.compare_digest(tag_of(content, self.key), task.tag):
                 name = Path(task.file).name
