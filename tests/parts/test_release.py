@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -433,13 +434,34 @@ def test_what_cannot_go_in_parts_is_refused_by_name(what: str, tmp_path: Path) -
         dc.release_parts(given, "n", **{"keys": KEYS, "epsilon": 1, "out": tmp_path / "out", **options})
 
 
-def test_a_block_of_a_single_row_and_a_ledger_are_refused_with_kept_sums(tmp_path: Path) -> None:
+def test_a_block_of_a_single_row_is_refused_with_kept_sums(tmp_path: Path) -> None:
     table = frame().slice(0, 81)
     given = in_parts(tmp_path / "in", table, [40, 41])
     with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=r"sums of a single row \(area=a010\)"):
         release(given, tmp_path / "out", keep="margin:area")
-    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match="a ledger was given"):
-        release(given, tmp_path / "out", keep="total", ledger="ledger.db", dataset="d")
+
+
+def test_a_ledger_knows_kept_sums_in_parts_as_those_of_one_table(tmp_path: Path, monkeypatch: Any) -> None:
+    """Kept once over all rows, then over all but one of an area, whose count the two sums would give away."""
+    from discreet.ledger.checking import paid_release
+
+    given, book = paid(tmp_path)
+    whole = dc.release(dc.table(frame(), "n", KEYS), epsilon=1, keep="margin:area", ledger=book, dataset="d")
+    whole.save(tmp_path / "whole")
+    release(given, tmp_path / "parts", keep="margin:area", ledger=book, dataset="d")
+    one, other = book.history()
+    assert one.spending.table == other.spending.table and other.state == "released"
+    assert paid_release(book, tmp_path / "parts").problems == ()
+    less = in_parts(tmp_path / "less", frame().slice(1), [100, 139])
+    with (
+        nothing_left(tmp_path),
+        pytest.raises(dc.DiscreetError, match=r"give away 1 row: age = 0, area = a000 \(exactly\)"),
+    ):
+        release(less, tmp_path / "more", keep="margin:area", ledger=book, dataset="d")
+    assert len(list(book.history())) == 2
+    monkeypatch.setattr(sys.modules["discreet.ledger.disclosure"], "MOST_ROWS", 239)
+    with nothing_left(tmp_path), pytest.raises(dc.BadInput, match="compares the kept sums of 239 at most"):
+        release(given, tmp_path / "more", keep="margin:area", ledger=book, dataset="d")
 
 
 def test_no_parts_are_no_table(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +29,9 @@ class Arranged:
     @property
     def rows(self) -> int:
         return sum(one.rows for one in self.looked)
+
+    def each(self) -> Iterator[tuple[Looked, str]]:
+        return zip(self.looked, self.files)
 
 
 def arranged(

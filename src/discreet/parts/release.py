@@ -21,7 +21,7 @@ from discreet.parts.front import PART_ROWS, Arranged, arranged
 from discreet.parts.given import given_parts
 from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
-from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of
+from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of, read_part
 from discreet.parts.secret import removed, secret_folder
 from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
@@ -34,6 +34,7 @@ from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec,
 
 if TYPE_CHECKING:
     from discreet.io.folder import Place
+    from discreet.ledger.spending import Spending
     from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
 
 
@@ -129,9 +130,6 @@ def release_parts(
         raise _not_in_parts(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     kept = None if hooks.by is None else hooks.by(spec)
-    if kept is not None and ledger is not None:
-        found = "it would have to look at every row of the kept sums, to see what they give away with others"
-        raise BadInput("sums were to be kept in parts, and a ledger was given", found, "Release in one piece")
     if not isinstance(os_randomness, bool):
         raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
     if out is None:
@@ -152,10 +150,10 @@ def release_parts(
         schema = _schema(ready, reading)
         plan = _planned(schema, loss, spec, ready, kept)
         hooks.require(plan)
+        spending = None if recorder is None else _spending(schema, spec, plan, ready, reading)
         if before is not None:
             before(schema)
         at("record")
-        spending = None if recorder is None else spending_of(schema, spec, plan, _public_table(schema, ready))
         entry = None
         if recorder is not None and spending is not None:
             entry = recorder(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
@@ -166,7 +164,8 @@ def release_parts(
         from discreet.record.release import drawn_of
 
         at("tell the ledger")
-        tell(book, entry, made.digest, None, drawn_of(made.publication))
+        sums = None if kept is None else made.record.facts.invariants.sums
+        tell(book, entry, made.digest, sums, drawn_of(made.publication))
     return made
 
 
@@ -227,6 +226,24 @@ def _schema(ready: Arranged, reading: Reading) -> Schema:
         "sorted", any(one.disjoint for one in ready.looked), sum(one.dropped_totals for one in ready.looked),
         reading.suppressed_as,
     )  # fmt: skip
+
+
+def _spending(schema: Schema, spec: WaySpec, plan: Any, ready: Arranged, reading: Reading) -> Spending:
+    """What is about to be spent. Where sums are kept, the ledger has to see the rows that they are sums of: what they
+    give away with the sums of other releases depends on them."""
+    if not plan.discloses:
+        return spending_of(schema, spec, plan, _public_table(schema, ready))
+    from discreet.ledger.disclosure import MOST_ROWS
+
+    if schema.rows > MOST_ROWS:
+        found = f"the table has {schema.rows:,} rows, and a ledger compares the kept sums of {MOST_ROWS:,} at most"
+        raise BadInput(
+            "sums were to be kept, and a ledger was given", found, "Keep none, or release it without a ledger"
+        )
+    import pyarrow as pa
+
+    keys = [reading.table(read_part(one.part, file), file).schema.categories for one, file in ready.each()]
+    return spending_of(replace(schema, categories=pa.concat_tables(keys).combine_chunks()), spec, plan)
 
 
 def _public_table(schema: Schema, ready: Arranged) -> Any:
