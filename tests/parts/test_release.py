@@ -179,7 +179,7 @@ def test_estimates_are_those_of_one_table_with_the_same_rows(tmp_path: Path, mon
     assert told.where(age=1).minus(told.where(age=2)) == plain.where(age=1).minus(plain.where(age=2))
     monkeypatch.setattr("discreet.parts.verify.MOST_READ", 239)
     with pytest.raises(dc.BadInput, match="239 at most are read into memory"):
-        told.rows()
+        dc.estimate(tmp_path / "out").rows()
 
 
 # kept sums
@@ -505,6 +505,45 @@ def test_neither_key_nor_data_nor_their_digest_are_in_the_folder_or_in_a_task(tm
     open_files = [path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert len(keys) == 2 and engine.passes == ["Look", "AddNoise", "ToCounts"]
     assert not any(word in text for word in secret for text in [*open_files, *tasks, *summaries])
+
+
+def test_an_error_of_the_software_tells_no_value(tmp_path: Path, monkeypatch: Any) -> None:
+    """An engine would log it: what numpy and Arrow say of a value that they cannot take names the value."""
+
+    def stumble(*arguments: Any) -> Any:
+        raise pa.ArrowInvalid("Integer value 1234567 not in range")
+
+    monkeypatch.setattr("discreet.parts.passes.write_part", stumble)
+    with (
+        nothing_left(tmp_path / ".."),
+        pytest.raises(dc.BadInput, match=r"ArrowInvalid at test_release.py:\d+") as told,
+    ):
+        release(usual(tmp_path / "in"), tmp_path / "out")
+    assert "1234567" not in str(told.value) and "1234567" not in repr(told.value.__context__)
+
+
+def test_a_worker_of_another_version_draws_nothing(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("discreet.parts.release._version", lambda: "0.0.1")
+    with pytest.raises(dc.BadInput, match=r"a worker has discreet .* made by 0.0.1"):
+        release(usual(tmp_path / "in"), tmp_path / "out")
+
+
+def test_late_copies_of_tasks_leave_nothing_in_the_release(tmp_path: Path) -> None:
+    """They write when all is committed: their noise, drawn of words that are destroyed, would be another one."""
+    late: list[Any] = []
+
+    class Late(Serial):
+        def run(self, function: Any, tasks: Any) -> Any:
+            late.extend((function, task) for task in tasks if hasattr(function, "randomness"))
+            if type(function).__name__ == "ToCounts":  # the noise is drawn, and the words are destroyed
+                for one, task in late:
+                    with pytest.raises(OSError):
+                        one(task)
+            return super().run(function, tasks)
+
+    release(usual(tmp_path / "in"), tmp_path / "out", engine=Late(), os_randomness=True, measurements=False)
+    assert len(late) == 3 and dc.verify(tmp_path / "out").valid
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
 def test_a_tampered_part_is_found_and_the_others_still_verify(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from discreet.sample.bits import unguessable
 from discreet.table import Schema, Table
 from discreet.ways import way_named
 
+TaskOf = TypeVar("TaskOf", LookTask, NoiseTask)
+SummaryOf = TypeVar("SummaryOf", Looked, Noised)
 CHANGED = "Leave the data alone while they are released, and release again"
 
 
@@ -63,6 +67,21 @@ def failed(part: int, file: str, error: DiscreetError) -> Failed:
     return Failed(part, f"part {part + 1} ({Path(file).name}): {error.asked}", error.found, error.do)
 
 
+def guarded(task: TaskOf, work: Callable[[TaskOf], SummaryOf]) -> SummaryOf | Failed:
+    """What comes of a task. Of an error of the software no more is told than where it is: its words may have a value
+    in them, and an engine logs them. What has to do with disks and memory may go well another time."""
+    try:
+        return work(task)
+    except DiscreetError as error:
+        return failed(task.part, task.file, error)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        found = f"an error of the software: {type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
+        return Failed(task.part, f"part {task.part + 1} ({Path(task.file).name}) was worked on", found, "Report it")
+
+
 def read_part(part: int, file: str) -> bytes:
     try:
         return Path(file).read_bytes()
@@ -80,14 +99,14 @@ class Look:
     kept: Any = None  # what makes the blocks whose sums are kept, where some are
 
     def __call__(self, task: LookTask) -> Looked | Failed:
+        return guarded(task, self.looked)
+
+    def looked(self, task: LookTask) -> Looked:
         from discreet.io.formulas import formula_columns
 
-        try:
-            content = read_part(task.part, task.file)
-            found = self.reading.table(content, task.file)
-            blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
-        except DiscreetError as error:
-            return failed(task.part, task.file, error)
+        content = read_part(task.part, task.file)
+        found = self.reading.table(content, task.file)
+        blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
         schema = found.schema
         categories = schema.categories
         first, last = (tuple(column[row].as_py() for column in categories.columns) for row in (0, -1))
@@ -155,15 +174,15 @@ class AddNoise:
             raise BadInput("noise was to be drawn", found, "Install the same version everywhere")
 
     def __call__(self, task: NoiseTask) -> Noised | Failed:
-        try:
-            self._require_version()
-            content = read_part(task.part, task.file)
-            if not hmac.compare_digest(tag_of(content, self.key), task.tag):
-                name = Path(task.file).name
-                raise BadInput(f"{name} was to be released", "it was changed since it was looked at", CHANGED)
-            table = self.reading.table(content, task.file)
-        except DiscreetError as error:
-            return failed(task.part, task.file, error)
+        return guarded(task, self.noised)
+
+    def noised(self, task: NoiseTask) -> Noised:
+        self._require_version()
+        content = read_part(task.part, task.file)
+        if not hmac.compare_digest(tag_of(content, self.key), task.tag):
+            name = Path(task.file).name
+            raise BadInput(f"{name} was to be released", "it was changed since it was looked at", CHANGED)
+        table = self.reading.table(content, task.file)
         in_parts = way_named(self.way).in_parts
         assert in_parts is not None
         given = self.randomness.sealed(task.sealed, self.address(task, "given"))
