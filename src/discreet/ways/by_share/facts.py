@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
+from discreet.io.coded import coded_texts, key_columns
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap, form_parameters
 from discreet.numbers import text
@@ -26,6 +27,8 @@ from discreet.ways.row_by_row.facts import (
     remarks,
     unit_loss,
 )  # fmt: skip
+
+NOWHERE: Integers = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +59,9 @@ class SharedFacts(Terse):
 
 def rows_of(categories: Any, column: str, counted: Sequence[str]) -> list[Integers]:
     """For each column of counts, the rows that are of it; together they must be all rows, each once."""
-    import pyarrow.compute as pc
-
-    values = categories.column(column).cast("string")
-    return [np.flatnonzero(pc.fill_null(pc.equal(values, one), False).to_numpy()) for one in counted]
+    found = coded_texts(key_columns(categories, [column])[column])
+    places = [found.place(one) for one in counted]
+    return [np.flatnonzero(found.codes == place) if place is not None else NOWHERE for place in places]
 
 
 def shared_neighbours(noises: Sequence[NoiseLaw | None], loss: Loss, contributions: int) -> Neighbours:
