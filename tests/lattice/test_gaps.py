@@ -69,7 +69,7 @@ def test_three_ways_with_a_gap_are_refused_at_once(law: dict[str, Any]) -> None:
 
 
 def test_who_keeps_two_margins_is_not_advised_to_keep_two():
-    keys = lacking((24, 24), 300)
+    keys = lacking((20, 20), 190)
     with pytest.raises(DiscreetError) as refused:
         plan_lattice(keys, BOTH, 1)
     assert "two margins" not in str(refused.value) and "one margin alone" in str(refused.value)
@@ -114,7 +114,9 @@ def test_an_inequality_about_nothing_is_named():
 
 def test_counts_without_a_negative_one_are_their_own_projection_however_large():
     counts = np.array([10**15, 3, 0, 10**15])
-    assert np.array_equal(nearest_two_way(counts, np.ones((2, 2), dtype=np.int64), np.arange(4).astype(np.uint64)), counts)
+    assert np.array_equal(
+        nearest_two_way(counts, np.ones((2, 2), dtype=np.int64), np.arange(4).astype(np.uint64)), counts
+    )
 
 
 @pytest.mark.parametrize(
