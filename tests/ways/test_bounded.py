@@ -200,7 +200,7 @@ def test_delta_is_the_most_it_may_be_and_nothing_is_charged_beyond(tmp_path: Pat
         ({"small_counts": "nice"}, "small_counts"),
         ({"mechanism": "geometric"}, "it belongs to bounded noise"),
         ({"rho": 1, "epsilon": None}, "Give epsilon"),
-        ({"mechanism": dc.bounded_noise(2, truth="1/2", support=3)}, r"the noise given is for epsilon = 2"),
+        ({"mechanism": dc.bounded_noise(2, truth="1/2", support=8)}, r"the noise given is for epsilon = 2"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_charged(changed: dict[str, Any], message: str, tmp_path: Path) -> None:

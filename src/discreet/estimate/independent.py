@@ -234,7 +234,7 @@ def right_on_average(
     if np.abs(matrix @ plain - counts).max() <= UNBIASED:
         return plain, matrix @ plain**2 - (matrix @ plain) ** 2, 0.0
     best: tuple[Floats, Floats, float] | None = None
-    least = np.inf
+    lowest = np.inf
     for damping in DAMPINGS:
         if base is None:
             values = _inverse(matrix, prior, counts, damping)
@@ -244,8 +244,8 @@ def right_on_average(
         means = matrix @ values
         variance, bias = np.maximum(matrix @ values**2 - means**2, 0.0), float(np.abs(means - counts).max())
         score = 2 * np.sqrt(rows * float(prior @ variance)) + rows * bias
-        if np.isfinite(score) and score < least:
-            best, least = (values, variance, bias), score
+        if np.isfinite(score) and score < lowest:
+            best, lowest = (values, variance, bias), score
     assert best is not None
     return best
 
