@@ -15,6 +15,7 @@ from discreet.errors import BadInput
 from discreet.mechanism import Form, form_parameters
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication
+from discreet.shown.terse import Terse
 from discreet.ways.row_by_row.facts import RowFacts, RowMechanism, remarks
 
 WRITTEN = re.compile(r"([0-9]{1,18})(?:\.0+)?")  # a size as text; columns of pandas with a gap elsewhere are floats
@@ -31,8 +32,8 @@ class Sized:
     form: Form = field(metadata={"flat": True})
 
 
-@dataclass(frozen=True, eq=False)
-class SizedMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedMechanism(Terse):
     """A mechanism for every size that there is, in order; the column says which rows have it."""
 
     name: str
@@ -40,8 +41,8 @@ class SizedMechanism:
     sizes: tuple[Sized, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class SizedFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedFacts(Terse):
     """All of it."""
 
     mechanism: SizedMechanism
