@@ -7,7 +7,7 @@ what is asked by S, all of them together, cut down to the rows that are meant. S
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -106,12 +106,22 @@ def _prior(view: Estimate) -> tuple[Floats, ...]:
 
 def _of_many_rows(publication: Publication[Any]) -> Prepared:
     """The total alone, where it takes no work."""
+    way = way_named(publication.record.way)
     try:
-        view = way_named(publication.record.way).evidence(publication, LEVEL)
+        view = way.evidence(_by_values(publication) if way.in_parts and not way.in_parts.by else publication, LEVEL)
         total = _total(view)
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
     return Prepared((), (PreparedTotals((), (), total),), None, False, None)
+
+
+def _by_values(publication: Publication[Any]) -> Publication[Any]:
+    """With every value once, and how often: where rows are independent that is all that their total depends on."""
+    from discreet.record.release import WholeSeen
+
+    seen = WholeSeen(publication.counted, publication.noisy)
+    noisy = None if seen.measured is None else seen.measured.values
+    return replace(publication, categories=None, counts=seen.counts.values, measured=noisy, in_parts=seen)
 
 
 def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers, ...]]:
