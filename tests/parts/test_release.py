@@ -564,6 +564,19 @@ def test_a_tampered_part_is_found_and_the_others_still_verify(tmp_path: Path) ->
     assert not dc.verify(made.parts[1]).valid and dc.verify(made.parts[0]).valid and dc.verify(made.parts[2]).valid
 
 
+@pytest.mark.parametrize("name", ["default", "margin"])
+def test_parts_verified_several_at_a_time_are_found_the_same(name: str, tmp_path: Path, monkeypatch: Any) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "in-parts" / name
+    shutil.copytree(golden, tmp_path / "out")
+    before = dc.verify(tmp_path / "out")
+    monkeypatch.setattr("discreet.parts.verify._workers", lambda rows: 2)
+    assert dc.verify(tmp_path / "out") == before and before.valid
+    for number in (1, 2):
+        (tmp_path / "out" / "table" / f"part-0000{number}.parquet").write_bytes(b"PAR1")
+    problems = dc.verify(tmp_path / "out").problems
+    assert ["part-00001" in problems[0], "part-00002" in problems[1]] == [True, True]
+
+
 def test_a_stray_or_missing_file_is_found(tmp_path: Path) -> None:
     made = release(usual(tmp_path / "in"), tmp_path / "out")
     (tmp_path / "out" / "table" / "part-00003.parquet").write_bytes(b"")
