@@ -16,6 +16,7 @@ from discreet.io.counts import Writing, whole_counts
 from discreet.io.frames import file_kind, read_parquet
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.rows import AS_THEY_COME, RowNames, together
+from discreet.options import listed
 
 OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in
 COUNTED, COUNT = "counted", "count"  # columns of a table of several counts: which one, and how many
@@ -83,6 +84,7 @@ def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrang
     """The table as one row for each count; which columns are meant is looked up, and no count is read."""
     frame, rows = _without_blank_rows(given.frame, given.rows)
     names = [str(name) for name in frame.column_names]
+    keys = keys if keys is None or isinstance(keys, str) else [str(key) for key in listed(keys)]
     columns = _count_columns(count, names)
     if layout.wide is None and len(columns) == 1:
         chosen = key_names(frame, columns[0], keys)
@@ -93,7 +95,7 @@ def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrang
         raise BadInput(
             "counts in several columns were to be read", found, "Name the key columns with keys (--keys A,B)"
         )
-    wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+    wanted = listed(keys, (str,))
     columns, called = _wide_columns(columns, wanted, names, layout.wide)
     chosen = key_names(frame.drop_columns(columns[1:]), columns[0], wanted)
     laid = _without_notes(Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing), columns)
@@ -102,7 +104,7 @@ def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrang
 
 def _count_columns(count: str | Sequence[str], names: Sequence[str]) -> list[str]:
     if not isinstance(count, str):
-        return [str(name) for name in count]
+        return [str(name) for name in listed(count)]
     if count in names or "," not in count:
         return [count]
     return [name.strip() for name in count.split(",") if name.strip()]

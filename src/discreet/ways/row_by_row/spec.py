@@ -11,6 +11,7 @@ import numpy as np
 from discreet.errors import BadInput, choose
 from discreet.numbers import Number, probability, whole
 from discreet.options import option, spelt_fields
+from discreet.table import LARGEST_TOTAL
 from discreet.ways import WaySpec
 from discreet.ways.keep_distribution.spec import AUTO, count_or_word
 
@@ -87,7 +88,7 @@ class RowByRow(WaySpec):
                 "Give max_count as a number, or use mechanism 'transport'",
             )
         if self.max_count is not None:
-            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
+            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1, LARGEST_TOTAL))
         self._check_bounded()
 
     def _check_bounded(self) -> None:
