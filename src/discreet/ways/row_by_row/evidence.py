@@ -12,7 +12,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, averaged, averaged_continued, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
-from discreet.ways.row_by_row.facts import RowFacts, near_zero
+from discreet.ways.row_by_row.facts import RowFacts, has_own_delta, near_zero
 from discreet.ways.row_by_row.spec import BOUNDED
 
 
@@ -36,10 +36,18 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
-    from discreet.ways.keep_distribution.follow import Noisy
+    from discreet.ways.keep_distribution.follow import LARGEST_MAPPED, Noisy
 
-    noisy = Noisy(publication.noisy or publication.counted, form.noise, top)
-    return replace(found, typical=unchanged(noisy.fitted(), noisy.plain).count_error)
+    cut = None if top is None or top > LARGEST_MAPPED else top  # hardly any row comes near a larger one
+    noisy = Noisy(publication.noisy or publication.counted, form.noise, cut)
+    told = unchanged(noisy.fitted(), noisy.plain)
+    return replace(found, typical=told.count_error, distribution=told.distribution_error)
+
+
+def unbiased(publication: Publication[RowFacts]) -> bool:
+    """Noise that goes up as often as down, and nothing after it."""
+    form = publication.record.facts.mechanism.form
+    return isinstance(form, NoiseThenMap) and form.clamp is None and not has_own_delta(form)
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:
