@@ -69,6 +69,16 @@ def test_pages_made_from_the_source_are_up_to_date() -> None:
         assert reference[place].read_text(encoding="utf-8") == made, "run: python docs/reference.py"
 
 
+def test_screenshots_are_those_that_the_tests_take() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "screenshots.py"))
+    assert {path.name for path in (ROOT / "docs" / "pictures").glob("*.png")} == set(tool["TAKEN"])
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "web").glob("*.py"))
+    for taken in tool["TAKEN"].values():
+        assert taken.removesuffix(".png").removeprefix("desk") in source, taken
+    pages = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert all(f"pictures/{shown})" in pages for shown in tool["TAKEN"])
+
+
 def test_every_field_of_the_record_has_a_meaning() -> None:
     assert fields.undescribed() == []
 
