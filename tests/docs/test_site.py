@@ -111,6 +111,15 @@ def test_output_stands_under_its_snippet() -> None:
     assert made == "a\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\nb\n\n```sh\ndiscreet demo\n```\n"
 
 
+def test_a_page_with_output_has_the_links_of_the_site(tmp_path: Path) -> None:
+    from snippets import blocks
+
+    site["lay_out"](tmp_path)
+    site["add_output"](tmp_path / "README.md", ["said\n" for _ in blocks(ROOT / "README.md")])
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "```text\nsaid\n```" in text and "docs/decisions)" not in text and "docs/decisions/README.md)" in text
+
+
 def test_a_page_that_loads_from_elsewhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<a href="https://x.org">x</a><img src="pictures/a.png"><script src="s.js"></script>'
