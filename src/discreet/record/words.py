@@ -331,8 +331,9 @@ EXPLORE = {
     "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
     "missing": "This release has no intervals: {why}. The rows are shown as they are published.",
     "missing-many": "This release has no intervals on this page: {why}.",
-    "many": "The table has {rows:,} rows, which is more than this page holds. It has the prepared answers alone; use "
-    "analysis.R or Python for others.",
+    "many": "The table has {rows:,} rows, which is more than this page holds. It has the prepared totals alone: all "
+    "rows together and, where their noises are independent and the table is in one file, by columns with up to 5,000 "
+    "values and by two of these. For others use Python.",
     "some": "Some combinations of columns are not in this page, because they would be too many numbers or are not told "
     "by what was measured.",
     "interval": "An interval is about the noise that protects people. It says nothing of errors that were in the table "
