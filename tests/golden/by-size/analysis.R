@@ -13,7 +13,8 @@
 # This text is the same in every release. It loads no package and sends nothing.
 
 LEVEL <- 0.95
-MANY_TERMS <- 40     # noises whose sum is as good as normal
+MANY_TERMS <- 40     # noises whose sum is as good as normal,
+NARROW <- 3          # if its deviation is larger
 SMALL_GAIN <- 0.05   # of a variance: below it a sum of few rows is looked at by its exact law
 LARGEST_COUNT <- 100000
 MOST_CELLS <- 700    # of a table that is solved for at once: a second
@@ -227,11 +228,14 @@ independent_sums <- function(told, of) {
   if (told$gain > 0) values <- values + told$variance * (told$total$estimate - sum(values)) / sum(told$variance)
   estimate <- sums_by(values, of)
   gained <- told$gain * alone^2
-  reach <- ifelse(terms <= MANY_TERMS, told$factor, NORMAL) * sqrt(pmax(alone - gained, 0)) + sums_by(told$slack, of)
+  deviation <- sqrt(pmax(alone - gained, 0))
+  reach <- ifelse(terms <= MANY_TERMS, told$factor, NORMAL) * deviation + sums_by(told$slack, of)
+  if (is.null(told$law)) reach <- reach + ifelse(deviation < NARROW, 0.5, 0)  # errors of few whole numbers
   low <- estimate - reach
   high <- estimate + reach
   if (!is.null(told$law)) {
-    for (size in unique(terms[terms <= MANY_TERMS])) {
+    steps <- terms <= MANY_TERMS | terms * spread_of(told$law) < NARROW^2
+    for (size in unique(terms[steps])) {
       some <- terms == size & gained <= SMALL_GAIN * alone
       reach <- reach_of(law_of_sum(list(told$law), size))
       middle <- sums_by(told$plain, of)[some]
