@@ -134,7 +134,7 @@ read_release <- function(folder, record, data) {
   rows <- read_columns(file.path(folder, at(table, "file")))
   count <- match(at(at(record, "schema"), "count"), columns)
   found <- list(record = record, keys = rows[match(keys, columns)], names = keys, counts = as.numeric(rows[[count]]),
-                prior = lapply(at(data, "prior"), function(one) as.numeric(unlist(one)) / 1e6))
+                prior = lapply(at(data, "prior"), function(one) as.numeric(unlist(one)) / 1e12))
   measured <- at(table, "measurements")
   if (length(measured) == 1) {
     noisy <- read_columns(file.path(folder, at(measured[[1]], "file")))
@@ -417,6 +417,10 @@ rows_told <- function(release, form, rows, prior, top, least, measured = NULL, m
 
 # Of every row the mean of its posterior and the ends of the middle part of it.
 posteriors <- function(seen, prior, chance, least) {
+  if (least > 0) {  # smaller counts were raised to it
+    prior[least + 1] <- sum(prior[seq_len(least + 1)])
+    prior[seq_len(least)] <- 0
+  }
   values <- unique(seen)
   found <- vapply(values, function(value) {
     shares <- prior * chance(value)
