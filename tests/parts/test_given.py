@@ -209,8 +209,10 @@ def test_what_a_killed_process_left_is_swept_by_the_next(tmp_path: Path) -> None
 def test_locks_of_other_machines_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     monkeypatch.setattr("socket.gethostname", lambda: "another machine")
+    monkeypatch.setattr(secret, "BOOT", tmp_path / "none")
     assert secret.sweep(tmp_path) == []
     monkeypatch.undo()
+    monkeypatch.setattr("socket.gethostname", lambda: "another container")
     assert len(secret.sweep(tmp_path)) == 1 and not any(tmp_path.iterdir())
 
 
