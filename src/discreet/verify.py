@@ -33,6 +33,7 @@ KEPT = "the table has every kept sum"
 PACKED = "Parquet files hold their tables and nothing else, byte by byte"
 COMPARED = "the report is the one that follows from the record"
 BESIDE = "explore.html, and what says what is in the tables, are those that follow from the record"
+WRONG_SHEET = "The intervals in the workbook are not those of the release."
 TABLES_SAID = "what says what is in the tables speaks of them and of nothing else"
 SCRIPTS = "what runs, in explore.html and analysis.R, is a script of ours, letter by letter"
 SEEDED = "The noise came from a seed: the release is NOT private, and nothing is proved about it."
@@ -377,12 +378,14 @@ def _check_beside(folder: Folder) -> list[str]:
         made_here = said["discreet"] == rendered_by()["discreet"]
         if not same_numbers(ours[EXPLORE], folder.pages[EXPLORE], estimates=made_here):
             return [f"The numbers of {EXPLORE} are not those of the release."]
+        if not folder.tells_the_same(estimates=made_here):
+            return [WRONG_SHEET]
     _require_same_renderer(folder)
     for name, page in ours.items():
         same = same_explored if name == EXPLORE else str.__eq__
         if not same(page, folder.pages[name]):
             problems.append(f"The file {name} does not follow from release.json.")
-    return problems
+    return problems if folder.tells_the_same(estimates=True) else [*problems, WRONG_SHEET]
 
 
 def _require_same_renderer(folder: Folder) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow as pa
@@ -17,7 +20,7 @@ import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.folder import require_writable
 from discreet.io.frames import whole_numbers
-from discreet.io.written_xlsx import MOST_ROWS, SHEET, read_workbook, workbook
+from discreet.io.written_xlsx import MOST_ROWS, SHEET, TOLD, read_workbook, workbook
 
 letters = st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(32)), "\ufffe", "\uffff"])
 words = st.text(st.one_of(letters, st.sampled_from("<>&\"'=_x\t\n ")), max_size=6)
@@ -37,7 +40,7 @@ def test_any_keys_come_back_and_are_what_a_spreadsheet_shows(rows: list[tuple[st
     ]
     frame = pa.table(columns, names=["k", "l & <m>", "n"])
     content = workbook(frame)
-    again = read_workbook(content, "table.xlsx", frame.column_names)
+    again = read_workbook(content, "table.xlsx", frame.column_names).table
     assert again.select(["k", "l & <m>"]).equals(frame.select(["k", "l & <m>"]))
     assert [int(count) for count in again.column("n").to_pylist()] == [count for _, _, count in rows]
     assert cells(content) == [("k", "l & <m>", "n"), *rows]
@@ -119,7 +122,7 @@ def test_what_else_a_workbook_may_carry_is_refused(what: str) -> None:
     honest = workbook(FRAME)
     assert packed(parts(honest)) == honest  # so that the change alone makes the difference
     with pytest.raises(Damaged):
-        whole_numbers(read_workbook(HOSTILE[what](parts(honest)), "table.xlsx", FRAME.column_names), "n")
+        whole_numbers(read_workbook(HOSTILE[what](parts(honest)), "table.xlsx", FRAME.column_names).table, "n")
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
@@ -172,3 +175,67 @@ def test_a_changed_count_does_not_verify(tmp_path: Path) -> None:
     book.active["B2"] = 77  # type: ignore[index]
     book.save(place)
     assert not dc.verify(tmp_path / "out").valid
+
+
+def told_release(folder: Path, **options: Any) -> None:
+    frame = pa.table({"place": ["Ash", "Ash", "=Elm", "=Elm"], "sex": ["f", "m"] * 2, "n": [3, 0, 12, 5]})
+    dc.release(dc.table(frame, "n", keys=["place", "sex"]), 1, seed=1, **options).save(
+        folder, format="xlsx", excel_safe=True
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "margin:place"}, {"measure": ["cells", "total"]}], ids=str)
+def test_a_workbook_has_the_answers_with_their_intervals(options: dict[str, Any], tmp_path: Path) -> None:
+    told_release(tmp_path / "out", **options)
+    book = openpyxl.load_workbook(tmp_path / "out" / "table.xlsx")
+    assert book.sheetnames == ["table", "intervals"]
+    header, *rows = book["intervals"].iter_rows(values_only=True)
+    assert header == ("question", "place", "sex", "exact", "estimate", "low", "high")
+    found = {(row[0], *(text or "" for text in row[1:3])): (row[3] or "", *row[4:]) for row in rows}
+    view = dc.estimate(tmp_path / "out")
+    asked = {("total", "", ""): view.total()}
+    asked |= {("by place", {"=Elm": "'=Elm"}.get(name, name), ""): one for name, one in view.by("place").items()}
+    asked |= {("by sex", "", name): one for name, one in view.by("sex").items()}
+    asked |= {("row", {"=Elm": "'=Elm"}.get(a, a), b): one for (a, b), one in view.rows().items()}
+    assert found.keys() == asked.keys()
+    for name, one in asked.items():
+        assert found[name][0] == ("exact" if one.exact else "")
+        assert found[name][1:] == pytest.approx((one.estimate, *one.interval), abs=1e-4)
+    if not options:  # without negative counts it is a table again
+        assert dc.read_table(tmp_path / "out" / "table.xlsx", count="n", keys=["place", "sex"]).schema.rows == 4
+
+
+def test_other_intervals_in_a_workbook_are_refused(tmp_path: Path) -> None:
+    from discreet.io.intervals import same_intervals
+
+    told_release(tmp_path / "out")
+    content = (tmp_path / "out" / "table.xlsx").read_bytes()
+    honest = read_workbook(content, "table.xlsx", ["place", "sex", "n"]).told
+    assert same_intervals(honest, honest, estimates=True)
+    files = parts(content)
+    number = re.search(rb"<v>([0-9.]+)</v></c></row>", files[TOLD])
+    assert number is not None
+    for new, allowed in ((b"77", True), (b"=1+1", False), (b"7.00001", False), (b"nan", False), (b"007", False)):
+        changed = packed({**files, TOLD: files[TOLD].replace(number[0], b"<v>" + new + b"</v></c></row>", 1)})
+        told = read_workbook(changed, "table.xlsx", ["place", "sex", "n"]).told
+        assert not same_intervals(honest, told, estimates=True)
+        assert same_intervals(honest, told, estimates=False) == allowed  # another version may know better
+    for old, new in ((b"total", b"secret"), (b'preserve"></t>', b'preserve">12</t>')):
+        told = read_workbook(
+            packed({**files, TOLD: files[TOLD].replace(old, new, 1)}), "table.xlsx", ["place", "sex", "n"]
+        ).told
+        assert not same_intervals(honest, told, estimates=False)
+
+
+def test_verify_compares_the_intervals_of_a_workbook(tmp_path: Path) -> None:
+    from discreet.io.folder import folder_of, read_contents
+
+    frame = pa.table({"place": ["Ash", "Elm"], "n": [3, 12]})
+    dc.release(dc.table(frame, "n", keys=["place"]), 1).save(tmp_path / "out", format="xlsx")
+    assert dc.verify(tmp_path / "out").valid
+    contents = read_contents(tmp_path / "out")
+    files = parts(contents.files["table.xlsx"])
+    bare = workbook(read_workbook(contents.files["table.xlsx"], "table.xlsx", ["place", "n"]).table)
+    for content in (bare, packed({**files, TOLD: files[TOLD].replace(b"</v>", b"1</v>", 1)})):
+        folder = folder_of(replace(contents, files={**contents.files, "table.xlsx": content}))
+        assert not folder.tells_the_same(estimates=True)

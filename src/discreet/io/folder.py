@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
 from discreet.io.frames import arrow_frame, file_kind, whole_numbers
+from discreet.io.intervals import interval_frame, same_intervals
 from discreet.io.questions import (
     NUMBERS,
     answer_frame,
@@ -29,7 +30,7 @@ from discreet.io.questions import (
 from discreet.io.views import MOST_VIEWS, check_views, view_name, view_of
 from discreet.io.written_csv import read_written, write_csv, write_text, written
 from discreet.io.written_parquet import write_parquet, written_here
-from discreet.io.written_xlsx import read_workbook, require_fit, write_xlsx
+from discreet.io.written_xlsx import Workbook, read_workbook, require_fit, write_xlsx
 from discreet.record.release import (
     Measurements,
     Publication,
@@ -176,12 +177,18 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
     table = publication.record.tables[0]
     if is_escaped(table.remarks):
         schema = replace(schema, categories=escaped(schema.categories, suffix))
-    digests = {table.file: write_frame(part / table.file, arrow_frame(schema, publication.counts), suffix)}
+    found = prepared(publication)
+    rows = arrow_frame(schema, publication.counts)
+    if suffix == "xlsx":
+        told = _told_frame(publication, found)
+        digests = {table.file: written(part / table.file, partial(write_xlsx, told=told), rows)}
+    else:
+        digests = {table.file: write_frame(part / table.file, rows, suffix)}
     for view in publication.record.tables[1:]:
         digests[view.file] = write_frame(part / view.file, _view_frame(publication, view), suffix)
     for name, frame in _more_frames(publication, schema).items():
         digests[name] = write_frame(part / name, frame, file_kind(name))
-    for name, text in pages(publication).items():
+    for name, text in pages(publication, found).items():
         digests[name] = written(part / name, write_text, text)
     digests = dict(sorted(digests.items()))
     mark = mark_of(publication.record.private, digests[table.file])
@@ -200,6 +207,18 @@ def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publ
     more = (replace(view, file=view_name(number, suffix), remarks=remarks) for number, view in enumerate(views, 2))
     tables = (first, *more)
     return replace(publication, record=replace(publication.record, tables=tables, rendered=rendered_by()))
+
+
+def _told_frame(publication: Publication[Any], found: Prepared) -> Any:
+    """The sheet of intervals beside the table of a workbook, its keys as they stand in the table."""
+    frame, table = interval_frame(found, publication.record.schema.keys), publication.record.tables[0]
+    if frame is None or not is_escaped(table.remarks):
+        return frame
+    names, places = frame.column_names, range(1, 1 + len(publication.record.schema.keys))
+    keys = frame.select(list(places)).rename_columns(publication.record.schema.keys)
+    for place, column in zip(places, _written(keys, table).columns):
+        frame = frame.set_column(place, names[place], column)
+    return frame
 
 
 def _view_frame(publication: Publication[Any], view: PublishedTable) -> Any:
@@ -244,6 +263,7 @@ class Folder:
     written: bytes  # release.json
     elsewhere: tuple[str, ...] | None = None  # Parquet files of another version of Arrow; None if there are none at all
     wrong_views: tuple[str, ...] = ()  # further tables that are not the sums of the first
+    told: Any = None  # the intervals beside the table of a workbook
 
     @cached_property
     def way(self) -> Way[Any, Any, Any, Any]:
@@ -264,6 +284,12 @@ class Folder:
     def prepared(self) -> Prepared:
         """What the analyst's side answers, for pages that cannot."""
         return prepared(self.publication)
+
+    def tells_the_same(self, *, estimates: bool) -> bool:
+        """Whether the intervals in a workbook are those of the release."""
+        if file_kind(self.publication.record.tables[0].file) != "xlsx" or self.publication.in_parts is not None:
+            return self.told is None
+        return same_intervals(_told_frame(self.publication, self.prepared), self.told, estimates=estimates)
 
     @property
     def as_written(self) -> bool:
@@ -352,7 +378,16 @@ def folder_of(contents: Contents) -> Folder:
         same_rows = all(_keys(values, record).equals(categories) for values in measured)
         publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
     names = tuple(frame.column_names)
-    return Folder(publication, names, same_rows, texts, written, _elsewhere(contents), wrong)
+    told = _workbook(contents, table.file, columns).told if file_kind(table.file) == "xlsx" else None
+    return Folder(publication, names, same_rows, texts, written, _elsewhere(contents), wrong, told)
+
+
+def _workbook(contents: Contents, name: str, columns: tuple[str, ...]) -> Workbook:
+    """Only beside the first table are there intervals."""
+    found = read_workbook(contents.files[name], name, columns)
+    if found.told is not None and name != _names("xlsx", False, False)[0]:
+        raise Damaged(name, "it has a sheet more than it needs")
+    return found
 
 
 def _elsewhere(contents: Contents) -> tuple[str, ...] | None:
@@ -435,7 +470,7 @@ def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...]) -
     if file_kind(name) == "parquet":
         return bounded_parquet(content, name, rows, columns)
     if file_kind(name) == "xlsx":
-        return read_workbook(content, name, columns)
+        return _workbook(contents, name, columns).table
     return read_written(content, name, columns)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.errors import BadInput, MissingExtra, choose
 from discreet.io.rows import NAMED, RowNames
+from discreet.io.written_xlsx import SHEETS
 
 LARGEST = 2 << 30  # bytes that a workbook may unpack to: the largest sheet, filled, takes half of it
 MOST_PARTS = 10_000  # of a workbook: sheets, pictures, styles
@@ -104,6 +105,8 @@ def _chosen(book: Any, sheet: str | None, path: Path) -> Any:
         names = [one.title for one in book.worksheets]
         return book.worksheets[names.index(choose(sheet, names, "sheet"))]
     shown = _shown(book)
+    if tuple(one.title for one in shown) == SHEETS:  # a release: intervals are no counts
+        return shown[0]
     if len(shown) != 1:
         names = [one.title for one in shown]
         found = f"it has {len(shown)} sheets: {', '.join(map(repr, names))}" if shown else "it has no sheet to be seen"

@@ -1,4 +1,5 @@
-"""A workbook as a release writes it: one sheet of text and counts, the same bytes for the same table everywhere.
+"""A workbook as a release writes it: a sheet of text and counts, and one of intervals, where there are any; the same
+bytes for the same numbers everywhere.
 
 Nothing in it is packed, dated or signed, and no part of it is there that a table does not need. So whoever reads one
 writes it again and compares: formulas, macros, links, hidden sheets and everything else that a workbook can carry are
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -24,26 +26,16 @@ UNFIT = r"[\x{0}-\x{8}\x{B}-\x{1F}\x{FFFE}\x{FFFF}]|_x[0-9A-Fa-f]{4}_"  # not in
 BATCH = 1 << 14  # rows that are written at a time: the longest of them fit into one text of Arrow
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first day that an archive can write
 UNIX = 3  # the system that an archive says it is from, wherever it was made
-SHEET = "xl/worksheets/sheet1.xml"
+SHEET, TOLD = "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml"
+SHEETS = ("table", "intervals")  # what they are called
+INTERVALS = ("estimate", "low", "high")  # the last columns of the second
 HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-PARTS = {  # all but the sheet
-    "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    f'<Override PartName="/xl/workbook.xml" ContentType="{KIND}.sheet.main+xml"/>'
-    f'<Override PartName="/{SHEET}" ContentType="{KIND}.worksheet+xml"/>'
-    f'<Override PartName="/xl/styles.xml" ContentType="{KIND}.styles+xml"/></Types>',
-    "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
-    f'<Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">'
-    '<sheets><sheet name="table" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
-    f'<Relationship Id="rId1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
-    f'<Relationship Id="rId2" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>',
-    "xl/styles.xml": f'<styleSheet xmlns="{MAIN}">'
+STYLES = (
+    f'<styleSheet xmlns="{MAIN}">'
     '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>'
     '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
     '<fills count="2"><fill><patternFill patternType="none"/></fill>'
@@ -52,17 +44,41 @@ PARTS = {  # all but the sheet
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
     '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
     '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs>'
-    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
-}
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+)
+
+
+def _parts(sheets: int) -> dict[str, str]:
+    """All but the sheets."""
+    places, numbers = (SHEET, TOLD)[:sheets], range(1, sheets + 1)
+    types = "".join(f'<Override PartName="/{one}" ContentType="{KIND}.worksheet+xml"/>' for one in places)
+    named = "".join(f'<sheet name="{SHEETS[k - 1]}" sheetId="{k}" r:id="rId{k}"/>' for k in numbers)
+    linked = "".join(
+        f'<Relationship Id="rId{k}" Type="{OFFICE}/worksheet" Target="worksheets/sheet{k}.xml"/>' for k in numbers
+    )
+    return {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{KIND}.sheet.main+xml"/>'
+        f'{types}<Override PartName="/xl/styles.xml" ContentType="{KIND}.styles+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{named}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{linked}'
+        f'<Relationship Id="rId{sheets + 1}" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>',
+        "xl/styles.xml": STYLES,
+    }
+
+
 TEXT, TEXT_END = '<c t="inlineStr"><is><t xml:space="preserve">', "</t></is></c>"
 NAME = '<c s="1" t="inlineStr"><is><t xml:space="preserve">'
 NUMBER, NUMBER_END = "<c><v>", "</v></c>"
 TAIL = "</sheetData></worksheet>"
 
 
-def write_xlsx(target: Any, frame: Any) -> None:
+def write_xlsx(target: Any, frame: Any, told: Any = None) -> None:
     """Key columns as text, as they are; the last column as numbers. To something that can be written to."""
-    target.write(workbook(frame))
+    target.write(workbook(frame, told))
 
 
 def require_fit(rows: int, names: Sequence[str], texts: Any) -> None:
@@ -84,14 +100,14 @@ def require_fit(rows: int, names: Sequence[str], texts: Any) -> None:
         raise BadInput("the table was to be written as xlsx", found, "Choose another format: csv or parquet")
 
 
-def workbook(frame: Any) -> bytes:
-    """The file."""
+def workbook(frame: Any, told: Any = None) -> bytes:
+    """The file; `told` are intervals: text, and three columns of numbers."""
     require_fit(len(frame), frame.column_names, frame.select(frame.column_names[:-1]))
+    sheets = {SHEET: _sheet(frame, 1)} | ({} if told is None else {TOLD: _sheet(told, len(INTERVALS))})
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in PARTS.items():
-            archive.writestr(_entry(name), HEAD + content)
-        archive.writestr(_entry(SHEET), _sheet(frame))
+        for name, content in {**_parts(len(sheets)), **sheets}.items():
+            archive.writestr(_entry(name), content if isinstance(content, bytes) else HEAD + content)
     return out.getvalue()
 
 
@@ -101,18 +117,19 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _sheet(frame: Any) -> bytes:
-    rows = (_rows(batch.columns) for batch in frame.to_batches(BATCH))
+def _sheet(frame: Any, numbers: int) -> bytes:
+    rows = (_rows(batch.columns, numbers) for batch in frame.to_batches(BATCH))
     return b"".join([_start(frame.column_names).encode(), *rows, TAIL.encode()])
 
 
-def _rows(columns: Sequence[Any]) -> bytes:
+def _rows(columns: Sequence[Any], numbers: int) -> bytes:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    *keys, count = (column.cast(pa.string()) for column in columns)
-    cells = [_joined(TEXT, _escaped(pc.fill_null(key, "")), TEXT_END) for key in keys]
-    rows = _joined("<row>", *cells, NUMBER, count, NUMBER_END, "</row>")
+    texts = [column.cast(pa.string()) for column in columns]
+    cells = [_joined(TEXT, _escaped(pc.fill_null(key, "")), TEXT_END) for key in texts[:-numbers]]
+    cells += [_joined(NUMBER, number, NUMBER_END) for number in texts[-numbers:]]
+    rows = _joined("<row>", *cells, "</row>")
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows), "")
     return bytes(whole[0].as_buffer().to_pybytes())
 
@@ -151,36 +168,52 @@ def _unescaped(texts: Any) -> Any:
     return texts
 
 
-def read_workbook(content: bytes, name: str, columns: Sequence[str]) -> Any:
-    """The table in a file of a release: text columns; refused if anything in it is not as a release writes it."""
-    frame = _cells(_sheet_of(content, name), name, columns)
+@dataclass(frozen=True, eq=False)
+class Workbook:
+    """The table in a file of a release, and the intervals beside it, as text."""
+
+    table: Any
+    told: Any  # None where there are none
+
+
+def read_workbook(content: bytes, name: str, columns: Sequence[str]) -> Workbook:
+    """Text columns; refused if anything in the file is not as a release writes it."""
+    sheet, *more = _sheets_of(content, name)
+    frame = _cells(sheet, name, columns, 1)
+    told = _cells(more[0], name, told_columns(columns), len(INTERVALS)) if more else None
     try:
-        again = workbook(frame)
+        again = workbook(frame, told)
     except BadInput as error:
         raise Damaged(name, error.found) from error
     if again != content:
         raise Damaged(name, "it is written in another way than releases are, or something else is in it")
-    return frame
+    return Workbook(frame, told)
 
 
-def _sheet_of(content: bytes, name: str) -> bytes:
-    """The one sheet, if the archive has the parts of a table and is not packed: what it says is what it weighs."""
+def told_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """Of the sheet of intervals, beside a table with these columns."""
+    return ("question", *columns[:-1], "exact", *INTERVALS)
+
+
+def _sheets_of(content: bytes, name: str) -> list[bytes]:
+    """The sheets, if the archive has the parts of a table and is not packed: what it says is what it weighs."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
-            if [entry.filename for entry in entries] != [*PARTS, SHEET]:
+            names = [entry.filename for entry in entries]
+            if names not in ([*_parts(1), SHEET], [*_parts(2), SHEET, TOLD]):
                 raise Damaged(name, "it has other parts than a table needs")
             packed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
             if packed or sum(entry.file_size for entry in entries) > len(content):
                 raise Damaged(name, "it is packed in another way than releases are")
-            return archive.read(SHEET)
+            return [archive.read(one) for one in names[len(_parts(1)) :]]
     except Damaged:
         raise
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise Damaged(name, "it is not a workbook") from error
 
 
-def _cells(sheet: bytes, name: str, columns: Sequence[str]) -> Any:
+def _cells(sheet: bytes, name: str, columns: Sequence[str], numbers: int) -> Any:
     """The cells as they stand; how they are written is compared afterwards."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -196,13 +229,13 @@ def _cells(sheet: bytes, name: str, columns: Sequence[str]) -> Any:
     rows, left = divmod(len(cells) - 1, len(columns))
     if left:
         raise Damaged(name, "its rows have more or fewer cells than columns")
-    found = {}
-    for place, column in enumerate(columns):
-        numbers = place == len(columns) - 1
-        pattern = "<v>(?P<cell>[^<]*)</v>$" if numbers else '<t xml:space="preserve">(?P<cell>[^<]*)</t></is>$'
+    found = []
+    for place in range(len(columns)):
+        number = place >= len(columns) - numbers
+        pattern = "<v>(?P<cell>[^<]*)</v>$" if number else '<t xml:space="preserve">(?P<cell>[^<]*)</t></is>$'
         own = cells.take(pa.array(np.arange(rows) * len(columns) + place))
         part = pc.extract_regex(own, pattern).field("cell")
-        found[column] = (part if numbers else _unescaped(part)).cast(pa.string())
-    if any(part.null_count for part in found.values()):
+        found.append((part if number else _unescaped(part)).cast(pa.string()))
+    if any(part.null_count for part in found):
         raise Damaged(name, "a cell of it is written in another way than releases are")
-    return pa.table(found)
+    return pa.table(found, names=list(columns))

@@ -43,12 +43,12 @@ def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     return CONTROL.sub("\ufffd", written)  # names of columns and the publisher's own words may hold any
 
 
-def pages(publication: Publication[Any]) -> dict[str, str]:
+def pages(publication: Publication[Any], answers: Prepared | None = None) -> dict[str, str]:
     """Everything in a folder that is for people, by the name of its file; the record has the names of the tables."""
     from discreet.io import REPORT
     from discreet.report.prepared import prepared
 
-    found = prepared(publication)
+    found = answers or prepared(publication)
     return {REPORT: render(publication, found), **beside(publication, found)}
 
 

@@ -31,6 +31,7 @@ POLICY = (
 DATA = "@DATA@"
 START, END = 'id="data">', "</script>\n<script>"  # around it
 CLOSE = 2 * 10.0**-DIGITS  # another machine may round a last digit in another way
+MILLION = 1e6  # a distribution is told in parts of it, to ten digits in all
 HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # in JSON: no markup, whatever it says
 
 
@@ -74,6 +75,7 @@ def _as_json(found: Prepared) -> dict[str, object]:
             "groups": [group.tolist() for group in rows.groups], "published": rows.published.tolist(),
             "numbers": None if rows.numbers is None else _numbers(rows.numbers),
         },
+        "prior": [np.round(one * MILLION, DIGITS).tolist() for one in found.prior],
     }  # fmt: skip
 
 
@@ -125,7 +127,7 @@ def same_numbers(ours: str, page: str, *, estimates: bool) -> bool:
     """Whether a page in other words has the rows of this one, and nothing that has no name here; and the estimates,
     which another version of ours may have made better."""
     one, other = data_of(ours), data_of(page)
-    names = ("values", "asked", "rows") if estimates else ("values",)
+    names = ("values", "asked", "rows", "prior") if estimates else ("values",)
     if not other.keys() <= one.keys() or not all(same_data(one[name], other.get(name)) for name in names):
         return False
     rows, told = one["rows"], other.get("rows")

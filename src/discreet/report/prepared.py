@@ -26,6 +26,7 @@ LEVEL = 0.95  # of every prepared interval
 MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only its total is
 MOST_ANSWERS = 40_000  # numbers that a page may hold beside its rows: two megabytes
 MOST_KEYS = 8  # columns whose sets are all asked for
+MOST_COUNTS = 2_000  # of distributions that are in the page
 DIGITS = 4  # of every number, as in a file of answers
 
 
@@ -67,6 +68,7 @@ class Prepared:
     whole: bool  # whether every set of key columns is there
     why_not: str | None  # why nothing is estimated, where nothing is
     unbiased_rows: bool = False  # whether estimates of rows are right on average
+    prior: tuple[Floats, ...] = ()  # distributions of counts that posteriors begin with: one, or one for every size
 
 
 def prepared(publication: Publication[Any]) -> Prepared:
@@ -88,7 +90,18 @@ def prepared(publication: Publication[Any]) -> Prepared:
             refused.append(error.found)
     rows = PreparedRows(codes, publication.counts, _rows(view))
     whole, why_not = len(found) == 2 ** len(codes), None if found else refused[0]
-    return Prepared(values, tuple(found), rows, whole, why_not, unbiased_rows=view.shares is None)
+    return Prepared(values, tuple(found), rows, whole, why_not, view.shares is None, _prior(view))
+
+
+def _prior(view: Estimate) -> tuple[Floats, ...]:
+    """From all that was measured: who reads the noisy values needs it for posteriors, and cannot make it by hand."""
+    parts = () if view.shares is None else view.shares.parts
+    if sum(part.evidence.size for part in parts) > MOST_COUNTS:
+        return ()
+    try:
+        return tuple(part.evidence.prior for part in parts)
+    except BadInput:
+        return ()
 
 
 def _of_many_rows(publication: Publication[Any]) -> Prepared:
