@@ -12,6 +12,8 @@ import types
 from collections.abc import Iterator
 from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from discreet.arrays import Floats, Integers
@@ -19,7 +21,7 @@ from discreet.certify.prove import Proof
 from discreet.privacy.values import Change, Guarantee, Neighbours
 from discreet.record.codec import hints_of
 from discreet.record.release import About, LedgerEntry, Measurements, PublishedTable, ReleaseRecord, SchemaFacts
-from discreet.ways import way_named, ways_by_keyword
+from discreet.ways import PACKAGES, way_named
 
 HEAD = """# release.json, field by field
 
@@ -28,9 +30,10 @@ made from the types that read and write it. The same as a JSON Schema ships with
 Numbers that privacy depends on are strings that hold exact rationals or decimals (`"1/2"`, `"0.1"`).
 
 The last column says what `discreet verify` does with a field: *proved again* from the mechanism; *replayed* from the
-measurements; *compared* with the files; *read* (its type and its place, and the seal over all of it), where nothing in
-the folder could contradict it. An edit of any field breaks the seal. An edit with a new seal is found where it
-contradicts the rest, and by the digest in any case ([for the auditor](auditor.md)).
+measurements; *compared* with the files and with other fields; or *on trust*: nothing in the folder contradicts every
+other value, [and why](guarantee.md#what-verify-takes-on-trust). An edit of any field breaks the seal. An edit with a
+new seal is found by all but the last, and by the digest in any case ([for the auditor](auditor.md)). The tests edit
+every field of releases of every kind, and hold this column to what is found.
 """
 MEANINGS = {
     "schema_version": "version of this format", "software": "what made it", "created": "when, in UTC",
@@ -61,6 +64,9 @@ MEANINGS = {
     "mechanism": "how the counts were made", "distribution": "the published distribution of counts",
     "invariants": "the sums that were kept exactly", "name": "its name", "form": "the mechanism itself, exactly",
     "sizes": "the mechanism of every size", "column": "the key column that holds the sizes",
+    "SharedMechanism.column": "the key column that says which column of counts a row is of",
+    "shares": "of the budget, with the mechanism of each column", "counted": "the column of counts",
+    "Neighbours.columns": "of counts with shares of their own: one person is counted in each; absent: there are none",
     "what": "what was measured", "loss": "what it cost", "refined": "whether the distribution was estimated again",
     "parts": "what was measured, and what each part cost", "measurements": "the noisy answers",
     "noise": "the law of the noise", "gap": "how far the projection is from the nearest table, at most",
@@ -75,24 +81,20 @@ MEANINGS = {
     "QuestionFacts.noise": "the law of its noise", "max_count": "the largest count", "DistributionFacts.distribution":
     "the share of rows of every count 0, 1, ...",
 }  # fmt: skip
-PROVED = (
-    "guarantee",
-    "certificate",
-    "Guarantee",
-    "Neighbours",
-    "Change",
-    "Proof",
-    "mechanism",
-    "SizedMechanism",
-    "Sized",
-)
-COMPARED = ("tables", "schema", "digests", "mark", "private", "PublishedTable", "Measurements", "SchemaFacts", "seal")
-READ = ("software", "created", "about", "ledger", "About", "LedgerEntry", "rendered")
-WAYS = tuple(kind.name for kind in ways_by_keyword())
-DECLARED = (  # nothing in the folder could contradict these
-    "SchemaFacts.contributions", "SchemaFacts.rows_are_disjoint", "SchemaFacts.dropped_totals",
-    "SchemaFacts.suppressed_as", "PublishedTable.remarks",
-)  # fmt: skip
+PLACES = {  # in release.json; the facts of a way stand at its top
+    "ReleaseRecord": "", "SchemaFacts": "schema", "PublishedTable": "tables[]", "Guarantee": "guarantee",
+    "Measurements": "tables[].measurements[]", "Neighbours": "guarantee.unit", "Change": "guarantee.unit",
+    "Proof": "certificate", "About": "about", "LedgerEntry": "ledger", "DistributionFacts": "distribution",
+    "InvariantFacts": "invariants", "Sums": "invariants.kept[]", "LatticeFacts": "mechanism",
+    "MeasuredMargins": "mechanism", "QuestionFacts": "mechanism.questions[]", "AimFacts": "mechanism.aim",
+    "ProjectionFacts": "mechanism.projection", "PartFacts": "mechanism.parts[]", "Sized": "mechanism.sizes[]",
+    "Shared": "mechanism.shares[]",
+}  # fmt: skip
+PROVED = ("guarantee", "certificate", "mechanism.sizes", "mechanism.shares", "mechanism.column")
+BY_NAME = ("name", "form", "law", "parameters", "mechanism", "noise", "loss", "share")  # of a mechanism: proved again
+COMPARED = ("schema", "tables", "digests", "mark", "private", "seal", "software", "schema_version", "way", "parts")
+WAYS = tuple(PACKAGES)
+GUARANTEE = Path(__file__).resolve().parent / "guarantee.md"
 PARTS = (SchemaFacts, PublishedTable, Measurements, Guarantee, Neighbours, Change, Proof, About, LedgerEntry)
 
 
@@ -160,15 +162,26 @@ def in_words(kind: Any) -> str:
     return plain.get(kind, "object")
 
 
+def place(kind: type, name: str) -> str:
+    """Where a field stands in release.json."""
+    before = PLACES.get(kind.__name__, "mechanism" if kind.__name__.endswith("Mechanism") else "")
+    return f"{before}.{name}" if before else name
+
+
+@cache
+def on_trust() -> tuple[str, ...]:
+    """The fields that the page on the guarantee lists, which the tests of tampering hold it to."""
+    listed = GUARANTEE.read_text(encoding="utf-8").partition("## What verify takes on trust")[2]
+    return tuple(re.findall(r"(?m)^\| `([^`]+)` \|", listed))
+
+
 def _checked(kind: type, name: str) -> str:
-    if f"{kind.__name__}.{name}" in DECLARED:
-        return "read"
-    for words, told in ((READ, "read"), (COMPARED, "compared"), (PROVED, "proved again")):
-        if kind.__name__ in words or (kind is ReleaseRecord and name in words):
-            return told
-    if kind is ReleaseRecord:
-        return "read"
-    return "proved again" if name in ("name", "form", "law", "parameters", "mechanism", "noise", "loss") else "replayed"
+    at = place(kind, name)
+    if any(at == one or at.startswith((f"{one}.", f"{one}[")) for one in on_trust()):
+        return "on trust"
+    if at.startswith(PROVED) or (name in BY_NAME and not at.startswith(COMPARED)):
+        return "proved again"
+    return "compared" if at.startswith(COMPARED) else "replayed"
 
 
 def _inside(kind: Any, seen: tuple[type, ...] = PARTS) -> list[type]:
@@ -183,7 +196,7 @@ def _inside(kind: Any, seen: tuple[type, ...] = PARTS) -> list[type]:
     return found
 
 
-ENDINGS = ("Facts", "Mechanism", "Margins", "Sums", "Distribution", "Sized")
+ENDINGS = ("Facts", "Mechanism", "Margins", "Sums", "Distribution", "Sized", "Shared")
 
 
 def _parts(hint: Any) -> list[Any]:

@@ -7,7 +7,6 @@ import contextlib
 import io
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -54,9 +53,24 @@ def run_shell(code: str) -> str:
     for line in code.replace("\\\n", " ").splitlines():
         if line.startswith("discreet "):
             expected = int(found[1]) if (found := re.search(r"# exit (\d)", line)) else 0
-            words = shlex.split(line, comments=True)
-            command = [str(Path(sys.executable).with_name("discreet")), *words[1:]]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"
-            told.append(done.stdout or done.stderr)
+            status, out, said = run_command(shlex.split(line, comments=True))
+            assert status == expected, f"{line}\n{out}{said}"
+            told.append(out or said)
     return "".join(told)
+
+
+def run_command(words: list[str]) -> tuple[int, str, str]:
+    """The command as its entry point runs it, in this process: most of the time of a new one would go into imports.
+    Its status, and what it wrote on both streams."""
+    from discreet.cli import main
+
+    out, said, before, status = io.StringIO(), io.StringIO(), sys.argv, 0
+    sys.argv = words
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+            main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = before
+    return status, out.getvalue(), said.getvalue()

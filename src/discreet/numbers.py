@@ -72,6 +72,15 @@ def probability(value: Number, what: str, *, open_ends: bool = False) -> Fractio
     return number
 
 
+def share_of(value: Any, name: object) -> Fraction:
+    """A part of a budget that something is given."""
+    share = exact(value, f"the share of {name}")
+    if not 0 < share <= 1:
+        found = "a share is above 0 and at most 1; what is asked must be measured"
+        raise BadInput(f"{name} was given the share {value}", found, "Give it a part of the budget, or drop it")
+    return share
+
+
 def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
     """An integer from `least` to `most`; a float such as 5.0 is refused: whoever wrote it did not mean a count."""
     try:

@@ -15,7 +15,7 @@ from discreet.options import keywords_of
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.shown import Shown
 from discreet.table import Schema, Table
-from discreet.ways import Way, WaySpec, way_named
+from discreet.ways import Way, WaySpec, shared_out, way_named
 
 if TYPE_CHECKING:
     from discreet.choose import Choices
@@ -30,7 +30,7 @@ SMALL = 2000  # rows: tables so small are simulated until there are as many in a
 MOST_WORKED = 16  # releases, where counts are to be worked out
 RARELY = 30  # units off in all that was simulated so far: where there were no more, more is simulated
 SURE_ENOUGH = np.array([0.05, 0.15])  # of each error: its standard error, where simulating more would tell little
-NEED_ALL_ROWS = ("keep-sums", "measure", "by-size")  # ways to which the keys matter
+NEED_ALL_ROWS = ("keep-sums", "measure", "by-size", "by-share")  # ways to which the keys matter
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -124,6 +124,7 @@ def plan(
     schema = _schema(schema_or_rows, contributions)
     if isinstance(schema_or_rows, Table):
         given_rows = schema_or_rows.given_rows
+    spec = shared_out(schema, spec)
     chosen, placed = way_named(spec.name), spec if given_rows is None else spec.in_order(given_rows)
     planned = chosen.plan(schema, loss, placed)
     columns = (*schema.keys, schema.count)

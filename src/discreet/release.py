@@ -17,7 +17,17 @@ from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.shown import Shown
 from discreet.table import Schema, Table
-from discreet.ways import LongKeys, Planned, Published, WaySpec, spec_of, way_meant, way_named, ways_by_keyword
+from discreet.ways import (
+    LongKeys,
+    Planned,
+    Published,
+    WaySpec,
+    shared_out,
+    spec_of,
+    way_meant,
+    way_named,
+    ways_by_keyword,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
@@ -204,6 +214,7 @@ def release(
         return made
     check_about(about, measurements)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
+    spec = shared_out(table.schema, spec)
     chosen = way_named(spec.name)
     bits = source(seed)
     from discreet.ledger.paying import open_book

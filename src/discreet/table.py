@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn
 
 import numpy as np
@@ -33,6 +34,7 @@ class Schema:
     suppressed_as: int | None = (
         None  # counts up to this were suppressed before, by a public rule, and are taken as this
     )
+    shares: tuple[tuple[str, Fraction], ...] = ()  # of several columns of counts: the part of the budget of each
     notes: tuple[int, ...] = field(default=(), compare=False)  # rows of the file that were left out as notes
 
     @property

@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 import fields  # noqa: E402
 from contents import CONTENTS  # noqa: E402
 
+from tests.tampering.unchecked import FIELDS, on_trust  # noqa: E402
+
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 LINK = re.compile(r"(?m)(?:\]\(|^\[[^\]]+\]: )(?!https?:|mailto:)([^)#\s]*)(#[^)\s]+)?")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -69,6 +71,28 @@ def test_pages_made_from_the_source_are_up_to_date() -> None:
 
 def test_every_field_of_the_record_has_a_meaning() -> None:
     assert fields.undescribed() == []
+
+
+def test_what_verify_does_with_a_field_is_what_tampering_finds() -> None:
+    """The page says on trust of the fields that the tests of tampering let pass, and of no others."""
+    kinds = [*fields.PARTS, *(kind for name in fields.WAYS for kind in fields._inside(fields.way_named(name).facts))]
+    said = {
+        fields.place(kind, name): fields._checked(kind, name) for kind in kinds for name, *_ in fields.described(kind)
+    }
+    assert {at for at, told in said.items() if told == "on trust"} == {at for at in said if on_trust(at)}
+    inside = {one.partition(".")[0] + "." + one.split(".")[1] if "." in one else one for one in FIELDS}
+    unsaid = {one for one in inside if not any(at.startswith(one) for at in said)}
+    assert unsaid <= {"created", "private", "mark", "about", "ledger", "rendered"} | FLAT
+    assert all(f"| `{name}` |" in fields.page() for name in ("created", "private", "mark", "ledger", "rendered"))
+
+
+FLAT = {
+    "guarantee.epsilon",
+    "guarantee.alpha",
+    "guarantee.rho",
+    "mechanism.weights",
+    "mechanism.map",
+}  # of a loss, a form
 
 
 def test_output_stands_under_its_snippet() -> None:

@@ -44,6 +44,7 @@ GOLDEN: dict[str, dict[str, Any]] = {
     },
     "by-size": {"epsilon": 1, "max_count": "size", "mechanism": "geometric"},
     "by-size-exponents": {"alpha": "1/2", "max_count": "size", "mechanism": "explicit-fair"},
+    "by-share": {"epsilon": 1},
     "keep-sums": {"epsilon": 1, "keep": ["margin:county", "total"]},
     "keep-sums-gaussian": {"rho": "1/2", "law": "gaussian", "keep": [dc.margin("county"), dc.margin("sex")]},
     "keep-sums-nonnegative": {"epsilon": 1, "keep": "total", "nonnegative": "condition", "per_unit": True},
@@ -69,6 +70,10 @@ def table(kind: str = "") -> dc.Table:
             "n": np.random.default_rng(7).poisson(4, 30),
         }
     )
+    if kind.startswith("by-share"):
+        number = np.random.default_rng(7).poisson(4, (2, 15))
+        columns = pa.table({"county": counties, "births": number[0], "deaths": number[1]})
+        return dc.table(columns, {"births": "3/4", "deaths": "1/4"}, keys=["county"])
     if not kind.startswith("by-size"):
         return dc.table(frame, "n", keys=["county", "sex"])
     return dc.table(frame.append_column("size", [[4, 9, 6] * 10]), "n", keys=["county", "sex", "size"])

@@ -106,7 +106,7 @@ def test_rewording_reaches_what_people_read(monkeypatch: pytest.MonkeyPatch, tmp
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_a_golden_folder_can_be_estimated_from(folder: Path) -> None:
     total = dc.estimate(folder).total()
-    published = np.asarray(pa_csv.read_csv(folder / "table.csv")["n"])
+    published = np.asarray(pa_csv.read_csv(folder / "table.csv").columns[-1])
     assert total.interval[0] <= total.estimate <= total.interval[1] and published.size == 30
 
 

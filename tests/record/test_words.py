@@ -62,7 +62,7 @@ CHANGES = [
     Change("smallest", 6, 8, 3, 3, 5), Change("smallest", 6, 8, 3, 3, 5, proved=False),
 ]  # fmt: skip
 NUMBERS: dict[str, dict[str, Any]] = {
-    "bottom-coded": {"min_count": 8}, "sized": {"column": "size"},
+    "bottom-coded": {"min_count": 8}, "sized": {"column": "size"}, "shared-out": {"shares": "births 3/4, deaths 1/4"},
     "top-coded": {"max_count": 8}, "whole-change-costs": {"law": "l2"}, "a-free-row-costs-less": {"law": "l2"},
     "a-move-costs-more": {"law": "gaussian"},
     "only-exchanges": {"rows": 1200}, "residues": {"rows": 2, "first": "4 modulo 2, 7 modulo 3", "more": 0},

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,13 +79,33 @@ def test_the_page_has_every_answer_and_no_other(folder: Path, tmp_path: Path) ->
     assert data["rows"]["published"] == publication.counts.tolist()
 
 
-def test_a_large_table_has_its_total_alone_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "MOST_ROWS", 50)
-    out = dc.release(dc.example(), 1, max_count=20)
-    data = explore.data_of(explore.render(out.publication))
-    assert [one["by"] for one in data["asked"]] == [[]] and data["rows"] is None
-    assert any("more than this page holds" in line for line in data["reading"])
-    total = dc.estimate(out).total()
+def test_a_large_table_has_totals_alone_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where noises are independent also by columns of few values, and by two of these; without its rows."""
+    monkeypatch.setattr(prepared, "MOST_ROWS", 5)
+    monkeypatch.setattr(prepared, "MOST_VALUES", 8)
+    table = two_keys([f"a{k}" for k in range(4)], ["u", "v"])
+    many = two_keys([f"a{k}" for k in range(9)], ["u", "v"])
+    for out, sets in (
+        (dc.release(table, 1, max_count=20), [(), ("one",), ("other",), ("one", "other")]),
+        (dc.release(many, 1, max_count=20), [(), ("other",)]),
+        (dc.release(table, 1, keep="total"), [()]),
+    ):
+        data = explore.data_of(explore.render(out.publication))
+        assert data["rows"] is None and any("more than this page holds" in line for line in data["reading"])
+        expected = by_every_set(dc.estimate(out), ["one", "other"])
+        assert asked_of(data).keys() == set(sets)
+        assert all(same(expected[columns], found) for columns, found in asked_of(data).items())
+
+
+def test_a_release_in_parts_has_its_total(tmp_path: Path) -> None:
+    frame = pa.table({"row": [f"r{k:03d}" for k in range(300)], "n": [k % 7 for k in range(300)]})
+    (tmp_path / "in").mkdir()
+    for k in range(2):
+        pq.write_table(frame.slice(150 * k, 150), tmp_path / "in" / f"part-{k}.parquet")
+    dc.release_parts(tmp_path / "in", "n", ["row"], out=tmp_path / "out", epsilon=1)
+    data = explore.data_of((tmp_path / "out" / "explore.html").read_text())
+    total = dc.estimate(tmp_path / "out").total()
+    assert data["rows"] is None and [one["by"] for one in data["asked"]] == [[]]
     assert data["asked"][0]["numbers"]["estimate"] == [pytest.approx(total.estimate, abs=1e-4)]
 
 

@@ -118,7 +118,7 @@ def table(kind: str, contributions: int) -> dc.Table:
         made = replace(made, counts=np.sort(made.counts.reshape(-1, 2), axis=1).ravel())
     if kind.startswith("levels"):
         made = _levels(lacking=kind == "levels-lacking-rows")
-    return replace(made, schema=replace(made.schema, contributions=contributions))
+    return replace(made, schema=replace(made.schema, contributions=contributions * made.schema.contributions))
 
 
 def _levels(lacking: bool) -> dc.Table:

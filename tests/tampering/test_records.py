@@ -25,7 +25,7 @@ from discreet.privacy.values import Remark
 from discreet.record.codec import encode
 from discreet.record.release import mark_of
 from discreet.verify import SEEDED, verify_contents
-from discreet.ways import mechanism_names, ways_by_keyword
+from discreet.ways import PACKAGES, mechanism_names
 from tests.tampering.edits import Edit, edits, pattern
 from tests.tampering.folders import FULL, KINDS, Honest, honest, made
 from tests.tampering.forge import (
@@ -136,6 +136,7 @@ def test_a_whole_new_report_does_not_help(kind: str) -> None:
         assert not verify_contents(with_its_report(sealed(folder.contents, edit.of(document)))).valid, edit
 
 
+SUPPRESSED = Remark.of("suppressed-as", count=4)
 DROPPED, DISJOINT = Remark.of("totals-dropped", rows=5), Remark("rows-declared-disjoint")
 
 
@@ -172,7 +173,8 @@ def test_the_publishers_word_passes_only_if_it_is_said_everywhere(kind: str) -> 
     together = claimed(contents, dropped, (DROPPED,))
     for whole in (
         together, claimed(together, {"dropped_totals": 0}, ()), claimed(contents, disjoint, (DISJOINT,)),
-        claimed(contents, dropped | disjoint, (DISJOINT, DROPPED)), renamed(contents, "n", "persons"),
+        claimed(contents, dropped | disjoint, (DISJOINT, DROPPED)),
+        claimed(contents, {"suppressed_as": 4}, (SUPPRESSED,)), renamed(contents, "n", "persons"),
     ):  # fmt: skip
         found = verify_contents(with_its_report(whole))
         assert found.valid, found.problems
@@ -182,6 +184,7 @@ def test_the_publishers_word_passes_only_if_it_is_said_everywhere(kind: str) -> 
             claimed(contents, dropped, ()), claimed(contents, {}, (DROPPED,)), claimed(together, {}, ()),
             claimed(contents, {"dropped_totals": 4}, (DROPPED,)), claimed(contents, disjoint, ()),
             claimed(contents, {}, (DISJOINT,)), claimed(contents, dropped | disjoint, (DROPPED, DISJOINT)),
+            claimed(contents, {"suppressed_as": 4}, ()), claimed(contents, {}, (SUPPRESSED,)),
             renamed(contents, "n", "persons", files=False),
         ):  # fmt: skip
             assert not verify_contents(with_a_report_that_states_it(half)).valid
@@ -261,7 +264,7 @@ def test_a_field_that_stands_twice_and_numbers_that_are_none() -> None:
 def test_every_way_and_mechanism_has_a_folder_to_tamper_with() -> None:
     """Whoever registers another one is asked for its folder."""
     documents = [honest(kind).contents.document for kind in KINDS]
-    assert {document["way"] for document in documents} == {one.name for one in ways_by_keyword()}
+    assert {document["way"] for document in documents} == set(PACKAGES)
     asked = {str(options.get("mechanism", "transport")) for options in KINDS.values()}
     constructed = {
         "heuristic-max",

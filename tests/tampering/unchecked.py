@@ -14,6 +14,7 @@ FIELDS = (
     "schema.max_count",
     "schema.rows_are_disjoint",
     "schema.dropped_totals",
+    "schema.suppressed_as",
     "guarantee.epsilon",
     "guarantee.alpha",
     "guarantee.rho",
@@ -35,6 +36,7 @@ FIELDS = (
 FILES = ("table", "measurements", "answers")
 TOGETHER = (  # with another place that goes with it; each of them alone is refused
     "private", "mark", "schema.keys", "schema.count", "schema.rows_are_disjoint", "schema.dropped_totals",
+    "schema.suppressed_as",
     "mechanism.histogram", "distribution.histogram",
 )  # fmt: skip
 

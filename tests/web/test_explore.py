@@ -95,6 +95,23 @@ def test_every_answer_is_that_of_estimate(context: Any, folder: Path, tmp_path: 
     tab.close()
 
 
+def test_of_several_values_there_is_a_total_for_each(context: Any, tmp_path: Path) -> None:
+    out = dc.release(two_keys(["a", "b", "c"], ["x", "y"]), 1, mechanism="geometric", seed=1)
+    out.save(tmp_path / "out")
+    tab, view = opened(context, tmp_path / "out" / "explore.html"), dc.estimate(out)
+    tab.locator("#where-0").select_option(label=["a", "c"])
+    tab.locator("#where-1").select_option(label="y")
+    expected = {
+        (name,): (one.estimate, *one.interval, one.exact) for name, one in view.where(other="y").by("one").items()
+    }
+    assert same({name: expected[name] for name in [("a",), ("c",)]}, downloaded(tab), ("one",))
+    assert "where one is a or c and other is y" in tab.locator("#said").inner_text()
+    tab.get_by_label("Rows of the table").check()
+    assert [(row["one"], row["other"]) for row in downloaded(tab)] == [("a", "y"), ("c", "y")]
+    assert tab.complaints == []
+    tab.close()
+
+
 @pytest.mark.parametrize(("name", "size"), [("desk", DESK), ("phone", PHONE)])
 def test_it_can_be_read_by_everybody(browser: Any, name: str, size: dict[str, int], tmp_path: Path) -> None:
     about = dc.About("Murders by county", "a register", "office@example.org", "CC BY 4.0", "For a test.")

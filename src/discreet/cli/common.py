@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as jsonlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -86,9 +87,34 @@ def run_app(app: typer.Typer) -> int:
         else:
             usual(message, category, *where, **more)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _tidy_end():
         warnings.showwarning = show
         return _run(app)
+
+
+@contextmanager
+def _tidy_end() -> Iterator[None]:
+    """Whoever is told to end clears away first what nobody may read: a shutdown, or a terminal that was closed."""
+    import signal
+    import threading
+
+    def end(number: int, frame: Any) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    usual = {one: signal.getsignal(one) for one in told}
+    for one in told:
+        if usual[one] is signal.SIG_DFL:
+            signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one, handler in usual.items():
+            if handler is signal.SIG_DFL:
+                signal.signal(one, handler)
 
 
 def _run(app: typer.Typer) -> int:

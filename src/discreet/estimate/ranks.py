@@ -15,7 +15,7 @@ from discreet.arrays import Floats
 from discreet.errors import BadInput
 from discreet.estimate.answers import AnswerSet
 from discreet.estimate.asked import groups_of, one_by_one
-from discreet.estimate.told import SumEstimates
+from discreet.estimate.told import SumEstimates, together
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
@@ -32,6 +32,8 @@ def ranks(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
     if number < 2:
         raise BadInput("ranks were asked for", "there is one group only", "Rank two groups or more")
     found = view.sums(groups, 1 - (1 - view.level) / (number - 1))
+    if (~found.exact & (found.low == found.high)).any():  # mostly no noise at all: either of two may have some
+        found = view.sums(groups, 1 - (1 - view.level) / (2 * number - 2))
     above, below = (_by_pairs if number <= ALL_PAIRS and not found.exact.all() else _by_ends)(found)
     order = np.argsort(-found.estimate, kind="stable")
     place = np.empty(number)
@@ -48,11 +50,11 @@ def _by_pairs(found: SumEstimates) -> tuple[Floats, Floats]:
     """How many others are surely larger, and surely smaller: the interval of a difference of two, as wide as two
     independent ones have it together, or by their ends where that is narrower."""
     up, down = found.high - found.estimate, found.estimate - found.low
-    above, below = np.zeros(len(found.estimate)), np.zeros(len(found.estimate))
+    above, below, still = np.zeros(len(up)), np.zeros(len(up)), up + down == 0
     for k in range(len(found.estimate)):
-        gap = found.estimate - found.estimate[k]
-        above[k] = (gap > np.hypot(down, up[k])).sum()
-        below[k] = (-gap > np.hypot(up, down[k])).sum()
+        gap, sure = found.estimate - found.estimate[k], still | still[k]
+        above[k] = (gap > np.where(sure, down + up[k], together(down, up[k]))).sum()
+        below[k] = (-gap > np.where(sure, up + down[k], together(up, down[k]))).sum()
     return above, below
 
 

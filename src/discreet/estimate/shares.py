@@ -50,6 +50,9 @@ class CountShares:
         if self.by_size:
             found = "groups differ in size, so that one distribution of their counts says little"
             raise BadInput("the distribution of counts was asked for", found, "Ask for the share above a threshold")
+        if len(self.parts) > 1:
+            found = "columns of counts have noises of their own, and one distribution of all would mix them"
+            raise BadInput("the distribution of counts was asked for", found, "Ask about one: where(counted=...)")
         return self.parts[0].evidence
 
     def among(self, rows: Integers) -> CountShares:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class Estimate(Shown):
     largest: Floats | None = field(default=None, repr=False)  # of each row, the count it was cut at
     chosen: Integers | None = field(default=None, repr=False)  # the rows that are asked about; None: all
     in_parts: int | None = None  # how many rows there are, where the release is in parts and only values are told
+    read_rows: Callable[[], Estimate] | None = field(default=None, repr=False)  # the same from the rows of all parts
 
     @property
     def rows_asked(self) -> Integers:
@@ -53,8 +54,8 @@ class Estimate(Shown):
     def where(self, values: Mapping[str, Any] | None = None, **more: Any) -> Estimate:
         """The same about some rows: `where(sex="f")`, or `where({"Age group": ["0-4", "5-9"]})` for any of several."""
         wanted = {**(values or {}), **more}
-        self.require_rows("some rows")
-        return replace(self, chosen=rows_where(self.categories, self.rows_asked, wanted))
+        told = self.with_rows("some rows")
+        return replace(told, chosen=rows_where(told.categories, told.rows_asked, wanted))
 
     def total(self) -> Answer:
         """The sum of the true counts."""
@@ -66,15 +67,19 @@ class Estimate(Shown):
 
     def by(self, *columns: str) -> AnswerSet:
         """The total of each group of rows that share a value of a key column, or the values of several."""
-        self.require_rows("totals by groups")
-        return self._answers(groups_of(self.categories, columns, self.rows_asked))
+        told = self.with_rows("totals by groups")
+        return told._answers(groups_of(told.categories, columns, told.rows_asked))
 
-    def require_rows(self, what: str) -> None:
-        """Refuse what needs the rows one by one, where only their values are told."""
-        if self.in_parts is not None:
+    def with_rows(self, what: str) -> Estimate:
+        """The same with the rows one by one, which are read where so far only their values are told."""
+        if self.in_parts is None:
+            return self
+        if self.read_rows is None:
             found = "the release is in parts, and of these only their manifest is read"
-            do = "Ask for the total, the mean, shares or quantiles of all rows"
-            raise BadInput(f"{what} were asked for", found, do)
+            raise BadInput(
+                f"{what} were asked for", found, "Ask for the total, the mean, shares or quantiles of all rows"
+            )
+        return self.read_rows()
 
     def rows(self, covariate: Any = None) -> AnswerSet:
         """Every row by itself: its posterior where noises are independent, else the best unbiased estimate.
@@ -82,21 +87,21 @@ class Estimate(Shown):
         The prior is the distribution of counts, as estimated from everything that was measured. With a public
         `covariate`, such as the population, counts are taken to follow it: see `per`.
         """
-        self.require_rows("estimates of rows")
+        told = self.with_rows("estimates of rows")
         if covariate is not None:
-            return self.per(covariate).counts()
-        groups = one_by_one(self.categories, self.rows_asked)
-        if self.shares is None:
-            return self._answers(groups)
-        found, none = self.among.rows(self.rows_asked), np.zeros(len(self.rows_asked), dtype=bool)
+            return told.per(covariate).counts()
+        groups = one_by_one(told.categories, told.rows_asked)
+        if told.shares is None:
+            return told._answers(groups)
+        found, none = told.among.rows(told.rows_asked), np.zeros(len(told.rows_asked), dtype=bool)
         low, high = found.low.astype(float), found.high.astype(float)
         more = {"median": found.median}
-        return AnswerSet(groups.keys, found.mean, low, high, none, self.level, self.cut, more=more)
+        return AnswerSet(groups.keys, found.mean, low, high, none, told.level, told.cut, more=more)
 
     def region(self, weights: ArrayLike) -> Answer:
         """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
         for the difference of two groups."""
-        found = self._sums_of(weights)
+        found = self.with_rows("sums of rows")._sums_of(weights)
         low, high = float(found.low[0]), float(found.high[0])
         return Answer(
             float(found.estimate[0]), (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative
@@ -104,58 +109,53 @@ class Estimate(Shown):
 
     def deviation(self, weights: ArrayLike) -> float:
         """The standard deviation of `region`."""
-        return float(self._sums_of(weights).deviation[0])
+        return float(self.with_rows("sums of rows")._sums_of(weights).deviation[0])
 
     def minus(self, other: Estimate, *by: str) -> Any:
         """How much larger the total is than that of the other: rows of the same release, or another release, whose
         noise is independent. With columns: group by group."""
         from discreet.estimate.compare import difference
 
-        return difference(self, other, by)
+        return difference(self.with_rows("differences"), other.with_rows("differences"), by)
 
     def over(self, other: Estimate, *by: str) -> Any:
         """The total in parts of that of the other one: a ratio; a share, where the other one has all rows of this one.
         With columns: group by group."""
         from discreet.estimate.compare import ratio
 
-        return ratio(self, other, by)
+        return ratio(self.with_rows("ratios"), other.with_rows("ratios"), by)
 
     def share(self, *by: str) -> AnswerSet:
         """The share of each group in the total of all of them."""
         from discreet.estimate.compare import shares_of
 
-        self.require_rows("shares of groups")
-        return shares_of(self, by)
+        return shares_of(self.with_rows("shares of groups"), by)
 
     def per(self, denominators: Any) -> Rates:
         """Rates with a public denominator: a file or frame with key columns and one column of numbers."""
         from discreet.estimate.rates import rates
 
-        self.require_rows("rates")
-        return rates(self, denominators)
+        return rates(self.with_rows("rates"), denominators)
 
     def rank(self, *by: str) -> AnswerSet:
         """The rank of every group, or row, by its true count, 1 being the largest: all its ranks that are possible, at
         once for all, with probability `level`."""
         from discreet.estimate.ranks import ranks
 
-        self.require_rows("ranks")
-        return ranks(self, by)
+        return ranks(self.with_rows("ranks"), by)
 
     def gini(self, *by: str) -> Answer:
         """How unequal the true counts of rows are, or of groups: 0 where all are equal, near 1 where one has all."""
         from discreet.estimate.inequality import gini
 
-        self.require_rows("rows or groups")
-        return gini(self, by)
+        return gini(self.with_rows("rows or groups"), by)
 
     def dissimilarity(self, column: str, one: Any, other: Any, *over: str) -> Answer:
         """The index of dissimilarity: which part of those with `one` value of a column would have to move, for them to
         be spread over the groups by `over` like those with the `other` value."""
         from discreet.estimate.inequality import dissimilarity
 
-        self.require_rows("groups")
-        return dissimilarity(self, column, one, other, over)
+        return dissimilarity(self.with_rows("groups"), column, one, other, over)
 
     def share_above(self, threshold: int) -> Answer:
         """The share of rows whose true count exceeds `threshold`."""
@@ -221,9 +221,24 @@ class Estimate(Shown):
 def estimate(release: Any, level: float | str = 0.95) -> Estimate:
     """The analyst's view of a release, or of the folder it was saved in."""
     number = float(probability(exact(level, "the level"), "the level", open_ends=True))
-    publication = publication_of(release)
+    folder = getattr(release, "folder", release)
+    publication = publication_of(folder)
+    found = _told(publication, number)
+    if publication.in_parts is None:
+        return found
+
+    @cache  # questions about one release know each other by what it told
+    def read_rows() -> Estimate:
+        from discreet.parts.verify import rows_of_all
+
+        return _told(rows_of_all(folder), number)
+
+    return replace(found, read_rows=read_rows)
+
+
+def _told(publication: Publication[Any], level: float) -> Estimate:
     try:
-        found: Estimate = way_named(publication.record.way).evidence(publication, number)
+        found: Estimate = way_named(publication.record.way).evidence(publication, level)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, AssertionError) as error:
         raise BadInput("a release was to be estimated from", "its record is damaged", "Run discreet verify") from error
     return found

@@ -78,14 +78,16 @@ class Place:
 
 
 @contextmanager
-def place_for(folder: str | Path) -> Iterator[Place]:
-    """Prove that a release can be saved there by making the folder it is written into, before anything is spent."""
+def place_for(folder: str | Path, inside: Path | None = None) -> Iterator[Place]:
+    """Prove that a release can be saved there by making the folder it is written into, before anything is spent.
+
+    It is beside the release; or inside another folder that is, which whoever made it sweeps away."""
     import shutil
     import tempfile
 
     target = free_target(folder)
     try:
-        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=inside or target.parent))
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
     try:

@@ -4,8 +4,9 @@ other where several hold counts."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from discreet.io.counts import Writing, whole_counts
 from discreet.io.frames import file_kind, read_parquet
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.rows import AS_THEY_COME, RowNames, together
+from discreet.numbers import share_of
 
+Counts = str | Sequence[str] | Mapping[str, Any]  # a column, several, or several with their shares of the budget
 OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in
 COUNTED, COUNT = "counted", "count"  # columns of a table of several counts: which one, and how many
 NOTE = (  # how people begin what they write below a table
@@ -55,6 +58,7 @@ class Laid:
     keys: tuple[str, ...]
     count: str
     rows: RowNames
+    shares: tuple[tuple[str, Fraction], ...] = ()  # of columns, where they are not all alike
     times: int = 1  # in so many columns one person may be counted, and so in so many times as many rows
     notes: tuple[int, ...] = ()  # rows that were taken for notes and left out
     writing: Writing = Writing()
@@ -79,11 +83,11 @@ class Laid:
         return found
 
 
-def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrangement = AS_A_TABLE) -> Laid:
+def laid_out(given: Read, count: Counts, keys: Keys, layout: Arrangement = AS_A_TABLE) -> Laid:
     """The table as one row for each count; which columns are meant is looked up, and no count is read."""
     frame, rows = _without_blank_rows(given.frame, given.rows)
     names = [str(name) for name in frame.column_names]
-    columns = _count_columns(count, names)
+    columns, shares = _count_columns(count, names)
     if layout.wide is None and len(columns) == 1:
         chosen = key_names(frame, columns[0], keys)
         laid = Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing)
@@ -95,17 +99,59 @@ def laid_out(given: Read, count: str | Sequence[str], keys: Keys, layout: Arrang
         )
     wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
     columns, called = _wide_columns(columns, wanted, names, layout.wide)
+    if shares and layout.wide is not None:
+        found = "in a crosstab one person is in one column only, and each has the whole budget"
+        raise BadInput("columns of counts were given shares of their own", found, "Leave the shares out")
     chosen = key_names(frame.drop_columns(columns[1:]), columns[0], wanted)
     laid = _without_notes(Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing), columns)
-    return _below_each_other(laid, columns, layout.wide, called)
+    return replace(_below_each_other(laid, columns, layout.wide, called), shares=shares)
 
 
-def _count_columns(count: str | Sequence[str], names: Sequence[str]) -> list[str]:
-    if not isinstance(count, str):
-        return [str(name) for name in count]
+def _count_columns(count: Counts, names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, Fraction], ...]]:
+    """The columns that hold counts, and the share of each, unless these are all alike."""
+    if isinstance(count, Mapping):
+        given = {str(name): None if share is None else share_of(share, name) for name, share in count.items()}
+    else:
+        words = [str(word) for word in count] if not isinstance(count, str) else _words(count, names)
+        parts = [(word, "", "") if word in names else word.rpartition("@") for word in words]
+        given = {name: share_of(share, name) for name, at, share in parts if at}
+        named = [name if at else word for word, (name, at, _) in zip(words, parts)]
+        if len(set(named)) != len(named):
+            raise BadInput("counts in several columns were to be read", "a column is named twice, or none is left")
+        given = {name: given.get(name) for name in named}
+    return list(given), _shares(given)
+
+
+def _words(count: str, names: Sequence[str]) -> list[str]:
+    """Columns separated by commas; where the name of one has a comma itself, the longest name that there is."""
     if count in names or "," not in count:
         return [count]
-    return [name.strip() for name in count.split(",") if name.strip()]
+    pieces, words = count.split(","), []
+    while pieces:
+        lengths = range(len(pieces), 0, -1)
+        length = next(size for size in lengths if size == 1 or _is_column(",".join(pieces[:size]).strip(), names))
+        words.append(",".join(pieces[:length]).strip())
+        pieces = pieces[length:]
+    return [word for word in words if word] or [count]
+
+
+def _is_column(word: str, names: Sequence[str]) -> bool:
+    name, _, share = word.rpartition("@")
+    return word in names or (name in names and "," not in share)
+
+
+def _shares(given: Mapping[str, Fraction | None]) -> tuple[tuple[str, Fraction], ...]:
+    """What is not given away is for the others, in equal parts."""
+    if not any(given.values()):
+        return ()
+    left = 1 - sum((share for share in given.values() if share), Fraction(0))
+    others = [name for name in given if not given[name]]
+    if left < 0 or (left > 0) != bool(others):
+        found = "they do not add up to 1" if not others else "they leave nothing for the other columns"
+        do = "Give shares that add up to 1; a column without one has its part of what is left"
+        raise BadInput("columns of counts were given shares of the budget", found, do)
+    found_all = tuple((name, share or left / len(others)) for name, share in given.items())
+    return found_all if len({share for _, share in found_all}) > 1 else ()
 
 
 def _wide_columns(columns: list[str], keys: list[str], names: list[str], wide: str | None) -> tuple[list[str], str]:

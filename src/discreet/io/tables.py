@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from discreet.errors import BadInput
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
 from discreet.io.key_columns import Keys, plain, with_texts
-from discreet.io.layout import Arrangement, Laid, Read, laid_out, read_given
+from discreet.io.layout import Arrangement, Counts, Laid, Read, laid_out, read_given
 from discreet.io.row_order import refuse_duplicates, sorting, strictly_ascending
 from discreet.io.rows import AS_THEY_COME, RowNames, together
 from discreet.io.totals import TotalsRule, without_totals
@@ -29,7 +28,7 @@ Order = Integers | None
 @spelt
 def read_table(
     path: str | Path,
-    count: str | Sequence[str],
+    count: Counts,
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -51,7 +50,8 @@ def read_table(
     sorted by their keys unless their order is declared public.
 
     Several columns of counts, named together, become rows with a key column `counted`, and one person may be counted
-    in each of them. `wide` names the key whose values the names of the columns are, in a crosstab. `sheet` and
+    in each of them. They share the budget equally, or as is said: `count="births@3/4,deaths@1/4"`, or a mapping.
+    `wide` names the key whose values the names of the columns are, in a crosstab. `sheet` and
     `header_row` say where a table stands, `thousands` what stands between thousands, `suppressed_as` up to which count
     a public rule suppressed counts.
     """
@@ -63,7 +63,7 @@ def read_table(
 @spelt
 def table(
     frame: FrameT,
-    count: str | Sequence[str],
+    count: Counts,
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -89,7 +89,7 @@ def table(
 
 def read_schema(
     path: str | Path,
-    count: str | Sequence[str],
+    count: Counts,
     keys: Keys = None,
     universe: Any = None,
     *,
@@ -148,7 +148,7 @@ def _layout(
 
 
 def _taken_in(
-    given: Read, count: str | Sequence[str], keys: Keys, layout: Arrangement, said: _Said, path: str | Path | None
+    given: Read, count: Counts, keys: Keys, layout: Arrangement, said: _Said, path: str | Path | None
 ) -> _Taken:
     from discreet.io.counted import bound_of
 
@@ -177,7 +177,7 @@ def _taken_in(
 
 
 def _table(
-    given: Read, count: str | Sequence[str], keys: Keys, universe: Any, layout: Arrangement, said: _Said, kind: str,
+    given: Read, count: Counts, keys: Keys, universe: Any, layout: Arrangement, said: _Said, kind: str,
     path: str | Path | None,
 ) -> Table:  # fmt: skip
     if given.frame.num_rows == 0:
@@ -210,7 +210,7 @@ def _published(taken: _Taken, categories: Any, rows: int, dropped: int, said: _S
         raise together(problems)
     schema = replace(
         schema, contributions=taken.bound, rows_are_disjoint=taken.rule.disjoint, dropped_totals=dropped,
-        suppressed_as=said.suppressed_as, notes=taken.laid.notes,
+        suppressed_as=said.suppressed_as, shares=taken.laid.shares, notes=taken.laid.notes,
     )  # fmt: skip
     return schema, order
 

@@ -9,6 +9,7 @@ from discreet.io.coded import texts_of
 from discreet.ledger.chain import compact
 from discreet.ledger.documents import digest_of
 from discreet.ledger.spending import PublicTable
+from discreet.numbers import text
 from discreet.privacy.values import Loss
 from discreet.table import Schema
 
@@ -25,10 +26,11 @@ def asked_for(schema: Schema, loss: Loss, way: Any) -> dict[str, Any]:
     from discreet.record.codec import loss_json
 
     table = {"keys": list(schema.keys), "count": schema.count, "contributions": schema.contributions}
+    shares = {"shares": {name: text(share) for name, share in schema.shares}} if schema.shares else {}
     privacy = {name: value for name, value in loss_json(loss).items() if value not in (None, "0")}
     given = {item.name: getattr(way, item.name) for item in fields(way)}
     options = {item.name: _short(given[item.name]) for item in fields(way) if _said(given[item.name], item.default)}
-    return {"table": table, "privacy": privacy, way.name: options}
+    return {"table": {**table, **shares}, "privacy": privacy, way.name: options}
 
 
 def _said(value: Any, default: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from discreet.errors import BadInput, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of, parse_name
-from discreet.numbers import exact, text
+from discreet.numbers import share_of, text
 from discreet.options import spelt
 
 Auto = Literal["auto"]
@@ -65,7 +65,7 @@ def with_shares(asked: tuple[Asked, ...] | Auto, shares: Any) -> tuple[Asked, ..
     if not isinstance(shares, Mapping):
         found = f"a {type(shares).__name__} names no question"
         raise BadInput("shares were given", found, 'Give {"margin:state": "1/4", ...}, or "auto"')
-    wanted = {_asked(name).what: _share(number, name) for name, number in shares.items()}
+    wanted = {_asked(name).what: share_of(number, name) for name, number in shares.items()}
     if isinstance(asked, str):
         raise BadInput("shares were given beside measure = 'auto'", "it finds shares itself", "Name all questions")
     foreign = next((what for what in wanted if what not in [one.what for one in asked]), None)
@@ -110,7 +110,7 @@ def parse_asked(word: str) -> Asked:
     """total, margin:A,B, sum:COL=VALUE or cells, each with an optional share: margin:state@1/4."""
     name, at, share = word.rpartition("@")
     if at:
-        return Asked(_what(name, word), _share(share, name))
+        return Asked(_what(name, word), share_of(share, name))
     return Asked(_what(word, word))
 
 
@@ -124,14 +124,6 @@ def _what(name: str, word: str) -> What:
     kept = parse_name(name)
     assert not isinstance(kept, Sums)
     return _whole_margin(kept) if isinstance(kept, SumWhere) else kept
-
-
-def _share(number: Any, name: object) -> Fraction:
-    share = exact(number, f"the share of {name}")
-    if not 0 < share <= 1:
-        found = "a share is above 0 and at most 1; what is asked must be measured"
-        raise BadInput(f"{name} was given the share {number}", found, "Give it a part of the budget, or drop it")
-    return share
 
 
 def what_json(what: What) -> Any:
@@ -161,4 +153,4 @@ def asked_of(value: Any) -> Asked:
     if isinstance(value, str):
         return parse_asked(value)
     share = value.get("share")
-    return Asked(what_of(value["what"]), None if share is None else _share(share, value["what"]))
+    return Asked(what_of(value["what"]), None if share is None else share_of(share, value["what"]))

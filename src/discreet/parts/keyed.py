@@ -120,6 +120,11 @@ def _write_once(place: Path, words: bytes) -> None:
     with contextlib.suppress(FileExistsError):
         os.link(draft, place)
     draft.unlink()
+    folder = os.open(place.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the name too: after a crash of the machine nobody may draw again
+    finally:
+        os.close(folder)
 
 
 def xor(one: bytes, other: bytes) -> bytes:
@@ -158,9 +163,11 @@ def drawn(seed: int | None = None, folder: str | None = None) -> Randomness:
 
 
 def destroyed(randomness: Randomness) -> Randomness:
-    """Without its key, and without what was written down: what the disk may still hold is noise to everybody."""
-    if randomness.folder is not None:
-        import shutil
+    """Without its key, and without what was written down: what the disk may still hold is noise to everybody.
 
-        shutil.rmtree(randomness.folder, ignore_errors=True)
+    The folder loses its name first: a late copy of a task, which finds no words, must not be able to write others."""
+    if randomness.folder is not None:
+        from discreet.parts.secret import removed
+
+        removed(Path(randomness.folder))
     return replace(randomness, key=b"")

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError
+from discreet.parts.given import FolderNames
 from discreet.parts.keyed import PartAddress, Randomness
 from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask
 from discreet.public_map import SeenValues, seen_of
@@ -22,6 +25,8 @@ from discreet.sample.bits import unguessable
 from discreet.table import Schema, Table
 from discreet.ways import way_named
 
+TaskOf = TypeVar("TaskOf", LookTask, NoiseTask)
+SummaryOf = TypeVar("SummaryOf", Looked, Noised)
 CHANGED = "Leave the data alone while they are released, and release again"
 
 
@@ -35,12 +40,14 @@ class Reading:
     drop_totals: bool = False
     rows_are_disjoint: bool = False
     suppressed_as: int | None = None
+    folders: FolderNames = FolderNames()  # columns that stand in the names of folders
 
     def table(self, content: bytes, file: str) -> Table:
         from discreet.io.tables import table
 
+        frame = self.folders.added(parquet_of(content, file), file)
         return table(
-            parquet_of(content, file), self.count, self.keys, contributions=self.contributions,
+            frame, self.count, self.keys, contributions=self.contributions,
             drop_totals=self.drop_totals, rows_are_disjoint=self.rows_are_disjoint, suppressed_as=self.suppressed_as,
         )  # fmt: skip
 
@@ -60,6 +67,21 @@ def failed(part: int, file: str, error: DiscreetError) -> Failed:
     return Failed(part, f"part {part + 1} ({Path(file).name}): {error.asked}", error.found, error.do)
 
 
+def guarded(task: TaskOf, work: Callable[[TaskOf], SummaryOf]) -> SummaryOf | Failed:
+    """What comes of a task. Of an error of the software no more is told than where it is: its words may have a value
+    in them, and an engine logs them. What has to do with disks and memory may go well another time."""
+    try:
+        return work(task)
+    except DiscreetError as error:
+        return failed(task.part, task.file, error)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        found = f"an error of the software: {type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
+        return Failed(task.part, f"part {task.part + 1} ({Path(task.file).name}) was worked on", found, "Report it")
+
+
 def read_part(part: int, file: str) -> bytes:
     try:
         return Path(file).read_bytes()
@@ -77,14 +99,14 @@ class Look:
     kept: Any = None  # what makes the blocks whose sums are kept, where some are
 
     def __call__(self, task: LookTask) -> Looked | Failed:
+        return guarded(task, self.looked)
+
+    def looked(self, task: LookTask) -> Looked:
         from discreet.io.formulas import formula_columns
 
-        try:
-            content = read_part(task.part, task.file)
-            found = self.reading.table(content, task.file)
-            blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
-        except DiscreetError as error:
-            return failed(task.part, task.file, error)
+        content = read_part(task.part, task.file)
+        found = self.reading.table(content, task.file)
+        blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
         schema = found.schema
         categories = schema.categories
         first, last = (tuple(column[row].as_py() for column in categories.columns) for row in (0, -1))
@@ -134,7 +156,7 @@ class AddNoise:
     digest: bytes  # of the plan
     version: str
     reading: Reading
-    folder: str  # where files are written, each under a name of its own
+    folder: str  # of drafts: files are written there, each under a name of its own
     key: bytes = field(repr=False)  # of tags
     randomness: Randomness = field(repr=False)
     asks: int | None = None  # up to which count the plan asks how often each occurs
@@ -143,15 +165,24 @@ class AddNoise:
     def address(self, task: NoiseTask, purpose: str = "rows") -> PartAddress:
         return PartAddress(task.tag, self.digest, self.version, task.part, purpose)
 
+    def _require_version(self) -> None:
+        """Two versions are two functions of the same bits, and what both make of a count could give it away."""
+        from discreet import __version__
+
+        if __version__ != self.version:
+            found = f"a worker has discreet {__version__}, and the release is made by {self.version}"
+            raise BadInput("noise was to be drawn", found, "Install the same version everywhere")
+
     def __call__(self, task: NoiseTask) -> Noised | Failed:
-        try:
-            content = read_part(task.part, task.file)
-            if not hmac.compare_digest(tag_of(content, self.key), task.tag):
-                name = Path(task.file).name
-                raise BadInput(f"{name} was to be released", "it was changed since it was looked at", CHANGED)
-            table = self.reading.table(content, task.file)
-        except DiscreetError as error:
-            return failed(task.part, task.file, error)
+        return guarded(task, self.noised)
+
+    def noised(self, task: NoiseTask) -> Noised:
+        self._require_version()
+        content = read_part(task.part, task.file)
+        if not hmac.compare_digest(tag_of(content, self.key), task.tag):
+            name = Path(task.file).name
+            raise BadInput(f"{name} was to be released", "it was changed since it was looked at", CHANGED)
+        table = self.reading.table(content, task.file)
         in_parts = way_named(self.way).in_parts
         assert in_parts is not None
         given = self.randomness.sealed(task.sealed, self.address(task, "given"))

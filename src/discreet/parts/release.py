@@ -17,10 +17,13 @@ from discreet.io import MANIFEST
 from discreet.numbers import Epsilon, Number, whole
 from discreet.options import keywords_of
 from discreet.parts.engine import Engine, engine_of
-from discreet.parts.front import PART_ROWS, Arranged, arranged, listed, secret_folder
+from discreet.parts.front import PART_ROWS, Arranged, arranged
+from discreet.parts.given import given_parts
 from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
-from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of
+from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of, read_part
+from discreet.parts.secret import removed, secret_folder
+from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.privacy.values import Guarantee, Loss
 from discreet.public_map import SeenValues, together
@@ -31,6 +34,7 @@ from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec,
 
 if TYPE_CHECKING:
     from discreet.io.folder import Place
+    from discreet.ledger.spending import Spending
     from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
 
 
@@ -126,44 +130,42 @@ def release_parts(
         raise _not_in_parts(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     kept = None if hooks.by is None else hooks.by(spec)
-    if kept is not None and ledger is not None:
-        found = "it would have to look at every row of the kept sums, to see what they give away with others"
-        raise BadInput("sums were to be kept in parts, and a ledger was given", found, "Release in one piece")
     if not isinstance(os_randomness, bool):
         raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
     if out is None:
         raise BadInput("a release in parts was to be made", "no folder to write is named", "Give out")
-    files, used = listed(parts), whole(part_rows, "part_rows", 1)
+    given, used = given_parts(parts), whole(part_rows, "part_rows", 1)
     at, bits = stages or ignore, source(seed)
-    from discreet.io.folder import place_for
+    from discreet.io.folder import free_target, place_for
     from discreet.ledger.paying import open_book
 
     book = open_book(ledger, dataset, bits, note=note, who=who, accept_disclosure=accept_disclosure)
     recorder = None if book is None else book.recorder(str(dataset))
-    runner = engine_of(engine, _rows_of(files))
-    with place_for(out) as place, secret_folder(place.target) as scratch:
+    runner = engine_of(engine, given.rows)
+    with secret_folder(free_target(out)) as scratch, place_for(out, scratch) as place:
         at("look at the parts")
         tags = hashlib.sha256(b"tags" + drawn(seed).key).digest()  # a key by which data are known again, of no noise
         first = Look(reading, tags, spec.name, kept)
-        ready, reading = arranged(files, first, universe, runner, scratch, used)
+        ready, reading = arranged(given, first, universe, runner, scratch, used)
         schema = _schema(ready, reading)
         plan = _planned(schema, loss, spec, ready, kept)
         hooks.require(plan)
+        spending = None if recorder is None else _spending(schema, spec, plan, ready, reading)
         if before is not None:
             before(schema)
         at("record")
-        spending = None if recorder is None else spending_of(schema, spec, plan, _public_table(schema, ready))
         entry = None
         if recorder is not None and spending is not None:
             entry = recorder(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
-        work = _Work(place, runner, spec, plan, schema, ready, reading, at, measurements, kept)
+        work = _Work(place, scratch, runner, spec, plan, schema, ready, reading, at, measurements, kept)
         made = work.released(_randomness(seed, scratch, os_randomness), tags, bits, about, entry)
     if entry is not None:
         from discreet.ledger.paying import tell
         from discreet.record.release import drawn_of
 
         at("tell the ledger")
-        tell(book, entry, made.digest, None, drawn_of(made.publication))
+        sums = None if kept is None else made.record.facts.invariants.sums
+        tell(book, entry, made.digest, sums, drawn_of(made.publication))
     return made
 
 
@@ -209,17 +211,6 @@ def _keys(keys: Any) -> tuple[str, ...] | str | None:
     return keys if keys is None or isinstance(keys, str) else tuple(str(name) for name in keys)
 
 
-def _rows_of(files: Sequence[str]) -> int:
-    """As the heads of the files say: only to choose how to work."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return sum(pq.read_metadata(file).num_rows for file in files)
-    except (OSError, pa.ArrowException) as error:
-        raise BadInput("a table in parts was to be read", str(error).splitlines()[0]) from error
-
-
 def _randomness(seed: int | None, scratch: Path, os_randomness: bool) -> Randomness:
     if not os_randomness:
         return drawn(seed)
@@ -237,6 +228,24 @@ def _schema(ready: Arranged, reading: Reading) -> Schema:
     )  # fmt: skip
 
 
+def _spending(schema: Schema, spec: WaySpec, plan: Any, ready: Arranged, reading: Reading) -> Spending:
+    """What is about to be spent. Where sums are kept, the ledger has to see the rows that they are sums of: what they
+    give away with the sums of other releases depends on them."""
+    if not plan.discloses:
+        return spending_of(schema, spec, plan, _public_table(schema, ready))
+    from discreet.ledger.disclosure import MOST_ROWS
+
+    if schema.rows > MOST_ROWS:
+        found = f"the table has {schema.rows:,} rows, and a ledger compares the kept sums of {MOST_ROWS:,} at most"
+        raise BadInput(
+            "sums were to be kept, and a ledger was given", found, "Keep none, or release it without a ledger"
+        )
+    import pyarrow as pa
+
+    keys = [reading.table(read_part(one.part, file), file).schema.categories for one, file in ready.each()]
+    return spending_of(replace(schema, categories=pa.concat_tables(keys).combine_chunks()), spec, plan)
+
+
 def _public_table(schema: Schema, ready: Arranged) -> Any:
     """The table as the ledger knows it: by its parts, whose keys are public."""
     from discreet.ledger.documents import digest_of
@@ -251,6 +260,7 @@ class _Work:
     """A release that was paid for, on its way."""
 
     place: Place
+    scratch: Path  # where tasks write, each under a name of its own
     engine: Engine
     spec: WaySpec
     plan: Any
@@ -273,17 +283,18 @@ class _Work:
         """Everything after the charge. Only the last step makes a release of it."""
         slim = self.plan if self.hooks.for_tasks is None else self.hooks.for_tasks(self.plan)
         first = AddNoise(
-            self.spec.name, slim, self._plan_digest(), _version(), self.reading, self._folder(self.noisy_folder),
+            self.spec.name, slim, self._plan_digest(), _version(), self.reading, self._drafts("noise"),
             tags, randomness, self.hooks.asks(self.plan), self.kept,
         )  # fmt: skip
         noised = self._drawn(first)
+        removed(self.scratch / SORTED)  # nobody needs the true counts any more
         self.at("publish")
         seen = together([one.seen for one in noised])
         published = self.hooks.publish(self.plan, self._together(first, noised, seen, bits))
         randomness = destroyed(randomness)
         table: list[Noised] | list[Mapped] = noised
         if self.hooks.maps(self.plan):
-            second = ToCounts(self.spec.name, published.facts, self.schema.count, seen, self._folder(TABLE))
+            second = ToCounts(self.spec.name, published.facts, self.schema.count, seen, self._drafts("map"))
             table = self._mapped(second, noised)
         self.at("save")
         return self._committed(published, noised, table, randomness, about, entry)
@@ -292,10 +303,15 @@ class _Work:
     def noisy_folder(self) -> str:
         return MEASUREMENTS if self.hooks.maps(self.plan) else TABLE
 
-    def _folder(self, name: str) -> str:
-        path = self.place.part / name
+    def _drafts(self, name: str) -> str:
+        """Not in the release: a late copy of a task may still write there when all is committed."""
+        path = self.scratch / name
         path.mkdir()
         return str(path)
+
+    def _committed_to(self, name: str, summaries: Sequence[Any]) -> list[Any]:
+        (self.place.part / name).mkdir()
+        return committed(summaries, self.place.part / name)
 
     def _plan_digest(self) -> bytes:
         """Of all that was asked for: another plan never meets the same bits."""
@@ -315,13 +331,13 @@ class _Work:
             sealed = first.randomness.sealed(secret, first.address(bare, "given"))
             tasks.append(replace(bare, sealed=sealed))
         done = _told(self.at, "draw", len(tasks))
-        return committed(accepted(self.engine.run(first, tasks), tasks, done), first.folder)
+        return self._committed_to(self.noisy_folder, accepted(self.engine.run(first, tasks), tasks, done))
 
     def _mapped(self, second: ToCounts, noised: Sequence[Noised]) -> list[Mapped]:
         before = earlier(second.seen.values, [one.seen for one in noised])
         tasks = [MapTask(one.part, one.file, one.digest, so_far) for one, so_far in zip(noised, before)]
         done = _told(self.at, "map", len(tasks))
-        return committed(accepted(self.engine.run(second, tasks), tasks, done), second.folder)
+        return self._committed_to(TABLE, accepted(self.engine.run(second, tasks), tasks, done))
 
     def _together(self, first: AddNoise, noised: Sequence[Noised], seen: SeenValues, bits: Bits) -> DrawnInParts:
         """What was drawn, and what is drawn once for all parts."""
@@ -372,8 +388,7 @@ class _Work:
         apart = self.hooks.maps(self.plan)
         shown = apart and self.measurements
         if apart and not shown:
-            _swept(self.place.part / MEASUREMENTS, set())
-            (self.place.part / MEASUREMENTS).rmdir()
+            removed(self.place.part / MEASUREMENTS)
         parts = tuple(
             ManifestPart(two.rows, two.digest, two.seen, one.digest if shown else None, one.seen if shown else None)
             for one, two in zip(noised, table)
@@ -404,27 +419,19 @@ def _version() -> str:
     return discreet.__version__
 
 
-def committed(summaries: Sequence[Any], folder: str) -> list[Any]:
-    """The files that were taken, under their public names; every other one is swept away."""
-    place, taken = Path(folder), []
+def committed(summaries: Sequence[Any], folder: Path) -> list[Any]:
+    """The files that were taken, under their public names; every other one stays behind, and goes with the drafts."""
+    taken = []
     for one in summaries:
         file = Path(one.file)
         with file.open("rb") as content:
             if hashlib.file_digest(content, "sha256").hexdigest() != one.digest:
                 found = f"the file of part {one.part + 1} is not the one that was written"
                 raise BadInput("a release was made in parts", found, "Look at the disk, and release again")
-        final = place / NAME.format(one.part)
+        final = folder / NAME.format(one.part)
         file.rename(final)
         taken.append(replace(one, file=str(final)))
-    _swept(place, {Path(one.file).name for one in taken})
     return taken
-
-
-def _swept(place: Path, names: set[str]) -> None:
-    """Copies of tasks, and what else is there that no summary names."""
-    for entry in list(place.iterdir()):
-        if entry.name not in names:
-            entry.unlink()
 
 
 def write_head(

@@ -16,9 +16,10 @@ from discreet.errors import BadInput
 from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
 from discreet.io.spark import SeenFrom, address, column, pattern, session_of, session_or_new
-from discreet.parts.front import PART_ROWS, secret_folder
+from discreet.parts.front import PART_ROWS
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
+from discreet.parts.secret import secret_folder
 from discreet.release import asked
 
 PRICES: dict[str, Any] = {"alpha": None, "rho": None, "delta": 0}

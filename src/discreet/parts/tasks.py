@@ -88,7 +88,8 @@ class Noised:
     @property
     def same(self) -> tuple[object, ...]:
         """By which two summaries of one part are the same."""
-        return self.part, self.rows, self.digest, self.sealed
+        sums = None if self.sums is None else self.sums.tobytes()
+        return self.part, self.rows, self.digest, self.sealed, sums, told(self.seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,11 @@ class Mapped:
 
     @property
     def same(self) -> tuple[object, ...]:
-        return self.part, self.rows, self.digest
+        return self.part, self.rows, self.digest, told(self.seen)
+
+
+def told(seen: SeenValues) -> tuple[bytes, bytes]:
+    return seen.values.tobytes(), seen.numbers.tobytes()
 
 
 SummaryOf = TypeVar("SummaryOf", Looked, Noised, Mapped)

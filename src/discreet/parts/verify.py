@@ -16,7 +16,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged
 from discreet.io import MANIFEST, RECORD
 from discreet.io.bounded import bounded_parquet
-from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, read_plain
+from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, folder_of, read_contents, read_plain
 from discreet.io.formulas import formula_columns, formulas_in
 from discreet.io.frames import whole_numbers
 from discreet.io.row_order import may_be_ascending
@@ -28,6 +28,8 @@ from discreet.public_map import SeenValues, seen_of
 from discreet.record.release import Measurements, Publication, ReleaseRecord
 from discreet.report import page_names
 from discreet.ways import way_named
+
+MOST_READ = 20_000_000  # rows: with their keys they take a gigabyte or two
 
 
 def whole_folder(contents: Contents, record: ReleaseRecord[Any]) -> Folder:
@@ -183,6 +185,29 @@ def _read(contents: Contents, manifest: Manifest, number: int, before: Integers,
         raise Damaged(NAME.format(number), "the rows of the measurements are not those of the table")
     measured = values[1] if len(values) > 1 else None
     return _Rows(number, Publication(record, categories, values[0], measured), before, here)
+
+
+def rows_of_all(folder: str | Path) -> Publication[Any]:
+    """The release as if it were in one piece, for what needs its rows; its parts are held against the manifest."""
+    import pyarrow as pa
+
+    contents = read_contents(folder)
+    whole = folder_of(contents).publication
+    if whole.record.schema.rows > MOST_READ:
+        found = f"it has {whole.record.schema.rows:,} rows in parts, and {MOST_READ:,} at most are read into memory"
+        raise BadInput("the rows of a release were asked for", found, "Ask for what all rows have together")
+    manifest = read_manifest(contents.files[MANIFEST])
+    try:
+        parts = [
+            _read(contents, manifest, number, before, whole).publication
+            for number, before in enumerate(manifest.before())
+        ]
+    except Damaged as error:
+        raise BadInput(f"the release in {folder} was to be read", str(error), "Run discreet verify") from error
+    categories = pa.concat_tables([part.categories for part in parts]).combine_chunks()
+    measured = [part.measured for part in parts if part.measured is not None]
+    counts = np.concatenate([part.counts for part in parts])
+    return Publication(whole.record, categories, counts, np.concatenate(measured) if measured else None)
 
 
 def _same(one: SeenValues, other: SeenValues) -> bool:

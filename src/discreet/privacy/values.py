@@ -290,6 +290,8 @@ class Neighbours:
     contributions: int = 1
     norm: Norm = "l1"
     per_unit: bool = False  # the promise is for one unit of distance, not for the whole change
+    columns: int | None = field(default=None, metadata={"sometimes": True})  # of counts, each with a share of its own:
+    # one person is counted in every one, and the rate is what a unit in each of them costs together
 
     def __str__(self) -> str:
         from discreet.record.words import unit

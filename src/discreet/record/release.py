@@ -16,6 +16,7 @@ from discreet.options import option, spelt_fields
 from discreet.privacy.values import Grade, Guarantee, Remark, about_rows
 from discreet.public_map import SeenValues, seen_of
 from discreet.record.codec import Json, decode_fields, encode
+from discreet.shown.terse import Terse
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
@@ -113,8 +114,8 @@ class PartsFacts:
     ideal: Grade
 
 
-@dataclass(frozen=True)
-class ReleaseRecord(Generic[Facts]):
+@dataclass(frozen=True, repr=False)
+class ReleaseRecord(Terse, Generic[Facts]):
     """Everything a stranger needs to re-check a release, and nothing secret. `facts` are those of the way it went."""
 
     schema_version: Literal[2] = field(default=2, kw_only=True)
@@ -140,8 +141,8 @@ class ReleaseRecord(Generic[Facts]):
         return bool(self.tables[0].measurements)
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnswerTable(Terse):
     """Answers to a question, entry by entry: the count that the table has; and the best unbiased estimate, its standard
     deviation and an interval, in units of 1/10,000."""
 
@@ -152,16 +153,16 @@ class AnswerTable:
     high: Integers
 
 
-@dataclass(frozen=True, eq=False)
-class WholeSeen:
+@dataclass(frozen=True, eq=False, repr=False)
+class WholeSeen(Terse):
     """What occurs in all parts of a release, and how often: what can be told of it without its rows."""
 
     counts: SeenValues
     measured: SeenValues | None
 
 
-@dataclass(frozen=True, eq=False)
-class Publication(Generic[Facts]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Publication(Terse, Generic[Facts]):
     """A release as readers have it: its record, its rows, and the noisy values they were made from, if published.
 
     Where several questions were asked, the noisy values are those of one question after the other. Where the rows are

@@ -25,6 +25,9 @@ COMPUTATIONAL = "The random bits come from SHAKE-256 and a key that was forgotte
 CHANGES = {
     "one-person": "one person more or less in one row",
     "one-person-several": "one person more or less, who is counted up to {contributions} times",
+    "one-person-columns": "one person more or less in one row of each of {columns} columns of counts",
+    "one-person-columns-several": "one person more or less, who is counted up to {contributions} times in each of "
+    "{columns} columns of counts",
     "free-row": "one person more or less in a row that no kept sum contains (distance 1)",
     "moved": "one person moved between two rows that every kept sum contains both or neither of (distance 2)",
     "rearranged": "one person's counts taken out of rows and put into others with all kept sums the same (distance 2 "
@@ -58,6 +61,7 @@ REMARKS = {
     "publisher's word that no other count was.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",
     "sized": "The size of every group is public, in the column '{column}'; counts above it are treated as it.",
+    "shared-out": "What it costs is shared out among the columns of counts: {shares}.",
     "bottom-coded": "Counts below {min_count} are treated as {min_count}.",
     "zeros-stay": "A count of 0 is always published as 0, so any other number shows for certain that somebody is "
     "counted there. No epsilon covers that: where one person is, it happens with a chance of {delta}, and delta is at "
@@ -104,6 +108,7 @@ STEPS = {
     "cut-at": "Treat counts above {limit} as {limit}.",
     "cut-by-size": "Treat counts above the size of their group, in the public column '{column}', as that size.",
     "draw-by-size": "Spend {price} on the counts: mechanism {mechanism}, one for each of {sizes} size(s), row by row.",
+    "draw-column": "Spend {price} on the counts '{column}': mechanism {mechanism}, row by row.",
     "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
@@ -166,6 +171,8 @@ STEPS = {
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
+    "drawn-by-share": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the share of "
+    "its column: {columns} columns, row by row.",
     "drawn-by-size": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the size of "
     "its group: one for each of {sizes} size(s), in the public column '{column}'. None is above the size of its group.",
     "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
@@ -261,7 +268,21 @@ PAGE = {
     "distribution": "The distribution of counts",
     "distribution-caption": "How many rows have each count; the far tail is left out. This picture was itself made "
     "private and costs nothing more.",
-    "error": "How far off a count is",
+    "error": "How far off the counts are",
+    "error-distribution": "The distribution of the published counts is off by about",
+    "error-distribution-unit": "in counts: so far would a count have to be shifted on average to make it the true one.",
+    "error-distribution-most": "The distribution of the published counts is off by no more than a count is, on "
+    "average.",
+    "bias-none": "Published counts are right on average, and so are their sums: errors go up as often as down.",
+    "bias-none-cut": "Published counts are right on average for counts that are treated as is said here, and so are "
+    "their sums: errors go up as often as down.",
+    "bias": "Published counts are not right on average: they were kept in a range or fitted to each other, so that "
+    "small ones tend to be too large. In sums of many counts such errors do not cancel out.",
+    "bias-corrected": "Published counts are not right on average: they were kept in a range or fitted to each other, "
+    "so that small ones tend to be too large. In sums of many counts such errors do not cancel out; the estimates in "
+    "explore.html allow for it.",
+    "bias-answers": "The counts of the table are not right on average: they were fitted to the answers so that none is "
+    "negative and all add up. The estimates in the file of answers are.",
     "error-typical": "On average a published count is off by about",
     "error-typical-cut": "On average a published count is off from the true one, or from the largest count where the "
     "true one is larger, by about",
@@ -310,8 +331,9 @@ EXPLORE = {
     "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
     "missing": "This release has no intervals: {why}. The rows are shown as they are published.",
     "missing-many": "This release has no intervals on this page: {why}.",
-    "many": "The table has {rows:,} rows, which is more than this page holds. It has the prepared answers alone; use "
-    "analysis.R or Python for others.",
+    "many": "The table has {rows:,} rows, which is more than this page holds. It has the prepared totals alone: all "
+    "rows together and, where their noises are independent and the table is in one file, by columns with up to 5,000 "
+    "values and by two of these. For others use Python.",
     "some": "Some combinations of columns are not in this page, because they would be too many numbers or are not told "
     "by what was measured.",
     "interval": "An interval is about the noise that protects people. It says nothing of errors that were in the table "
@@ -348,8 +370,9 @@ def core(promise: Guarantee) -> str:
 def unit(at: Neighbours) -> str:
     """Who the neighbours are."""
     if at.change.code == "one-person":
-        which = "one-person" if at.contributions == 1 else "one-person-several"
-        return CHANGES[which].format(contributions=at.contributions)
+        which = "one-person" if at.columns is None else "one-person-columns"
+        which += "" if at.contributions == 1 else "-several"
+        return CHANGES[which].format(contributions=at.contributions, columns=at.columns)
     words = change(at)
     if at.per_unit:
         words = CHANGES["unit-gaussian" if isinstance(at.rate, Concentrated) else f"unit-{at.norm}"]

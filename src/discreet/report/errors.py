@@ -21,6 +21,7 @@ class Errors:
     counts: Floats
     absolute: Floats
     typical: float | None  # None where nothing is known of the counts
+    distribution: float | None = None  # of the distribution of the published counts, Wasserstein-1, where it is known
 
 
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
@@ -57,7 +58,9 @@ def averaged_continued(form: Continued, published: SeenValues) -> Errors:
     absolute = _absolute(rows)
     folded = np.column_stack([rows[:, :same], rows[:, same:].sum(axis=1)])
     shares = shares_behind(published.histogram(0, same), folded)
-    return replace(errors_of(Mechanism("", form)), typical=float(shares @ absolute))
+    known = replace(errors_of(Mechanism("", form)), typical=float(shares @ absolute))
+    whole = int(published.values[-1]) < len(shares)  # beyond, shares are not told count by count
+    return replace(known, distribution=_apart(published, shares)) if whole else known
 
 
 def averaged(
@@ -73,7 +76,14 @@ def averaged(
     if prefix is None and (matrix == matrix[0]).all():
         return replace(found, typical=None)
     shares = shares_behind(published.histogram(0, matrix.shape[1] - 1), matrix, prefix, prefix_noise)
-    return replace(found, typical=float(shares @ found.absolute))
+    return replace(found, typical=float(shares @ found.absolute), distribution=_apart(published, shares))
+
+
+def _apart(published: SeenValues, shares: Floats) -> float:
+    """The Wasserstein distance of the published counts from those that are to be expected behind them."""
+    size = max(len(shares), int(published.values[-1]) + 1)
+    seen = published.histogram(0, size - 1) / published.rows
+    return float(np.abs(np.cumsum(np.pad(shares, (0, size - len(shares)))) - np.cumsum(seen)).sum())
 
 
 def _noise_alone(noise: NoiseLaw) -> Errors:

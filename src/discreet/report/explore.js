@@ -41,8 +41,8 @@
     const values = data.values[place], id = "where-" + place, label = make("label", "", { for: id });
     label.append(make("bdi", data.keys[place]), " is ");
     if (values.length <= OPTIONS) {
-      const select = make("select", undefined, { id });
-      select.append(make("option", "(any)", { value: "" }));
+      const select = make("select", undefined, { id, multiple: "", size: Math.min(5, values.length + 1) });
+      select.append(make("option", "(any)", { value: "", selected: "" }));
       values.forEach((text, k) => select.append(make("option", keyText(text), { value: k })));
       label.append(select);
       return label;
@@ -56,13 +56,13 @@
   const form = () => {
     if (!data.asked.length && !data.rows) return;
     data.keys.forEach((name, place) => {
-      if (!data.values.length) return;
+      if (!data.values.length || !data.values[place].length) return;
       const label = make("label");
       label.append(make("input", undefined, { type: "checkbox", id: "by-" + place }), " ", make("bdi", name));
       at("by").append(label);
       at("where").append(filter(place));
     });
-    at("by").hidden = at("where").hidden = !data.values.length;
+    at("by").hidden = at("where").hidden = !data.values.some((values) => values.length);
     at("what-rows").disabled = !data.rows;
     at("what-totals").disabled = !data.asked.length;
     if (!data.asked.length) at("what-rows").checked = true;
@@ -71,19 +71,22 @@
     at("question").addEventListener("submit", (event) => event.preventDefault());
   };
 
-  // Which value of each key column is asked for: its place; null for any; -1 for one that is not there.
+  // Which values of each key column are asked for: their places; null for any; -1 for one that is not there.
   const wanted = () => data.values.map((values, place) => {
-    const field = at("where-" + place), text = field.value;
-    if (text === "") return null;
-    return field.tagName === "SELECT" ? Number(text) : values.indexOf(text);
+    const field = at("where-" + place);
+    if (!field || field.value === "") return null;
+    if (field.tagName !== "SELECT") return [values.indexOf(field.value)];
+    return [...field.selectedOptions].map((one) => Number(one.value));
   });
 
   // A table of numbers: names of its columns, and of every entry its keys, numbers and whether it is exact.
   const answer = () => {
     const where = wanted();
-    if (where.includes(-1)) return { problem: "No row has that value." };
+    if (where.some((some) => some !== null && some.includes(-1))) return { problem: "No row has that value." };
     const rows = at("what-rows").checked;
-    const by = data.values.map((_, k) => k).filter((k) => !rows && at("by-" + k).checked);
+    // Of several values there is a total for each: totals of any of them together are not in the page.
+    const by = data.values.map((_, k) => k)
+      .filter((k) => !rows && at("by-" + k) && (at("by-" + k).checked || (where[k] !== null && where[k].length > 1)));
     const set = by.concat(where.map((w, k) => (w === null || by.includes(k) ? -1 : k)).filter((k) => k >= 0)).sort((a, b) => a - b);
     const source = rows ? data.rows : data.asked.find((one) => one.by.join() === set.join());
     if (!source) return { problem: "That is not in this page. Ask for fewer columns, or use analysis.R or Python." };
@@ -92,7 +95,7 @@
     const size = rows ? source.published.length : source.numbers.estimate.length;
     const entries = [];
     for (let i = 0; i < size; i++) {
-      if (columns.some((k, c) => where[k] !== null && source.groups[c][i] !== where[k])) continue;
+      if (columns.some((k, c) => where[k] !== null && !where[k].includes(source.groups[c][i]))) continue;
       const keys = kept.map((k) => data.values[k][source.groups[columns.indexOf(k)][i]]);
       const one = { keys };
       if (rows) one.published = source.published[i];
@@ -111,7 +114,7 @@
 
   const interval = (one) => (one.exact ? "exactly" : "between " + number(one.low) + " and " + number(one.high) + " (" + Math.round(100 * data.level) + "%)");
   const meant = (found) => {
-    const parts = found.where.map((w, k) => (w === null ? "" : data.keys[k] + " is " + keyText(data.values[k][w]))).filter(Boolean);
+    const parts = found.where.map((w, k) => (w === null ? "" : data.keys[k] + " is " + w.map((one) => keyText(data.values[k][one])).join(" or "))).filter(Boolean);
     return parts.length ? ", where " + parts.join(" and ") : "";
   };
 

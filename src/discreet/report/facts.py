@@ -47,6 +47,8 @@ class Page:
     errors: Errors | None
     typical_error: str | None
     error_words: str  # which words say what it is
+    distribution_error: str | None
+    bias: str  # which words say whether counts are right on average
     kept: list[tuple[str, str]]  # of each sum its name and its value
     kept_more: int  # sums that are not listed
     reaches: list[tuple[str, str, str]]  # of a kind of number: its name, how many there are, how far intervals reach
@@ -85,8 +87,10 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         steps=words.steps(way.steps(publication)),
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
-        typical_error=_typical(errors, schema.rows),
+        typical_error=None if errors is None else _shown(errors.typical, schema.rows),
         error_words="error-typical-cut" if promise.cut else "error-typical",
+        distribution_error=None if errors is None else _shown(errors.distribution, schema.rows),
+        bias=_bias(publication),
         kept=[] if invariants is None else _kept(invariants),
         kept_more=0 if invariants is None else max(0, len(invariants.labels) - MOST_SUMS),
         reaches=[] if publication.answers else _reaches(publication, found),
@@ -175,6 +179,16 @@ def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
     return [*(words.ADVICE[name] for name, applies in apply.items() if applies), *written]
 
 
-def _typical(errors: Errors | None, rows: int) -> str | None:
+def _shown(error: float | None, rows: int) -> str | None:
     """In few rows, or where rows say nothing, no error is typical."""
-    return None if errors is None or errors.typical is None or rows < ENOUGH_ROWS else shown(errors.typical, 2)
+    return None if error is None or rows < ENOUGH_ROWS else shown(error, 2)
+
+
+def _bias(publication: Publication[Any]) -> str:
+    """Which words say whether published counts are right on average."""
+    record, way = publication.record, way_named(publication.record.way)
+    if way.unbiased(publication):
+        return "bias-none-cut" if record.guarantee.cut else "bias-none"
+    if publication.answers is not None:
+        return "bias-answers"
+    return "bias-corrected" if way.estimable(publication) else "bias"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 LEVEL = 0.95  # of every prepared interval
-MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only its total is
+MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only totals are
+MOST_VALUES = 5_000  # of a column, or of two together, that such totals are by
 MOST_ANSWERS = 40_000  # numbers that a page may hold beside its rows: two megabytes
 MOST_KEYS = 8  # columns whose sets are all asked for
 MOST_COUNTS = 2_000  # of distributions that are in the page
@@ -73,9 +74,7 @@ class Prepared:
 
 def prepared(publication: Publication[Any]) -> Prepared:
     """From what is published alone."""
-    if publication.record.parts is not None:
-        return Prepared((), (), None, False, "its rows are in parts")
-    if publication.record.schema.rows > MOST_ROWS:
+    if publication.record.parts is not None or publication.record.schema.rows > MOST_ROWS:
         return _of_many_rows(publication)
     values, codes = _coded(publication.categories)
     try:
@@ -105,13 +104,26 @@ def _prior(view: Estimate) -> tuple[Floats, ...]:
 
 
 def _of_many_rows(publication: Publication[Any]) -> Prepared:
-    """The total alone, where it takes no work."""
+    """The total; and where noises are independent, so that it takes little work, totals by columns of few values."""
     try:
         view = way_named(publication.record.way).evidence(publication, LEVEL)
-        total = _total(view)
+        total = PreparedTotals((), (), _total(view))
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
-    return Prepared((), (PreparedTotals((), (), total),), None, False, None)
+    if view.shares is None or view.categories is None or view.in_parts is not None:
+        return Prepared((), (total,), None, False, None)
+    names, room, found = view.categories.column_names, MOST_ANSWERS, {}
+    for place, name in enumerate(names):
+        number = len(view.categories.column(name).unique())
+        if number <= MOST_VALUES and (room := room - number) >= 0:
+            found[place] = view.by(name)
+    values = tuple(tuple(as_written(found[k].keys_frame.column(0))) if k in found else () for k in range(len(names)))
+    asked = [_grouped(one, (place,), values, names) for place, one in found.items()]
+    for places in combinations(found, 2):
+        number = len(values[places[0]]) * len(values[places[1]])
+        if number <= MOST_VALUES and (room := room - number) >= 0:
+            asked.append(_asked(view, places, values, names))
+    return Prepared(values, (total, *asked), None, False, None)
 
 
 def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers, ...]]:
@@ -152,7 +164,10 @@ def _number(codes: Sequence[Integers], places: tuple[int, ...]) -> int:
 def _asked(view: Estimate, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
     if not places:
         return PreparedTotals((), (), _total(view))
-    found = view.by(*(names[place] for place in places))
+    return _grouped(view.by(*(names[place] for place in places)), places, values, names)
+
+
+def _grouped(found: AnswerSet, places: tuple[int, ...], values: Any, names: Sequence[str]) -> PreparedTotals:
     groups = []
     for place in places:
         at = {text: k for k, text in enumerate(values[place])}

@@ -153,6 +153,15 @@ def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> Bad
     )
 
 
+def shared_out(schema: Schema, spec: WaySpec) -> WaySpec:
+    """The way that a table goes whose columns of counts have shares of their own; any other goes as was asked."""
+    if not schema.shares:
+        return spec
+    from discreet.ways.by_share.spec import for_shares
+
+    return for_shares(spec)
+
+
 def mechanism_names() -> tuple[str, ...]:
     """Every mechanism that `release` knows by name."""
     found = [options_of(kind).get("mechanism") for kind in ways_by_keyword()]
@@ -221,6 +230,10 @@ class LongKeys:
 
 def _always(_: Publication[Any]) -> bool:
     return True
+
+
+def _never(_: Publication[Any]) -> bool:
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +315,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     rebuild: Callable[[Publication[Facts]], list[str]] | None = None  # problems with a mechanism constructed for it
     long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
     as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
+    unbiased: Callable[[Publication[Facts]], bool] = _never  # whether the counts are right on average
     estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
     in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
 
@@ -312,6 +326,7 @@ PACKAGES = {
     "keep-sums": "discreet.ways.keep_sums",
     "measure": "discreet.ways.measure",
     "by-size": "discreet.ways.by_size",
+    "by-share": "discreet.ways.by_share",
 }
 
 

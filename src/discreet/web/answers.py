@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import BadInput
 from discreet.privacy.values import loss_of
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec
 from discreet.ways import WaySpec, spec_of
+from discreet.ways.row_by_row.spec import RowByRow
+from discreet.web.designed import DESIGNED, PROPERTIES, designed
 
 Form = Mapping[str, Sequence[str]]  # every field with all its values
 
@@ -23,6 +27,7 @@ class Answers:
     sheet: str | None = None
     header_row: int | None = None
     count: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()  # of epsilon, one for each of several columns of counts; empty where none is given
     keys: tuple[str, ...] = ()
     wide: str | None = None
     universe: Path | None = None
@@ -38,7 +43,10 @@ class Answers:
     keep: tuple[str, ...] = ()
     nonnegative: bool = False
     measure: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()  # nested columns, coarse to fine
     mechanism: str = "geometric"
+    require: tuple[str, ...] = ()  # structural properties of a mechanism that is made for them
+    cost: str = "absolute"
     epsilon: str = "1"
     dataset: str | None = None
     format: str | None = None
@@ -50,14 +58,23 @@ class Answers:
 
     def table(self) -> TableSpec:
         return TableSpec(
-            str(self.file), ",".join(self.count), self.keys or None,
+            str(self.file), ",".join(self._counts()), self.keys or None,
             None if self.universe is None else str(self.universe), self.keep_order, self.contributions,
             self.totals == "drop", self.totals == "disjoint", self.sheet, self.header_row, self.thousands, self.wide,
             self.suppressed_as,
         )  # fmt: skip
 
-    def spec(self) -> WaySpec:
-        """The way that was chosen, with its options and no others."""
+    def _counts(self) -> Iterator[str]:
+        for name, share in zip_longest(self.count, self.shares):
+            yield f"{name}@{share}" if share else name
+
+    @property
+    def designs(self) -> bool:
+        """Whether a mechanism is to be made for it, which depends on epsilon and on how often a person is counted."""
+        return self.way == "rows" and self.mechanism == DESIGNED
+
+    def spec(self, epsilon: str | None = None) -> WaySpec:
+        """The way that was chosen, with its options and no others; at this epsilon, if not at the chosen one."""
         largest = {} if self.max_count is None else {"max_count": self.max_count}
         if self.way == "sums":
             if not self.keep:
@@ -65,10 +82,18 @@ class Answers:
             return spec_of({"keep": list(self.keep), "nonnegative": self.nonnegative})
         if self.way == "levels":
             kept = {"keep": list(self.keep)} if self.keep else {}
-            return spec_of({"measure": list(self.measure) or "auto", **kept})
+            nested = {"levels": list(self.levels)} if self.levels else {}
+            return spec_of({"measure": list(self.measure) or "auto", **nested, **kept})
         if self.way == "rows":
+            if self.designs:
+                return RowByRow(self.made(epsilon), self.max_count)
             return spec_of({"mechanism": self.mechanism, **largest})
         return spec_of({"favor": self.favor, **largest} if not self.signed else {"signed": True, **largest})
+
+    def made(self, epsilon: str | None = None) -> Any:
+        """The mechanism that is made for the properties that were chosen."""
+        people = self.table().read_schema()[0].contributions
+        return designed(self.max_count, epsilon or self.epsilon, people, self.require, self.cost)
 
     def release(self, folder: Path, ledger: Path) -> ReleaseSpec:
         paid = None if self.dataset is None else LedgerSpec(self.dataset, str(ledger))
@@ -92,8 +117,10 @@ def with_contents(answers: Answers, form: Form, universe: Path | None) -> Answer
     if both:
         found = f"{sorted(both)[0]!r} is chosen as counts and as a key"
         raise BadInput("a table was described", found, "A column is either: take one choice back")
+    given = tuple(_word(form, f"share {name}") or "" for name in count)
     return replace(
-        answers, count=count, keys=keys, wide=wide, universe=universe or answers.universe,
+        answers, count=count, keys=keys, shares=given if len(count) > 1 and any(given) else (),
+        wide=wide, universe=universe or answers.universe,
         contributions=_number(form, "contributions", "the number of rows"), totals=_word(form, "totals") or "refuse",
         thousands=_mark(form), suppressed_as=_number(form, "suppressed_as", "the largest suppressed count"),
         keep_order="keep_order" in form,
@@ -107,6 +134,9 @@ def with_keeping(answers: Answers, form: Form) -> Answers:
         max_count=_number(form, "max_count", "the largest count"), signed="signed" in form,
         keep=(*form.get("keep", ()), *more), nonnegative="nonnegative" in form,
         measure=tuple(form.get("measure", ())), mechanism=_word(form, "mechanism") or "geometric",
+        levels=tuple(name.strip() for name in (_word(form, "levels") or "").split(",") if name.strip()),
+        require=tuple(name for name in form.get("require", ()) if name in PROPERTIES),
+        cost=_word(form, "cost") or "absolute",
     )  # fmt: skip
 
 

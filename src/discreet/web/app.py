@@ -28,6 +28,7 @@ from discreet.web.guard import REPORT_POLICY, UNKNOWN, Keys
 from discreet.web.work import Work, Works, again, make_plan, make_release
 
 PLAIN_NAME = r"[^/\\\0]{1,200}"
+MECHANISM = "mechanism.json"  # a mechanism that was made, to be put beside release.toml
 STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 MOST_FIELDS = 2000  # of a form: a table with as many columns is no table for a page
 
@@ -57,6 +58,7 @@ class Pages:
             Route("/folder/{name}/zip", self.zipped, methods=get),
             Route("/folder/{name}/{file}", self.file, methods=get),
             Route("/static/{name}", self.static, methods=get),
+            Route(f"{each}/{MECHANISM}", self.mechanism, methods=get),
             Route(each + "/again", self.again, methods=post),
             *(Route(f"{each}/{name}{end}", self.show(name), methods=get) for name in SCREENS for end in ("", ".json")),
             *(Route(f"{each}/{name}", self.said(name), methods=post) for name in FORMS),
@@ -159,6 +161,15 @@ class Pages:
         work = self._work(request)
         await self._form(request)
         return _to(again(work, self.works), "contents")
+
+    async def mechanism(self, request: Request) -> Response:
+        """The mechanism that was made for a table, as discreet design writes it."""
+        work = self._work(request)
+        if not work.answers.designs:
+            raise HTTPException(404)
+        made = await run_in_threadpool(work.answers.made)
+        headers = {"content-disposition": f'attachment; filename="{MECHANISM}"'}
+        return JSONResponse(made.as_json(), headers=headers)
 
     async def analyst(self, request: Request) -> Response:
         folder = self._folder(request)
@@ -319,13 +330,16 @@ def _toml(pages: Pages, work: Work) -> str:
     from dataclasses import replace
 
     from discreet.run import ReleaseSpec
+    from discreet.ways.row_by_row.spec import RowByRow
 
     answers = work.answers
     beside = pages.uploads / work.name
     universe = None if answers.universe is None else pages.uploads / answers.universe.name
-    spec = replace(answers, file=beside, universe=universe).release(pages.uploads / "out", pages.uploads / "ledger.db")
+    spec = answers.release(pages.uploads / "out", pages.uploads / "ledger.db")
+    way = RowByRow(str(pages.uploads / MECHANISM), answers.max_count) if answers.designs else spec.way
+    table = replace(answers, file=beside, universe=universe).table()
     place = pages.uploads / f"{work.key}.toml"
-    ReleaseSpec(spec.table, spec.privacy, spec.way, spec.ledger, replace(spec.output, folder=None)).write(place)
+    ReleaseSpec(table, spec.privacy, way, spec.ledger, replace(spec.output, folder=None)).write(place)
     text = place.read_text(encoding="utf-8")
     place.unlink()
     return text

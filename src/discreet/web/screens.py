@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.web.answers import Answers
+from discreet.web.designed import PROPERTIES
 from discreet.web.guard import UNKNOWN
 from discreet.web.work import Chore, Work, epsilon_for
 
@@ -35,8 +36,11 @@ WARNINGS = {
 MECHANISMS = {
     "geometric": "geometric noise, never below 0", "signed-geometric": "geometric noise, negative counts possible",
     "explicit-fair": "fair: every count is right with the same chance", "staircase": "staircase noise",
+    "designed": "one that is made for the properties below",
     "uniform": "uniform", "randomized-response": "randomized response", "exponential": "exponential mechanism",
 }  # fmt: skip
+
+COSTS = {"absolute": "the mean error", "squared": "the mean squared error", "wrong": "the chance of any error"}
 
 
 def headers(file: Path, sheet: str | None, header_row: int | None) -> tuple[tuple[str, ...], int]:
@@ -84,7 +88,8 @@ def contents(work: Work, problem: str | None = None) -> View:
     answers = work.answers
     columns, rows = headers(answers.file, answers.sheet, answers.header_row)
     return _of(work, "contents") | {
-        "columns": list(columns), "rows": rows, "count": list(answers.count), "keys": list(answers.keys),
+        "columns": list(columns), "rows": rows, "count": list(answers.count),
+        "shares": dict(zip(answers.count, answers.shares)), "keys": list(answers.keys),
         "wide": answers.wide, "contributions": answers.contributions, "totals": answers.totals,
         "thousands": answers.thousands, "suppressed_as": answers.suppressed_as, "keep_order": answers.keep_order,
         "universe": None if answers.universe is None else answers.universe.name,
@@ -124,7 +129,9 @@ def keeping(work: Work, problem: str | None = None) -> View:
         "way": answers.way, "favor": answers.favor, "max_count": answers.max_count, "signed": answers.signed,
         "offered": offered, "keep": list(answers.keep), "more": [one for one in answers.keep if one not in offered],
         "nonnegative": answers.nonnegative, "measure": list(answers.measure), "measured": [*offered, "cells"],
-        "mechanism": answers.mechanism, "mechanisms": MECHANISMS, "guarantee": promise, "discloses": discloses,
+        "levels": list(answers.levels), "keys": names, "require": list(answers.require), "properties": PROPERTIES,
+        "cost": answers.cost, "costs": COSTS, "mechanism": answers.mechanism, "mechanisms": MECHANISMS,
+        "guarantee": promise, "discloses": discloses,
         "problem": problem,
     }  # fmt: skip
 
@@ -132,10 +139,10 @@ def keeping(work: Work, problem: str | None = None) -> View:
 def _promise(answers: Answers) -> tuple[str, list[str]]:
     """The guarantee with these answers, and what is given away; nothing is simulated."""
     from discreet.privacy.values import loss_of
-    from discreet.ways import way_named
+    from discreet.ways import shared_out, way_named
 
     schema, rows = answers.table().read_schema()
-    spec = answers.spec()
+    spec = shared_out(schema, answers.spec())
     placed = spec if rows is None else spec.in_order(rows)
     made = way_named(spec.name).plan(schema, loss_of(answers.epsilon), placed)
     found = [one for one in made.guarantee.remarks if one.code in WARNINGS]
@@ -220,7 +227,7 @@ def result(work: Work, toml: str) -> View:
     assert work.made is not None
     out = work.made.folder
     return _of(work, "result") | analyst(out) | {
-        "digest": work.made.digest, "toml": toml,
+        "digest": work.made.digest, "toml": toml, "designs": work.answers.designs,
         "shell": f"discreet run release.toml --out {out.name}-again",
         "python": f'import discreet as dc\n\nmade, digest = dc.run("release.toml", out="{out.name}-again")',
     }  # fmt: skip

@@ -137,7 +137,8 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
         likely = SHAPES[REFERENCE](answers.max_count or EXAMPLE_MAX_COUNT)
         for epsilon in sorted({*EPSILONS, answers.epsilon}, key=_size):
             task.stage = f"simulate epsilon = {epsilon}"
-            found = plan(schema, epsilon, spec, given_rows=rows, prior=likely).expected if made.expected else ()
+            at = answers.spec(epsilon) if answers.designs else spec
+            found = plan(schema, epsilon, at, given_rows=rows, prior=likely).expected if made.expected else ()
             curve += [ErrorsAt(epsilon, one.count_error, one.distribution_error) for one in found]
         with work.lock:
             if work.answers == answers:

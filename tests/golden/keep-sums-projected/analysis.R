@@ -448,23 +448,37 @@ as_way <- function(told) {
   list(sums = function(of, columns) independent_sums(told, of), rows = told$posterior)
 }
 
-by_size_way <- function(release) {
-  mechanism <- at(release$record, "mechanism")
-  sizes <- as.numeric(release$keys[[match(at(mechanism, "column"), release$names)]])
-  every <- at(mechanism, "sizes")
-  n <- length(sizes)
-  whole <- list(own = numeric(n), variance = numeric(n), slack = numeric(n), largest = sizes, factor = FEW, gain = 0)
+# Rows that went through several mechanisms: `every` with what each is, `of` which of them a row went through.
+several_way <- function(release, every, of, tops, largest) {
+  n <- length(of)
+  whole <- list(own = numeric(n), variance = numeric(n), slack = numeric(n), largest = largest, factor = FEW, gain = 0)
   rows <- data.frame(estimate = rep(NA, n), low = NA, high = NA, exact = FALSE)
   for (k in seq_along(every)) {
-    some <- which(sizes == at(every[[k]], "max_count"))
+    some <- which(of == k)
     prior <- if (length(release$prior) >= k) release$prior[[k]]
-    told <- rows_told(release, every[[k]], some, prior, at(every[[k]], "max_count"), 0)
+    told <- rows_told(release, every[[k]], some, prior, tops[[k]], 0)
     if (!is.null(told$why)) return(told)
     if (length(every) == 1) return(as_way(told))
     for (name in c("own", "variance", "slack")) whole[[name]][some] <- told[[name]]
     if (!is.null(told$posterior)) rows[some, ] <- told$posterior
   }
   list(sums = function(of, columns) independent_sums(whole, of), rows = if (!anyNA(rows)) rows)
+}
+
+by_size_way <- function(release) {
+  mechanism <- at(release$record, "mechanism")
+  sizes <- as.numeric(release$keys[[match(at(mechanism, "column"), release$names)]])
+  tops <- lapply(at(mechanism, "sizes"), function(one) at(one, "max_count"))
+  several_way(release, at(mechanism, "sizes"), match(sizes, unlist(tops)), tops, sizes)
+}
+
+by_share_way <- function(release) {
+  mechanism <- at(release$record, "mechanism")
+  every <- at(mechanism, "shares")
+  top <- at(at(release$record, "schema"), "max_count")
+  named <- release$keys[[match(at(mechanism, "column"), release$names)]]
+  of <- match(named, vapply(every, function(one) at(one, "counted"), ""))
+  several_way(release, every, of, rep(list(top), length(every)), if (!is.null(top)) rep(top, length(of)))
 }
 
 # --- kept sums -----------------------------------------------------------------------------------------------------
@@ -644,7 +658,7 @@ wave_of <- function(law, at) {
 # --- intervals ---------------------------------------------------------------------------------------------------
 
 WAYS <- list(`keep-distribution` = independent_way, `row-by-row` = independent_way, `by-size` = by_size_way,
-             `keep-sums` = kept_way, measure = measured_way)
+             `by-share` = by_share_way, `keep-sums` = kept_way, measure = measured_way)
 
 # One question: a row for each group, with its keys; keys that it is not asked by stay empty.
 tidy <- function(question, names, values, numbers, source) {

@@ -14,6 +14,7 @@ from discreet.errors import BadInput
 from discreet.mechanism import Form, form_parameters
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication
+from discreet.shown.terse import Terse
 from discreet.ways.row_by_row.facts import RowFacts, RowMechanism, remarks
 
 MOST_SHOWN = 20  # letters of a value in an error
@@ -28,8 +29,8 @@ class Sized:
     form: Form = field(metadata={"flat": True})
 
 
-@dataclass(frozen=True, eq=False)
-class SizedMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedMechanism(Terse):
     """A mechanism for every size that there is, in order; the column says which rows have it."""
 
     name: str
@@ -37,8 +38,8 @@ class SizedMechanism:
     sizes: tuple[Sized, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class SizedFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedFacts(Terse):
     """All of it."""
 
     mechanism: SizedMechanism

@@ -70,7 +70,12 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     if aim is None:
         return found
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
-    return Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error)
+    return Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
+
+
+def unbiased(publication: Publication[KeptDistribution]) -> bool:
+    """Noise that goes up as often as down, and nothing after it."""
+    return publication.record.facts.mechanism.name == SIGNED
 
 
 def steps(publication: Publication[KeptDistribution]) -> tuple[Remark, ...]:

@@ -23,6 +23,7 @@ from discreet.privacy.values import (
     together,
     top_coded,
 )
+from discreet.shown.terse import Terse
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 Step = Literal["distribution", "counts"]
@@ -74,8 +75,8 @@ class AimFacts:
     distribution_error: float  # and of the distribution of all of them, Wasserstein-1
 
 
-@dataclass(frozen=True, eq=False)
-class MappedMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class MappedMechanism(Terse):
     """How rows were drawn and mapped."""
 
     name: str
@@ -105,8 +106,8 @@ class MappedMechanism:
         return self.form.range if isinstance(self.form, NoiseThenMap) else None
 
 
-@dataclass(frozen=True, eq=False)
-class DistributionFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributionFacts(Terse):
     """The published distribution of counts, and what it was estimated from."""
 
     distribution: Floats
@@ -123,8 +124,8 @@ class DistributionFacts:
             raise BadInput("a distribution was given", f"it is kept of counts up to {LARGEST_MAPPED:,} only")
 
 
-@dataclass(frozen=True, eq=False)
-class KeptDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptDistribution(Terse):
     """All of it."""
 
     mechanism: MappedMechanism

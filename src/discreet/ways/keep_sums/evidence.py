@@ -103,6 +103,12 @@ def errors(publication: Publication[KeptSums]) -> Errors | None:
     return None
 
 
+def unbiased(publication: Publication[KeptSums]) -> bool:
+    """Noise that goes up as often as down, and nothing after it."""
+    mechanism = publication.record.facts.mechanism
+    return not mechanism.nonnegative and mechanism.inequalities is None
+
+
 def steps(publication: Publication[KeptSums]) -> tuple[Remark, ...]:
     mechanism = publication.record.facts.mechanism
     if not publication.record.facts.invariants.kept:

@@ -10,10 +10,11 @@ from discreet.lattice.conditioning import Bound, By
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept
 from discreet.lattice.laws import KINDS, LatticeLaw, parameter
+from discreet.shown.terse import Terse
 
 
-@dataclass(frozen=True, eq=False)
-class ProjectionFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectionFacts(Terse):
     """How near the counts are to the signed values: their squared distance exceeds the least by `gap` at most.
 
     The multipliers of sums that overlap in no shape we know prove it, in units of 1/1024; without such sums there are
@@ -24,8 +25,8 @@ class ProjectionFacts:
     multipliers: Integers
 
 
-@dataclass(frozen=True, eq=False)
-class LatticeFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class LatticeFacts(Terse):
     """The noise: P(v) proportional to odds^-|v|, e^(-rate |v|) or e^(-|v|^2/(2 variance)), by its law."""
 
     name: str
@@ -57,8 +58,8 @@ class LatticeFacts:
         return self.nonnegative and self.nonnegative_by == "project"
 
 
-@dataclass(frozen=True, eq=False)
-class InvariantFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class InvariantFacts(Terse):
     """What was kept, the sums themselves, the rows (counted from 1) that they determine, and in how many directions
     the table can still change.
 
@@ -74,8 +75,8 @@ class InvariantFacts:
     dimensions: int
 
 
-@dataclass(frozen=True, eq=False)
-class KeptSums:
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptSums(Terse):
     """All of it."""
 
     mechanism: LatticeFacts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.arrays import Integers
 from discreet.ways import Way
 from discreet.ways.keep_sums.draw import check, draw
-from discreet.ways.keep_sums.evidence import errors, evidence, steps
+from discreet.ways.keep_sums.evidence import errors, evidence, steps, unbiased
 from discreet.ways.keep_sums.facts import KeptSums
 from discreet.ways.keep_sums.in_parts import IN_PARTS
 from discreet.ways.keep_sums.plan import SumsPlan, plan
@@ -27,5 +27,6 @@ WAY: Way[KeepSums, SumsPlan, Integers, KeptSums] = Way(
     errors,
     steps,
     check,
+    unbiased=unbiased,
     in_parts=IN_PARTS,
 )

@@ -19,6 +19,7 @@ from discreet.privacy.values import (
     Remark,
     together,
 )
+from discreet.shown.terse import Terse
 from discreet.ways.keep_sums.facts import InvariantFacts
 
 NAME = "measured-margins"
@@ -35,8 +36,8 @@ class QuestionFacts:
     noise: NoiseLaw
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredMargins:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredMargins(Terse):
     """How the table came about."""
 
     name: str
@@ -46,8 +47,8 @@ class MeasuredMargins:
     histogram: Integers | None  # how many leaves were to have each count, where their noisy values were mapped
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureFacts(Terse):
     """All of it."""
 
     mechanism: MeasuredMargins

@@ -12,7 +12,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, averaged, averaged_continued, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
-from discreet.ways.row_by_row.facts import RowFacts, near_zero
+from discreet.ways.row_by_row.facts import RowFacts, has_own_delta, near_zero
 from discreet.ways.row_by_row.spec import BOUNDED
 
 
@@ -39,7 +39,14 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     from discreet.ways.keep_distribution.follow import Noisy
 
     noisy = Noisy(publication.noisy or publication.counted, form.noise, top)
-    return replace(found, typical=unchanged(noisy.fitted(), noisy.plain).count_error)
+    told = unchanged(noisy.fitted(), noisy.plain)
+    return replace(found, typical=told.count_error, distribution=told.distribution_error)
+
+
+def unbiased(publication: Publication[RowFacts]) -> bool:
+    """Noise that goes up as often as down, and nothing after it."""
+    form = publication.record.facts.mechanism.form
+    return isinstance(form, NoiseThenMap) and form.clamp is None and not has_own_delta(form)
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:

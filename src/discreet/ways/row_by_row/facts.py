@@ -26,6 +26,7 @@ from discreet.privacy.values import (
     one_person,
     top_coded,
 )
+from discreet.shown.terse import Terse
 
 OWN = "own"
 DELTA_DIGITS = 6  # of a delta that is worked out: rounded up, it is too large by a part in 100,000 at most
@@ -35,8 +36,8 @@ SMALLEST_SHARE = Fraction(1, 10**300)  # of delta: below, no float could hold it
 MOST_STEPS = 1000  # units of one person: beyond, a delta is worth nothing
 
 
-@dataclass(frozen=True, eq=False)
-class RowMechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class RowMechanism(Terse):
     """The mechanism that every row went through."""
 
     name: str
@@ -58,8 +59,8 @@ def described(mechanism: Mechanism, min_count: int | None = None) -> RowMechanis
     return RowMechanism(mechanism.name, form_parameters(mechanism.form), mechanism.form, min_count)
 
 
-@dataclass(frozen=True, eq=False)
-class RowFacts:
+@dataclass(frozen=True, eq=False, repr=False)
+class RowFacts(Terse):
     """All of it."""
 
     mechanism: RowMechanism

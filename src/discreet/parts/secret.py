@@ -1,0 +1,100 @@
+"""A folder for what nobody else may read, while a release is made: sorted rows, drafts of tasks, random words.
+
+It is gone when the release is made or refused. Of a process that was killed it stays; so whoever makes the next one
+beside it sweeps it away. A lock tells whether its owner lives: the system lets go of it when a process ends, however it
+ends.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from discreet.errors import BadInput
+from discreet.sample.bits import unguessable
+
+SUFFIX = ".secret"
+LOCK = "owner"  # a file in it, with the name of the machine: locks of others may not be seen here
+ATTEMPTS = 10  # at removing a folder into which a late copy of a task still writes
+
+
+@contextmanager
+def secret_folder(beside: Path) -> Iterator[Path]:
+    """For what nobody else may read, while the release is made; what is left of dead ones is swept away."""
+    sweep(beside.parent)
+    try:
+        made = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=SUFFIX, dir=beside.parent))
+    except OSError as error:
+        do = "Make room there, or name another folder"
+        raise BadInput(f"the release was to be saved in {beside}", error.strerror or str(error), do) from error
+    lock = _locked(made)
+    try:
+        yield made
+    finally:
+        removed(made)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """The lock, held. It has its name only once it is held, so that no sweeper comes in between."""
+    draft = folder / f"{LOCK}.{unguessable()}"
+    held = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    if not _hold(held):
+        os.close(held)
+        return None
+    os.write(held, socket.gethostname().encode())
+    draft.rename(folder / LOCK)
+    return held
+
+
+def _hold(file: int) -> bool:
+    """Whether nobody else holds it; False, too, where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what is left there by processes of this machine that are dead. Which it was."""
+    swept = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        ours = [Path(one.path) for one in entries if one.name.startswith(".") and one.name.endswith(SUFFIX)]
+        swept = [path for path in ours if _is_left(path)]
+    for path in swept:
+        removed(path)
+    return swept
+
+
+def _is_left(path: Path) -> bool:
+    try:
+        if path.is_symlink() or path.stat().st_uid != os.getuid():
+            return False
+        held = os.open(path / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return os.read(held, 1 << 10) == socket.gethostname().encode() and _hold(held)
+    finally:
+        os.close(held)
+
+
+def removed(folder: Path) -> None:
+    """Out of the way first, so that no late copy of a task finds it; then gone."""
+    gone = folder.with_name(f".{unguessable()}{SUFFIX}")
+    with suppress(OSError):
+        folder.rename(gone)
+        folder = gone
+    for _ in range(ATTEMPTS if folder.exists() else 0):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return

@@ -1,0 +1,46 @@
+"""What such a release tells an analyst: what the rows of each column tell, put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.estimate.answers import Cut
+from discreet.estimate.evidence import rows_evidence
+from discreet.estimate.shares import CountShares
+from discreet.estimate.sized import RowPart, put_together
+from discreet.estimate.view import Estimate
+from discreet.mechanism import NoiseThenMap
+from discreet.privacy.values import Remark
+from discreet.record.release import Publication
+from discreet.ways.by_share.facts import SharedFacts, of_one_column, rows_of
+
+
+def evidence(publication: Publication[SharedFacts], level: float) -> Estimate:
+    record = publication.record
+    mechanism, top = record.facts.mechanism, record.schema.max_count
+    groups = rows_of(publication.categories, mechanism.column, [one.counted for one in mechanism.shares])
+    parts = tuple(
+        RowPart(rows, rows_evidence(of_one_column(publication, one, rows), one.form, top=top))
+        for one, rows in zip(mechanism.shares, groups)
+    )
+    told, shares = put_together(parts), CountShares(parts, level)
+    largest = None if top is None else np.full(record.schema.rows, float(top))
+    return Estimate(told, publication.categories, level, shares, cut=Cut(top), largest=largest)
+
+
+def errors(publication: Publication[SharedFacts]) -> Any:
+    """They differ from column to column: none is that of the table."""
+    return None
+
+
+def unbiased(publication: Publication[SharedFacts]) -> bool:
+    """Noise that goes up as often as down, and nothing after it."""
+    forms = [one.form for one in publication.record.facts.mechanism.shares]
+    return all(isinstance(form, NoiseThenMap) and form.clamp is None for form in forms)
+
+
+def steps(publication: Publication[SharedFacts]) -> tuple[Remark, ...]:
+    mechanism = publication.record.facts.mechanism
+    return (Remark.of("drawn-by-share", mechanism=mechanism.name, columns=len(mechanism.shares)),)

@@ -1,0 +1,114 @@
+"""How far off the report says that numbers are is how far off they are, over many releases of one table."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.report import render
+from discreet.report.facts import page_of
+from discreet.report.prepared import prepared
+
+COUNTIES, SEXES = [f"county {i:02d}" for i in range(12)], ["f", "m"]
+
+
+def small() -> dc.Table:
+    rows = [(county, sex) for county in COUNTIES for sex in SEXES]
+    keys = {"county": [one[0] for one in rows], "sex": [one[1] for one in rows]}
+    return dc.table(pa.table({**keys, "n": np.random.default_rng(2).poisson(20, len(rows))}), "n", keys=list(keys))
+
+
+def large() -> dc.Table:
+    counts = np.random.default_rng(4).negative_binomial(1, 0.2, 800)
+    return dc.table(pa.table({"k": [f"{i:04d}" for i in range(800)], "n": counts}), "n", keys=["k"])
+
+
+def truths(table: dc.Table, by: tuple[int, ...]) -> dict[tuple[Any, ...], int]:
+    columns = [table.schema.column(table.schema.keys[place]) for place in by]
+    found: dict[tuple[Any, ...], int] = {}
+    for row, count in enumerate(table.counts.tolist()):
+        key = tuple(column[row] for column in columns)
+        found[key] = found.get(key, 0) + count
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"signed": True}, {"mechanism": "geometric"}, {"keep": "margin:sex"}, {"keep": "total", "nonnegative": True}],
+    ids=str,
+)
+def test_intervals_reach_as_far_as_the_table_of_them_says(options: dict[str, Any]) -> None:
+    """Nineteen of twenty are inside; and of intervals half as long many fewer."""
+    secret, runs = small(), 20
+    inside: dict[str, list[bool]] = {}
+    nearly: dict[str, list[bool]] = {}
+    for seed in range(runs):
+        out = dc.release(secret, 1, seed=seed, **options)
+        found = prepared(out.publication)
+        page = page_of(out.publication, found)
+        said = {name: far for name, _, far in page.reaches}
+        for one in found.asked:
+            name = "a row" if len(one.by) == 2 else f"by {secret.schema.keys[one.by[0]]}" if one.by else "total"
+            true = truths(secret, one.by)
+            names = list(zip(*([found.values[place][k] for k in codes] for place, codes in zip(one.by, one.groups))))
+            exact = np.asarray(one.numbers.exact, dtype=bool)
+            half = (one.numbers.high - one.numbers.low) / 2
+            off = np.abs([true[key] - value for key, value in zip(names or [()], one.numbers.estimate)])
+            assert (off[exact] < 1e-9).all()
+            if (~exact).any():
+                far = float(np.median(half[~exact]))
+                assert float(said[name].removeprefix("± ").replace(",", "")) == pytest.approx(far, rel=0.06)
+                inside.setdefault(name, []).extend((off <= half + 1e-9)[~exact])
+                nearly.setdefault(name, []).extend((off <= half / 2)[~exact])
+            else:
+                assert said[name] == "exact"
+    assert inside
+    for name, hits in inside.items():
+        slack = 4 * np.sqrt(0.05 * 0.95 / runs)  # numbers of one release are not independent
+        assert np.mean(hits) >= 0.95 - slack, name
+        assert np.mean(nearly[name]) < np.mean(hits), name
+    assert np.mean(nearly["a row"]) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "unbiased"),
+    [
+        ({"epsilon": "1/2"}, False), ({"epsilon": "1/2", "mechanism": "geometric"}, False),
+        ({"epsilon": 1, "mechanism": "explicit-fair", "max_count": 60}, False), ({"epsilon": 1, "signed": True}, True),
+        ({"epsilon": 1, "keep": "total"}, True), ({"epsilon": 1, "keep": "total", "nonnegative": True}, False),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_errors_and_bias_are_those_that_are_said(options: dict[str, Any], unbiased: bool) -> None:
+    secret, runs = large(), 8
+    true = secret.counts
+    off, apart, small_ones, pages = [], [], [], []
+    for seed in range(runs):
+        out = dc.release(secret, seed=seed, **options)
+        pages.append(page_of(out.publication, prepared(out.publication)))
+        off.append(np.abs(out.counts - true).mean())
+        apart.append(np.abs(np.sort(out.counts) - np.sort(true)).mean())
+        small_ones.append((out.counts - true)[true == 0].mean())
+    said = [page.typical_error for page in pages]
+    if said[0] is not None:
+        assert np.mean([float(one) for one in said]) == pytest.approx(np.mean(off), rel=0.1)
+    told = [page.distribution_error for page in pages]
+    if told[0] is not None:
+        assert np.mean([float(one) for one in told]) == pytest.approx(np.mean(apart), rel=0.3)
+    else:
+        assert np.mean(apart) <= np.mean(off), "as is said: no further off than a count"
+    noise = np.std(small_ones, ddof=1) / np.sqrt(runs) + np.mean(off) / np.sqrt(runs * (true == 0).sum())
+    assert bool(abs(np.mean(small_ones)) <= 5 * noise) is unbiased
+    assert pages[0].bias.startswith("bias-none") is unbiased
+
+
+def test_every_report_says_how_far_off_each_kind_of_number_is() -> None:
+    for options in ({}, {"keep": "margin:sex"}, {"measure": "auto"}, {"signed": True}):
+        page = render(dc.release(small(), 1, **options).publication)  # type: ignore[arg-type]
+        assert "The distribution of the published counts is off by" in page and "right on average" in page
+        assert re.search(r"<td>(a row|cells)</td>", page) and re.search(r"<td>total</td>", page)
