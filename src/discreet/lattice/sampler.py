@@ -198,6 +198,12 @@ class WalkPiece:
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.law.draw(bits) for _ in range(draws)])
 
+    def path(self, draws: int, bits: Bits) -> Integers:
+        """In floats, for a simulation."""
+        from discreet.lattice.rough import rough_draws
+
+        return rough_draws(self.law, draws, bits)
+
 
 @dataclass(frozen=True, eq=False)
 class ChainPiece:
@@ -236,8 +242,9 @@ class ChainPiece:
 
 
 def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
-    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw."""
-    return piece.path(draws, bits) if isinstance(piece, ChainPiece) else piece.draw(draws, bits, None)
+    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, and a
+    walk may be in floats."""
+    return piece.path(draws, bits) if isinstance(piece, ChainPiece | WalkPiece) else piece.draw(draws, bits, None)
 
 
 def in_order(values: Integers, places: Integers) -> Integers:
