@@ -165,3 +165,9 @@ def test_one_table_is_released_as_always(tmp_path: Path) -> None:
     assert len(out.tables) == 1
     out.save(tmp_path / "out")
     assert dc.verify(tmp_path / "out").valid
+
+
+def test_the_same_table_twice_is_refused_and_not_left_out() -> None:
+    cells = table(*KEYS)
+    with pytest.raises(BadInput, match="there are two of it"):
+        dc.release_many([cells, cells], epsilon=1)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of, whole
 from discreet.options import spelt
+from discreet.privacy.values import epsilons_of
 from discreet.shown import Shown
 from discreet.table import Schema, Table
 
@@ -80,15 +79,12 @@ def choose(
     from discreet.evaluate.shapes import SHAPES
     from discreet.plan import plan
 
-    numbers = [epsilons] if isinstance(epsilons, (str, int, float, Fraction, Decimal)) else list(epsilons)
-    if not numbers:
-        raise BadInput("help to choose epsilon was asked for", "no epsilon was given")
+    several = epsilons_of(epsilons, "help to choose epsilon")
     public = schema.schema if isinstance(schema, Table) else schema
     top = _largest(prior, max_count)
     likely = SHAPES[REFERENCE](top) if prior is None else prior
     choices = []
-    for number in numbers:
-        epsilon = epsilon_of(number)
+    for epsilon in several:
         row = plan(public, epsilon, max_count=max_count, prior=likely).expected[0]
         choices.append(Choice(str(epsilon), row.count_error, row.distribution_error, meaning(epsilon)))
     return Choices(choices)

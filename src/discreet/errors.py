@@ -80,7 +80,8 @@ def choose(word: str, known: Iterable[str], what: str) -> str:
     """`word` if it is known, otherwise an error that suggests the nearest name."""
     names = list(known)
     if not isinstance(word, str):
-        raise BadInput(f"a {what} was given as {word!r}", "it must be a name", "There is: " + ", ".join(names))
+        found = f"a {type(word).__name__} is not a name"
+        raise BadInput(f"a {what} was asked for", found, "There is: " + ", ".join(names))
     if word not in names:
         raise BadInput(f"{what} {word!r} was asked for", f"there is no {what} of that name", did_you_mean(word, names))
     return word

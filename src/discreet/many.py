@@ -33,7 +33,8 @@ def release_many(
 
     The first table, or whichever has the key columns of all others, holds the cells; every other one must be sums of
     them. The cells are released once, and the other tables are sums of what is published: the same cell has one number
-    in all of them, and each is verified with the folder. `Release.tables` has them, in the order given.
+    in all of them, and each is verified with the folder. `Release.tables` has the cells first, then the others in the
+    order given.
 
     options: as of `release`. Without a way or an option of one, every table is measured as well as the cells, so that
     its sums err little, and all is combined into one table (`Measure`).
@@ -41,7 +42,8 @@ def release_many(
     from discreet.record.release import PublishedTable
 
     cells = _cells_of(tables)
-    views = [table for table in tables if table is not cells]
+    place = next(k for k, table in enumerate(tables) if table is cells)
+    views = [*tables[:place], *tables[place + 1 :]]
     _check(cells, views)
     if way is None and not _names_a_way(options):
         options = {**options, "measure": [*(f"margin:{','.join(view.schema.keys)}" for view in views), "cells"]}

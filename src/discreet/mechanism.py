@@ -231,15 +231,19 @@ class EdgeThenNoise:
 Form = Weights | Continued | Exponents | NoiseThenMap | EdgeThenNoise
 
 
-def possible_outputs(form: Form, largest: int = 0) -> Integers | None:
-    """The counts up to `largest` that can come out at all, in order; None: all there are in the range."""
-    if isinstance(form, Continued):
-        start, beyond = possible_outputs(form.start), form.last - form.reach[0] + 1
-        return np.union1d(start if start is not None else [], np.arange(beyond, largest + 1))
+def can_come_out(form: Form, counts: Integers) -> bool:
+    """Whether all of these counts, which are in its range, can."""
+    if isinstance(form, Continued):  # its noise leads to every count from there on
+        start = possible_outputs(form.start)
+        return start is None or bool((np.isin(counts, start) | (counts > form.last - form.reach[0])).all())
+    possible = possible_outputs(form)
+    return possible is None or bool(np.isin(counts, possible).all())
+
+
+def possible_outputs(form: Form) -> Integers | None:
+    """The counts that can come out at all, in order; None: all there are in the range."""
     if isinstance(form, Weights):
         return np.flatnonzero([any(column) for column in zip(*form.rows)])
-    if isinstance(form, EdgeThenNoise) and form.top is not None:
-        return np.arange(form.shape[1])
     return np.unique(form.map.outputs) if isinstance(form, NoiseThenMap) and form.map is not None else None
 
 

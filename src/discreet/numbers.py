@@ -18,9 +18,12 @@ Number = Union[int, float, str, Fraction, Decimal]
 Interval = tuple[Fraction, Fraction]
 
 LARGEST_EXPONENT = 4000  # of a number as it is written: Python reads no more digits than that
+LONGEST_BITS = LARGEST_EXPONENT * 10 // 3  # of a number as it is given: Python writes no more digits than that, either
+LONGEST_QUOTED = 60  # characters of what was given, in an error: nobody reads more digits
 LARGEST_EPSILON = 1000  # above, it protects nobody
 SMALLEST_EPSILON = Fraction(1, 10**9)  # below, the noise would drown every count
 MOST_CONTRIBUTIONS = 10**12  # rows of one person: no table has so many
+FAR = 64  # bits before the point: what stands behind it is beyond the digits of a logarithm
 MOST_BITS = 1 << 20  # no rational equals e^epsilon: far fewer tell them apart
 
 
@@ -31,11 +34,18 @@ def exact(value: Number, what: str = "the number") -> Fraction:
     if isinstance(value, (str, Decimal)) and _absurd(str(value)):
         raise BadInput(f"{what} was given", f"its exponent is beyond {LARGEST_EXPONENT}", "Write a smaller number")
     try:
-        return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
+        number = Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
-        raise BadInput(
-            f"{what} was given as {value!r}", "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"'
-        ) from error
+        asked = f"{what} was given as {quoted(repr(value))}"
+        raise BadInput(asked, "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"') from error
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_BITS:
+        raise BadInput(f"{what} was given", f"it has more than {LARGEST_EXPONENT} digits", "Write a shorter number")
+    return number
+
+
+def quoted(written: str) -> str:
+    """What was given, for an error: the beginning, where it is long."""
+    return written if len(written) <= LONGEST_QUOTED else f"{written[:LONGEST_QUOTED]}..."
 
 
 def _absurd(written: str) -> bool:
@@ -52,23 +62,22 @@ def _plain_number(value: Any, what: str) -> int | float:
     except ValueError:  # several numbers
         plain = None
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
-        raise BadInput(f"{what} was given as {value!r}", f"a {type(value).__name__} is not a number")
+        raise BadInput(f"{what} was given as {quoted(repr(value))}", f"a {type(value).__name__} is not a number")
     return plain
 
 
 def positive(value: Number, what: str) -> Fraction:
     number = exact(value, what)
     if number <= 0:
-        raise BadInput(f"{what} = {value} was asked for", "it must be greater than zero")
+        raise BadInput(f"{what} = {quoted(str(value))} was asked for", "it must be greater than zero")
     return number
 
 
 def probability(value: Number, what: str, *, open_ends: bool = False) -> Fraction:
     number = exact(value, what)
     if not 0 <= number <= 1 or (open_ends and number in (0, 1)):
-        raise BadInput(
-            f"{what} = {value} was asked for", "it must lie between 0 and 1" + (", both excluded" * open_ends)
-        )
+        asked = f"{what} = {quoted(str(value))} was asked for"
+        raise BadInput(asked, "it must lie between 0 and 1" + (", both excluded" * open_ends))
     return number
 
 
@@ -187,6 +196,10 @@ class Epsilon:
         if self.ratio is not None:
             return self.ratio
         low, _ = self.bounds(2 * bits + 64)
+        if low <= 1:  # a share so small cannot be told from none
+            raise BadInput(
+                "a share of the budget was asked for", "so small the noise would drown every count", "Give more"
+            )
         return simplest_between(low - (low - 1) / 2**bits, low)
 
     def compare(self, one: Fraction, other: Fraction) -> int:
@@ -228,8 +241,10 @@ class Epsilon:
         if self.value is not None:
             return float(self.value)
         assert self.ratio is not None
-        near = abs(self.ratio - 1) < Fraction(1, 2)  # there the logarithm of a rounded ratio would have few digits
-        return math.log1p(float(self.ratio - 1)) if near else math.log(float(self.ratio))
+        if abs(self.ratio - 1) < Fraction(1, 2):  # there the logarithm of a rounded ratio would have few digits
+            return math.log1p(float(self.ratio - 1))
+        whole = self.ratio.numerator // self.ratio.denominator  # of an integer there is a logarithm, however large
+        return math.log(whole if whole.bit_length() > FAR else float(self.ratio))
 
     def __repr__(self) -> str:
         return f"Epsilon({str(self)!r})"
@@ -250,19 +265,24 @@ def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = N
         raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
     found = part_of_epsilon(epsilon, alpha)
     if found.ratio is not None and 1 - 1 / found.ratio < SMALLEST_EPSILON:
-        raise BadInput(f"alpha = {alpha} was asked for", "so near 1 the noise would drown every count", "Give less")
+        asked = f"alpha = {quoted(str(alpha))} was asked for"
+        raise BadInput(asked, "so near 1 the noise would drown every count", "Give less")
     if found.value is not None and found.value < SMALLEST_EPSILON:
-        raise BadInput(
-            f"epsilon = {epsilon} was asked for", "below 1e-9 the noise would drown every count", "Give more"
-        )
+        asked = f"epsilon = {quoted(str(epsilon))} was asked for"
+        raise BadInput(asked, "below 1e-9 the noise would drown every count", "Give more")
     return found
 
 
 def part_of_epsilon(epsilon: Any, alpha: Any) -> Epsilon:
     """The same of a part of one, such as the price of a unit: it may be smaller than any that can be asked for."""
     if alpha is not None:
-        return Epsilon(ratio=1 / probability(alpha, "alpha", open_ends=True))
+        found = Epsilon(ratio=1 / probability(alpha, "alpha", open_ends=True))
+        if float(found) > LARGEST_EPSILON:
+            asked = f"alpha = {quoted(str(alpha))} was asked for"
+            raise BadInput(asked, f"an epsilon above {LARGEST_EPSILON} protects nobody")
+        return found
     number = positive(epsilon, "epsilon")
     if number > LARGEST_EPSILON:
-        raise BadInput(f"epsilon = {epsilon} was asked for", f"above {LARGEST_EPSILON} it protects nobody")
+        asked = f"epsilon = {quoted(str(epsilon))} was asked for"
+        raise BadInput(asked, f"above {LARGEST_EPSILON} it protects nobody")
     return Epsilon(value=number)

@@ -63,6 +63,14 @@ def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> N
         raise BadInput(f"{what} {names} was asked for", "there is none of that name", do)
 
 
+def listed(given: Any, single: tuple[type, ...] = ()) -> list[Any]:
+    """What was given, as a list: one value may stand without one, of these kinds or where there is nothing to list."""
+    try:
+        return [given] if isinstance(given, single) else list(given)
+    except TypeError:
+        return [given]
+
+
 def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
     """The names of all that it takes, but for what it passes on to others."""
     code = function.__code__

@@ -370,12 +370,12 @@ def _check_report(folder: Folder) -> list[str]:
 
 def _check_beside(folder: Folder) -> list[str]:
     """The same of the page for analysts, and of what says what is in the tables."""
-    from discreet.report import beside, rendered_by
+    from discreet.report import beside
     from discreet.report.explore import same_explored, same_numbers
 
     ours, said, problems = beside(folder.publication, folder.prepared), folder.publication.record.rendered, []
-    if said != rendered_by():
-        made_here = said["discreet"] == rendered_by()["discreet"]
+    if said != folder.rendered_here:
+        made_here = said["discreet"] == folder.rendered_here["discreet"]
         if not same_numbers(ours[EXPLORE], folder.pages[EXPLORE], estimates=made_here):
             return [f"The numbers of {EXPLORE} are not those of the release."]
         if not folder.tells_the_same(estimates=made_here):
@@ -383,15 +383,13 @@ def _check_beside(folder: Folder) -> list[str]:
     _require_same_renderer(folder)
     for name, page in ours.items():
         same = same_explored if name == EXPLORE else str.__eq__
-        if not same(page, folder.pages[name]):
+        if page != folder.pages[name] and not same(page, folder.pages[name]):
             problems.append(f"The file {name} does not follow from release.json.")
     return problems if folder.tells_the_same(estimates=True) else [*problems, WRONG_SHEET]
 
 
 def _require_same_renderer(folder: Folder) -> None:
-    from discreet.report import rendered_by
-
-    said, here = folder.publication.record.rendered, rendered_by()
+    said, here = folder.publication.record.rendered, folder.rendered_here
     if said != here:  # words may change at any time, and what was said before stays as true as it was
         other = "in other words" if {**said, "words": ""} == {**here, "words": ""} else "by other versions"
         raise NotApplicable(f"not compared, it was drawn {other} than those that are here")

@@ -38,6 +38,31 @@ def test_given_twice_is_refused(run: Any, words: tuple[str, ...], flag: str, tmp
     assert sorted(tmp_path.iterdir()) == before
 
 
+JUDGED: dict[str, tuple[str, ...]] = {  # commands that no rho can be given to
+    "design": ("--max-count", "3"),
+    "certify": ("m.json",),
+    "noise": ("--truth", "1/2", "--support", "3"),
+    "compare": ("--max-count", "3"),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--rho 1", "only Gaussian noise is calibrated by rho"),
+        ("--epsilon 1 --rho 1", "epsilon and rho were given together. Give exactly one of epsilon, alpha and rho."),
+        ("--rho 1 --delta 0.1", "rho stands alone, without a delta"),
+        ("--epsilon 1 --delta 2", "it must be at least 0 and below 1"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_as_everywhere(run: Any, name: str, words: str, said: str) -> None:  # noqa: F811
+    Path("m.json").write_text("[[0.6, 0.4], [0.4, 0.6]]")
+    done = run(name, *JUDGED[name], *words.split())
+    assert done.status == 2 and said in done.err and done.out == ""
+    assert "--rho" not in run(name, "--help").out
+
+
 def test_lists_may_be_added_to_and_a_value_may_look_like_a_flag(run: Any) -> None:  # noqa: F811
     done = run("release", "table.csv", "--count", "n", "--epsilon", "1", "--keep", "total", "--keep", "sum:place=p000",
                "--out", "--epsilon")  # fmt: skip

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import discreet as dc
 from discreet.mechanism import Continued, Mechanism, of_weights
@@ -60,6 +62,13 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "seeded": {"epsilon": 1, "max_count": 12, "favor": "distribution", "seed": 1},
 }
 
+IN_PARTS: dict[str, dict[str, Any]] = {  # folders of folders, of three parts each
+    "default": {"epsilon": 1, "max_count": 12},
+    "signed": {"epsilon": 1, "signed": True, "measurements": False},
+    "row-by-row": {"epsilon": 1, "mechanism": "geometric", "os_randomness": True},
+    "margin": {"epsilon": 1, "keep": "margin:sex"},
+}
+
 
 def table(kind: str = "") -> dc.Table:
     counties, sexes = [f"county {i:02d}" for i in range(15)], ["f", "m"]
@@ -79,7 +88,19 @@ def table(kind: str = "") -> dc.Table:
     return dc.table(frame.append_column("size", [[4, 9, 6] * 10]), "n", keys=["county", "sex", "size"])
 
 
+def release_in_parts(name: str, out: Path) -> None:
+    with TemporaryDirectory() as place:
+        for part, start in enumerate((0, 7, 20)):
+            rows = table().schema.categories.append_column("n", [table().counts])
+            pq.write_table(rows.slice(start, (7, 13, 10)[part]), Path(place) / f"{part}.parquet")
+        dc.release_parts(place, "n", ["county", "sex"], out=out, **IN_PARTS[name])
+
+
 if __name__ == "__main__":
+    for name in IN_PARTS:
+        (HERE / "in-parts").mkdir(exist_ok=True)
+        shutil.rmtree(HERE / "in-parts" / name, ignore_errors=True)
+        release_in_parts(name, HERE / "in-parts" / name)
     for name, options in GOLDEN.items():
         shutil.rmtree(HERE / name, ignore_errors=True)
         dc.release(table(name), **options).save(HERE / name)

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -125,3 +126,19 @@ def test_the_columns_are_told_before_anything_is_drawn(tmp_path: Path, monkeypat
     with pytest.raises(KeyboardInterrupt):
         run(spec, tmp_path / "out", before=refuse)
     assert told == [("place",)] and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", [pd.Index, pd.Series, np.array, tuple, iter])
+def test_names_may_stand_in_whatever_holds_names(kind: Any) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"], "n": [1, 2]})
+    assert dc.table(frame, "n", keys=kind(["a", "b"])).schema.keys == ("a", "b")
+    assert dc.table(frame, kind(["n"]), keys=["a", "b"]).schema.count == "n"
+
+
+@pytest.mark.parametrize("other", [3, object(), dc.Pure(1), np.array(1)])
+def test_what_is_no_name_is_refused_in_words(other: Any) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"], "n": [1, 2]})
+    with pytest.raises(BadInput, match="the table has no such column"):
+        dc.table(frame, "n", keys=other)
+    with pytest.raises(BadInput, match="the table has no such column"):
+        dc.table(frame, other, keys=["a"])

@@ -295,3 +295,11 @@ def test_words_are_known_whatever_version_of_arrow_is_there(monkeypatch: pytest.
 
     monkeypatch.setattr("pyarrow.compute.utf8_normalize", apart)
     assert flags(["YHTEENSÄ", "Tous âges", "Båda kön", "Total", "Turku"]) == [True, True, True, True, False]
+
+
+def test_a_column_without_a_suspect_is_not_read_for_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cheap test is true of whatever means a total: where nothing passes it there is nothing to look at."""
+    from discreet.io import totals
+
+    monkeypatch.setattr(totals, "means_total", lambda _: pytest.fail("asked for nothing"))
+    assert not totals.rows_of_totals(pa.table({"place": ["qx", "qy"]})).any()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from discreet.lattice.kept_chain import kept_chain, keys_of_shape
 from discreet.lattice.plan import plan_lattice
 from discreet.mechanism import of_weights
 from discreet.privacy import Approximate, Concentrated, Pure
+from discreet.privacy.values import epsilons_of
 
 MATRIX = [["1/2", "1/2"], ["1/2", "1/2"]]
 ASKED: dict[str, Callable[..., Any]] = {
@@ -157,3 +160,49 @@ def test_noise_that_is_named_and_pure_refuses_the_rest_in_the_same_words(options
             ask(dc.example(), 1, delta="1e-6", **options)
         with pytest.raises(BadInput, match="only Gaussian noise is calibrated by rho"):
             ask(dc.example(), rho=1, **options)
+
+
+ENORMOUS = 10**5000  # Python writes no integer of so many digits
+
+
+@pytest.mark.parametrize("name", [*ASKED, *ODDS_ONLY])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"epsilon": ENORMOUS}, "more than 4000 digits"),
+        ({"epsilon": Fraction(1, ENORMOUS)}, "more than 4000 digits"),
+        ({"epsilon": 10**90}, "1000 it protects nobody"),
+        ({"alpha": "1e-400", "epsilon": 1}, "given together"),
+        ({"alpha": "1e-500"}, "above 1000 protects nobody"),
+        ({"alpha": Fraction(1, ENORMOUS)}, "more than 4000 digits"),
+    ],
+)
+def test_numbers_beyond_all_sense_are_refused_in_words(name: str, given: dict[str, Any], found: str) -> None:
+    with pytest.raises(BadInput, match=found) as caught:
+        (ASKED | ODDS_ONLY)[name](**given)
+    assert len(str(caught.value)) < 250  # nobody reads four thousand digits
+
+
+@pytest.mark.parametrize("rho", [10**6, "1e400", Fraction(ENORMOUS), Fraction(1, ENORMOUS), "1e-19"])
+def test_a_rho_that_protects_nobody_or_drowns_everybody_is_refused(rho: Any) -> None:
+    for ask in (ASKED["distribution"], ODDS_ONLY["certify"], lambda **p: dc.release(sized(), **p)):
+        with pytest.raises(BadInput, match=r"protects nobody|drown every count|more than 4000 digits"):
+            ask(rho=rho)
+    assert dc.release(sized(), rho=500_000).guarantee.rho == 500_000
+
+
+def test_an_epsilon_given_as_a_ratio_is_a_number_however_large() -> None:
+    assert float(Pure.of_alpha("1e-400").epsilon) == pytest.approx(400 * math.log(10), rel=1e-15)
+    assert float(Pure.of_alpha("1e-3").epsilon) == pytest.approx(3 * math.log(10), rel=1e-15)
+
+
+@pytest.mark.parametrize("several", [np.int64(1), np.array(1.0), Pure(1), [Pure(1)], (1,), "1", np.array([1.0])])
+def test_one_epsilon_or_several_however_written(several: Any) -> None:
+    assert [str(one) for one in epsilons_of(several, "an evaluation")] == ["1"]
+
+
+@pytest.mark.parametrize("several", [None, [None], True, Approximate(1, "1e-6"), [Concentrated(1)], object()])
+def test_what_is_no_epsilon_is_refused_among_several(several: Any) -> None:
+    for ask in (lambda: dc.choose(10, epsilons=several), lambda: dc.evaluate(sized(), ["geometric"], several)):
+        with pytest.raises(BadInput):
+            ask()

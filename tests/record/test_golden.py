@@ -20,7 +20,8 @@ from discreet.verify import COMPARED
 from discreet.ways import PACKAGES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-FOLDERS = sorted(path for path in GOLDEN.iterdir() if path.is_dir() and not path.name.startswith("__"))
+FOLDERS = sorted(path for path in GOLDEN.iterdir() if (path / "release.json").is_file())
+IN_PARTS = sorted(path for path in (GOLDEN / "in-parts").iterdir())
 TABLES = [name for name, value in vars(words).items() if name.isupper() and name != "MORE" and isinstance(value, dict)]
 SENTENCES = [name for name, value in vars(words).items() if name.isupper() and isinstance(value, (str, tuple))]
 
@@ -37,6 +38,20 @@ def test_there_is_one_of_every_way_and_kind() -> None:
 def test_a_golden_folder_verifies(folder: Path) -> None:
     verification = dc.verify(folder, allow_seeded=True)
     assert verification.valid, verification.problems
+
+
+@pytest.mark.parametrize("folder", IN_PARTS, ids=lambda path: path.name)
+def test_a_golden_folder_in_parts_verifies_whole_and_alone(folder: Path) -> None:
+    whole = dc.verify(folder)
+    assert whole.valid, whole.problems
+    assert whole.grade == ("exact" if folder.name == "row-by-row" else "computational")
+    assert dc.verify(folder / "table" / "part-00001.parquet").valid
+    total, rows = dc.estimate(folder).total(), dc.estimate(folder).by("sex")
+    assert total.interval[0] <= total.estimate <= total.interval[1] and len(rows) == 2
+
+
+def test_there_is_one_of_every_kind_in_parts() -> None:
+    assert {path.name for path in IN_PARTS} == set(MADE["IN_PARTS"])
 
 
 @pytest.mark.parametrize("kind", MADE["GOLDEN"])

@@ -200,7 +200,7 @@ def test_delta_is_the_most_it_may_be_and_nothing_is_charged_beyond(tmp_path: Pat
         ({"small_counts": "nice"}, "small_counts"),
         ({"mechanism": "geometric"}, "it belongs to bounded noise"),
         ({"rho": 1, "epsilon": None}, "Give epsilon"),
-        ({"mechanism": dc.bounded_noise(2, truth="1/2", support=3)}, r"the noise given is for epsilon = 2"),
+        ({"mechanism": dc.bounded_noise(2, truth="1/2", support=8)}, r"the noise given is for epsilon = 2"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_charged(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -241,3 +241,34 @@ def test_a_million_rows_in_about_a_second() -> None:
     start = time.process_time()
     dc.release(secret, "1.1", **HALF)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("kind", ["clamped", "unbiased", "both"])
+@pytest.mark.parametrize(("epsilon", "truth", "support"), [("1.3", "0.95", 4), ("2.6", "1/4", 3), ("1", "0.0001", 2)])
+def test_whatever_is_advised_would_do(kind: str, epsilon: str, truth: str, support: int) -> None:
+    asked: dict[str, Any] = {"epsilon": epsilon, "truth": truth, "support": support, "small_counts": kind}
+    with pytest.raises(BadInput, match="Any one of these would do") as refused:
+        dc.release(table([1]), delta="1e-7", mechanism="bounded", **asked)
+    advised = str(refused.value).split("would do: ")[1].rstrip(".").split(", ")
+    for name, value in (one.split(" ") for one in advised):
+        changed = {"delta": "1e-7", **asked, name: int(value) if name == "support" else value}
+        assert dc.release(table([1]), mechanism="bounded", **changed).guarantee.delta <= Fraction(changed["delta"])
+
+
+def test_noise_of_ones_own_is_not_changed_behind_ones_back() -> None:
+    noise = dc.bounded_noise("1.1", truth="1/2", support=8)
+    for changed in ({"truth": "0.4"}, {"support": 9}):
+        with pytest.raises(BadInput, match="the noise given has"):
+            dc.release(table([1]), mechanism=noise, **changed)
+    assert dc.release(table([1]), mechanism=noise, truth="0.5", support=8).guarantee.delta < Fraction(1, 10**4)
+
+
+def test_a_delta_that_rounds_to_one_is_said_as_it_is() -> None:
+    with pytest.raises(BadInput, match="what can be promised is a delta of 1 or more"):
+        dc.release(table([1]), "1.1", mechanism="bounded", truth="0.999999999", support=8)
+
+
+@pytest.mark.parametrize("name", ["min_count", "max_count"])
+def test_counts_beyond_64_bits_are_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="it must be at most"):
+        dc.release(table([1]), "1.1", mechanism="bounded", truth="0.5", support=8, **{name: 10**20})

@@ -328,3 +328,42 @@ def test_paths_in_a_release_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (place / "s.toml").write_text(text.replace("t.csv", file))
         with pytest.raises(dc.BadInput):
             dc.run("place/s.toml", "again")
+
+
+THINGS: dict[str, Any] = {
+    "array": np.eye(3), "frame": pa.table({"a": [0.5, 0.5]}), "number": np.array(1), "list": ["cumulative"], "dict": {},
+    "value": dc.Pure(1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize("option", ["mechanism", "privatizer", "base", "favor", "max_count", "split", "lam", "signed"])
+def test_what_is_no_word_is_refused_in_words_to_keep_the_distribution(option: str, kind: str) -> None:
+    if kind != "number" or option not in ("lam", "max_count"):  # a number in an array of its own is one
+        with pytest.raises(dc.BadInput):
+            dc.KeepDistribution(**{"max_count": 5, option: THINGS[kind]})
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "number", "value"])
+@pytest.mark.parametrize("option", ["measure", "levels", "keep"])
+def test_what_is_no_question_is_refused_in_words(option: str, kind: str) -> None:
+    with pytest.raises(dc.BadInput):
+        dc.release(table(), 1, dc.Measure(**{option: THINGS[kind]}))
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"mechanism": "geometric", "max_count": 2**63}, "at most"),
+        ({"mechanism": "signed-geometric", "max_count": 10**400}, "at most"),
+        ({"split": "1e-400"}, "would drown every count"),
+        ({"split": "1e-400", "max_count": 5}, "would drown every count"),
+        ({"measure": ["cells@1e-400", "total"]}, "would drown every count|shares"),
+    ],
+)
+def test_numbers_beyond_what_can_be_drawn_are_not_charged_for(
+    ledger: dc.Ledger, options: dict[str, Any], found: str
+) -> None:
+    with pytest.raises(dc.BadInput, match=found):
+        dc.release(table(), 1, ledger=ledger, dataset="d", **options)
+    assert not ledger.history("d")

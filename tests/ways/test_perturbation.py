@@ -16,7 +16,8 @@ from scipy import stats
 
 import discreet as dc
 from discreet.errors import BadInput, NotProven
-from discreet.mechanism import Continued, Mechanism, of_weights, possible_outputs
+from discreet.estimate import steady
+from discreet.mechanism import Continued, Mechanism, can_come_out, of_weights
 from discreet.numbers import Epsilon
 from discreet.public_map import seen_of
 from discreet.report.errors import averaged_continued
@@ -75,8 +76,7 @@ def test_what_can_come_out_is_what_some_row_has(made: Mechanism, largest: int) -
     assert isinstance(form, Continued)
     rows = unrolled(form, largest + form.last + 8)
     possible = {j for row in rows for j, p in enumerate(row) if p and j <= largest}
-    found = possible_outputs(form, largest)
-    assert found is not None and {int(j) for j in found if j <= largest} == possible
+    assert {j for j in range(largest + 1) if can_come_out(form, np.array([j]))} == possible
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
@@ -134,12 +134,48 @@ def test_the_report_tells_the_error_of_the_counts_there_are() -> None:
     assert found.absolute == pytest.approx([0, 0.8, 0.8]) and found.typical == pytest.approx(0.4, abs=0.05)
 
 
-def test_counts_too_large_for_estimates_are_said(tmp_path: Path) -> None:
-    out = dc.release(table([0, 5000]), epsilon=1, delta="0.6", mechanism=mechanism(STAYS))
+def test_counts_of_any_size_are_verified_and_estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steady, "MARGIN", 25)
+    true = np.array([0] * 30 + [2] * 30 + [5000] * 30 + [10**12] * 30)
+    out = dc.release(table(true.tolist()), epsilon=1, delta="0.6", mechanism=mechanism(STAYS), seed=3)
     out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out", allow_seeded=True).valid
+    found = dc.estimate(str(tmp_path / "out"), level=0.999)
+    assert isinstance(found, dc.Estimate)
+    assert found.total().interval[0] <= true.sum() <= found.total().interval[1]
+    for threshold, above in ((1, 0.75), (4990, 0.5), (4999, 0.5), (10**6, 0.25), (10**12 + 3, 0)):
+        low, high = found.share_above(threshold).interval
+        assert low <= above <= high
+    for share, count in ((0.1, 0), (0.6, 5000), (0.9, 10**12)):
+        low, high = found.quantile(share).interval
+        assert low <= count <= high and high - low <= 4
+    rows = found.rows()
+    assert np.mean((rows.low <= true) & (true <= rows.high)) > 0.95
+
+
+@pytest.mark.parametrize("people", [1, 2])
+def test_the_least_delta_is_promised_and_the_one_asked_for_is_the_most(people: int, tmp_path: Path) -> None:
+    """Of several units, each (1, d), it is d (1 + e + ..)."""
+    form = mechanism(MOVES).form
+    assert isinstance(form, Continued)
+    rows = unrolled(form, form.last + 1)
+    exact = hockey_stick(rows, Epsilon(value=Fraction(1)).bounds(200)[0])
+    steps = sum((Epsilon(value=Fraction(1)).bounds(200)[1] ** k for k in range(people)), Fraction(0))
+    book = dc.ledger(tmp_path / "book.db")
+    book.create("d", epsilon=30, delta="99/100")
+    made = dc.release(
+        table([1, 2, 3], contributions=people), people, delta="98/100", mechanism=mechanism(MOVES),
+        ledger=book, dataset="d",
+    )  # fmt: skip
+    found = made.guarantee.delta
+    assert exact * steps <= found <= exact * steps * Fraction(100003, 100000)
+    assert book.status("d").spent.delta == found
+    made.save(tmp_path / "out")
     assert dc.verify(tmp_path / "out").valid
-    with pytest.raises(BadInput, match="up to 2,000 only"):
-        dc.estimate(out)
+    again = dc.release(table([1], contributions=people), people, delta=found, mechanism=mechanism(MOVES))
+    assert again.guarantee.delta == found
+    with pytest.raises(NotProven):
+        dc.release(table([1], contributions=people), people, delta=found * Fraction(9, 10), mechanism=mechanism(MOVES))
 
 
 def test_what_it_does_not_promise_is_refused_with_the_delta_it_needs() -> None:
@@ -156,8 +192,7 @@ def test_what_it_does_not_promise_is_refused_with_the_delta_it_needs() -> None:
 
 def test_gaps_are_known() -> None:
     form = mechanism([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]).form
-    found = possible_outputs(form, 6)
-    assert found is not None and found.tolist() == [0, 1, 3, 4, 5, 6]
+    assert [j for j in range(7) if can_come_out(form, np.array([j]))] == [0, 1, 3, 4, 5, 6]
 
 
 def test_the_mechanism_stands_in_the_record_as_it_is(tmp_path: Path) -> None:

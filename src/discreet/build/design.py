@@ -24,7 +24,7 @@ from discreet.costs import cost_matrix
 from discreet.errors import BadInput, Infeasible, NotProven, choose
 from discreet.mechanism import LARGEST_MATRIX, Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, digits_above, text, whole
-from discreet.options import spelt
+from discreet.options import listed, spelt
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
 from discreet.record.codec import form_json
@@ -234,8 +234,7 @@ def target(distribution: Any, prior: Any) -> Requirement:
 
 
 def _listed(require: Iterable[Any]) -> list[Any]:
-    single = isinstance(require, str) or hasattr(require, "check")
-    return [require] if single else list(require)
+    return [require] if hasattr(require, "check") else listed(require, (str,))
 
 
 def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import BadInput
 from discreet.requirements import Cell, Requirement, Row, parse_requirement
 
 if TYPE_CHECKING:
@@ -110,7 +111,12 @@ class Formulation:
         lengths = [len(row.columns) for row in self.rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         columns = np.array([column for row in self.rows for column in row.columns], dtype=np.int32)
-        data = np.array([float(c) for row in self.rows for c in row.coefficients])
+        try:
+            data = np.array([float(c) for row in self.rows for c in row.coefficients])
+        except OverflowError as error:  # e^710 is no float
+            raise BadInput(
+                "a linear program was to be solved", "its epsilon is too large for floats", "Give less"
+            ) from error
         bounds = np.array([float(row.bound) for row in self.rows])
         equal = np.array([row.equal for row in self.rows], dtype=bool)
         certified = np.array([row.certified for row in self.rows], dtype=bool)

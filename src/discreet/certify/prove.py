@@ -28,7 +28,7 @@ from discreet.certify.rows import ExactRows, exact_rows
 from discreet.errors import BadInput, NotProven
 from discreet.laws import NoiseLaw, least_epsilon
 from discreet.mechanism import Continued, Exponents, Form, Mechanism, NoiseThenMap
-from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, probability, text
+from discreet.numbers import LARGEST_EPSILON, Epsilon, Number, decimal_above, log_bounds, text
 from discreet.options import spelt
 from discreet.privacy import Grade, Loss, loss_of
 from discreet.privacy.convert import SMALLEST_DELTA
@@ -152,7 +152,7 @@ def certify(
     if curve:
         shown = {"curve": curve_of(form), "moments": moments_of(form), "goes_on": isinstance(form, Continued)}
     if curve and epsilon is None and alpha is None and rho is None:
-        found = _certified(judged, _largest(probability(delta, "delta")))
+        found = _certified(judged, odds_only(loss_of(LARGEST_EPSILON, delta=delta), "certify"))
         return replace(found, holds=None, epsilon=None, witness=None, grade=_grade(form), **shown)
     claim = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "certify")
     found = _certified(judged, claim)
@@ -171,11 +171,6 @@ def _needed(form: Form | ExactRows, claim: Pure | Approximate, found: Certificat
 def _grade(form: Form | ExactRows) -> Grade:
     """How firmly delta is known."""
     return form.noise.grade if isinstance(form, NoiseThenMap) and judged_rows(form) is None else "exact"
-
-
-def _largest(delta: Fraction) -> Pure | Approximate:
-    """The weakest claim there is at that delta."""
-    return Approximate(LARGEST_EPSILON, delta) if delta else Pure(LARGEST_EPSILON)
 
 
 def _certified(mechanism: Mechanism | ExactRows, claim: Pure | Approximate) -> Certificate:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, RefusedRho, emit
 from discreet.errors import BadInput
 
 
@@ -16,6 +16,7 @@ def run(
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
+    rho: RefusedRho = None,
     curve: Annotated[
         bool, typer.Option("--curve", help="delta for many epsilons; then --epsilon may be left out")
     ] = False,
@@ -36,7 +37,7 @@ def run(
     if report is not None and not report.lower().endswith(".html"):
         raise BadInput(f"a page was to be written to {report}", "the name must end in .html")
     given, wanted = read_probabilities(matrix), curve or plot is not None or report is not None
-    certificate = dc.certify(given, epsilon, delta, alpha, curve=wanted)
+    certificate = dc.certify(given, epsilon, delta, alpha, rho=rho, curve=wanted)
     if plot is not None:
         certificate.plot(plot)
     if report is not None:

@@ -22,6 +22,9 @@ Rho = Annotated[str | None, typer.Option("--rho", help="zero-concentrated privac
 Delta = Annotated[
     str, typer.Option("--delta", help="how much likelier, beyond e^epsilon times, any set of outcomes may be", **LOSS)
 ]
+# where one of them can only be refused, it is taken all the same: everywhere in the same words, and not as unknown
+RefusedRho = Annotated[str | None, typer.Option("--rho", hidden=True)]
+RefusedDelta = Annotated[str, typer.Option("--delta", hidden=True)]
 Seed = Annotated[int | None, typer.Option("--seed", help="for tests only: the result is NOT private")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON value")]
 Plot = Annotated[str | None, typer.Option("--plot", help="draw to this PNG or SVG file")]

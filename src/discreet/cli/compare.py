@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Epsilon, Json, Plot, emit
+from discreet.cli.common import Alpha, Epsilon, Json, Plot, RefusedDelta, RefusedRho, emit
 from discreet.cli.working import working
 
 
@@ -14,6 +14,8 @@ def run(
     max_count: Annotated[int, typer.Option("--max-count", help="the largest count")],
     epsilon: Epsilon = None,
     alpha: Alpha = None,
+    delta: RefusedDelta = "0",
+    rho: RefusedRho = None,
     prior: Annotated[str | None, typer.Option("--prior", help="file with the law of the true counts")] = None,
     plot: Plot = None,
     json: Json = False,
@@ -26,7 +28,8 @@ def run(
 
         check_suffix(plot)
     with working("Comparing"):
-        result = compare(max_count, epsilon, alpha, None if prior is None else read_distribution(prior))
+        law = None if prior is None else read_distribution(prior)
+        result = compare(max_count, epsilon, alpha, law, delta=delta, rho=rho)
     if plot is not None:
         result.plot(plot)
     emit(json, result.as_json(), result.table)

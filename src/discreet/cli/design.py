@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, RefusedRho, emit
 from discreet.cli.working import working
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def run(
     epsilon: Epsilon = None,
     alpha: Alpha = None,
     delta: Delta = "0",
+    rho: RefusedRho = None,
     objective: Annotated[
         str, typer.Option("--objective", help="a cost by name, a file with a matrix, or delta: the least there is")
     ] = "wrong",
@@ -47,6 +48,7 @@ def run(
             epsilon,
             alpha,
             delta,
+            rho=rho,
             objective=_cost(objective),
             prior=None if prior is None else read_distribution(prior),
             require=require or [],

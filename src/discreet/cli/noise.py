@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Epsilon, Json, emit
+from discreet.cli.common import Alpha, Epsilon, Json, RefusedDelta, RefusedRho, emit
 
 LONGEST_LIST = 500  # of errors on either side, on a screen
 
@@ -16,11 +16,13 @@ def run(
     support: Annotated[int, typer.Option("--support", help="the largest error")],
     epsilon: Epsilon = None,
     alpha: Alpha = None,
+    delta: RefusedDelta = "0",
+    rho: RefusedRho = None,
     json: Json = False,
 ) -> None:
     from discreet.build.bounded_noise import bounded_noise
 
-    noise = bounded_noise(epsilon, truth=truth, support=support, alpha=alpha)
+    noise = bounded_noise(epsilon, truth=truth, support=support, alpha=alpha, delta=delta, rho=rho)
     formula = "the paper's formula" if noise.closed_form else "a formula of ours, since the paper's does not hold here"
     listed = noise.support <= LONGEST_LIST
     pairs = zip(range(-noise.support, noise.support + 1), noise.pmf, noise.pmf_optimal) if listed else ()

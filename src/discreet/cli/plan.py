@@ -24,9 +24,15 @@ def planned(**given: Any) -> None:
     from discreet.io.files import read_distribution
     from discreet.plan import plan
 
-    schema, rows = table_of(given).read_schema()
+    table, loss, way = table_of(given), loss_from(given), way_from(given)
     prior = None if given["prior"] is None else read_distribution(given["prior"])
-    made = plan(schema, loss_from(given), way_from(given), prior=prior, given_rows=rows)
+    if table.in_parts:
+        from discreet.parts.plan import plan_parts
+
+        made = plan_parts(table, loss, way, prior)
+    else:
+        schema, rows = table.read_schema()
+        made = plan(schema, loss, way, prior=prior, given_rows=rows)
     emit(given["json"], made.as_json(), lambda: _lines(made))
 
 
@@ -46,7 +52,10 @@ def _lines(made: Plan) -> Iterator[str]:
 
 run = command(
     planned,
-    [table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file; its counts are not read"), *PRIVACY],
+    [
+        table_argument("CSV, CSV.gz, Parquet or Excel (.xlsx) file, or a folder of Parquet files; no count is read"),
+        *PRIVACY,
+    ],
     {**TABLE, **WAY},
     [parameter("prior", Prior, None), parameter("json", Json, False)],
 )

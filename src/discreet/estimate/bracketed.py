@@ -17,9 +17,12 @@ from discreet.public_map import PublicMap
 
 
 def bracketed_rows(
-    counts: Integers, noise: NoiseLaw, last: int, public_map: PublicMap | None, *, cut: bool
-) -> IndependentRows:
-    """The middle of what each row may have been, half of the width as slack, and the largest variance there is."""
+    counts: Integers, noise: NoiseLaw, last: int, public_map: PublicMap | None, *, cut: bool,
+    numbers: Integers | None = None,
+) -> IndependentRows:  # fmt: skip
+    """The middle of what each row may have been, half of the width as slack, and the largest variance there is.
+
+    numbers: of each count how many rows have it, where every count comes once."""
     values, variance = _of_noisy(noise, last, cut)
     first, end = _brackets(last, public_map)
     inside = np.clip(counts, 0, last)
@@ -27,8 +30,9 @@ def bracketed_rows(
     if not cut:  # what is above the last count of the map was left as it was
         beyond = counts > last
         least, most = np.where(beyond, counts, least), np.where(beyond, counts, most)
-    spread = np.full(len(counts), variance)
-    return IndependentRows((least + most) / 2, spread, noise, slack=(most - least) / 2, conservative=True)
+    times = np.ones(len(counts)) if numbers is None else numbers.astype(float)
+    middle, slack = (least + most) / 2 * times, (most - least) / 2 * times
+    return IndependentRows(middle, variance * times, noise, slack=slack, conservative=True, times=numbers)
 
 
 def _of_noisy(noise: NoiseLaw, last: int, cut: bool) -> tuple[Floats, float]:

@@ -116,6 +116,8 @@ def _prior(possible: Floats, covariate: Floats, law: RateLaw, top: int | None) -
 
 def _width(evidence: Evidence) -> int:
     """How many counts may be behind one noisy value."""
+    if evidence.law is None and evidence.steady is not None:
+        return evidence.steady.width
     return evidence.size if evidence.law is None else 2 * _reach(evidence) + 1
 
 
@@ -129,6 +131,8 @@ def _reach(evidence: Evidence) -> int:
 
 def _possible(evidence: Evidence, rows: Integers) -> tuple[Floats, Floats]:
     """Of each row the counts that may be behind what was seen of it, and the chance of that under each."""
+    if evidence.law is None and evidence.steady is not None:
+        return evidence.steady.behind(evidence.seen[rows])
     if evidence.law is None:
         counts = np.broadcast_to(np.arange(float(evidence.size)), (len(rows), evidence.size))
         return counts, evidence.matrix[:, evidence.seen[rows]].T

@@ -11,9 +11,10 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
-from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights
+from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap
 
 if TYPE_CHECKING:
+    from discreet.estimate.steady import SteadyNoise
     from discreet.record.release import Publication
 
 
@@ -34,6 +35,8 @@ class Evidence:
     categories: Any = field(repr=False)
     least: int = 0  # counts below this one were treated as this one
     numbers: Integers | None = field(default=None, repr=False)  # how many rows have each value; None: one each
+    steady: SteadyNoise | None = field(default=None, repr=False)  # where there are too many counts for a matrix
+    behind: Evidence | None = field(default=None, repr=False)  # of all rows, where these are some of them
 
     @property
     def rows(self) -> int:
@@ -49,14 +52,14 @@ class Evidence:
         """True counts are looked for in 0..size-1."""
         if self.transition is not None:
             return len(self.transition)
-        if self.top is not None:
+        if self.top is not None and self.top <= LARGEST_COUNT:
             return self.top + 1
         return min(LARGEST_COUNT + 1, max(2, int(self.seen.max()) + 2))
 
     @cached_property
     def beyond(self) -> Integers:
         """By how much noisy values exceed the range, where nothing was cut: few rows, each far from others."""
-        if self.law is None or self.top is not None:
+        if self.law is None or (self.top is not None and self.top <= LARGEST_COUNT):
             return np.zeros(0, dtype=np.int64)
         return self.seen[self.seen > self.size - 1] - (self.size - 1)
 
@@ -64,7 +67,7 @@ class Evidence:
     def only_sums(self) -> bool:
         """Whether the range is too wide for any answer but sums of noisy values."""
         wide = self.law is not None and self.law.decay is None and self.size > LARGEST_MATRIX
-        return wide and self.top is None
+        return wide and self.top is None and self.steady is None
 
     @property
     def wholly_measured(self) -> bool:
@@ -85,21 +88,23 @@ class Evidence:
         """T[true count, clamped noisy value]."""
         if self.transition is not None:
             return self.transition
-        if self.size > LARGEST_MATRIX:
+        if self.size > LARGEST_MATRIX or self.law is None:
             raise BadInput(
-                f"an estimate over counts up to {self.size - 1} was asked for",
-                f"for this noise it is made up to {LARGEST_MATRIX - 1} only",
+                f"an estimate over counts up to {self.size - 1:,} was asked for",
+                f"for this noise it is made up to {LARGEST_MATRIX - 1:,} only",
+                "Ask for sums, rows, quantiles, or shares above a count",
             )
-        assert self.law is not None
         return NoiseThenMap(self.law, (0, self.size - 1)).matrix()
 
     def of(self, rows: Integers) -> Evidence:
         """What some of the rows say by themselves: what was measured of all rows together is left out, but not what it
         tells about the distribution they are from."""
-        prior = self.prior
+        categories = None if self.categories is None else self.categories.take(rows)
+        if self.steady is not None and self.law is None:
+            return replace(self, seen=self.seen[rows], categories=categories, behind=self.behind or self)
         return replace(
-            self, seen=self.seen[rows], cumulative=None, cumulative_law=None, published=prior,
-            categories=None if self.categories is None else self.categories.take(rows),
+            self, seen=self.seen[rows], cumulative=None, cumulative_law=None, published=self.prior,
+            categories=categories, behind=None if self.steady is None else self.behind or self,
         )  # fmt: skip
 
     @cached_property
@@ -135,29 +140,24 @@ class Evidence:
         return np.asarray(shares / shares.sum(), dtype=float)
 
 
+def _steady(form: Form, top: int | None, seen: Integers) -> SteadyNoise | None:
+    """Where counts are so large that the noise is looked at alone, and it has an end."""
+    from discreet.estimate.steady import WIDE, steady_law, steady_of
+
+    if isinstance(form, (Continued, EdgeThenNoise)):
+        found, first = steady_of(form), form.last if isinstance(form, Continued) else form.beyond
+        return found if int(seen.max(initial=0)) > first + WIDE else None
+    wide = isinstance(form, NoiseThenMap) and max(int(seen.max(initial=0)), top or 0) > WIDE
+    return steady_law(form.noise) if isinstance(form, NoiseThenMap) and wide else None
+
+
 def _transition(form: Form, counts: Integers) -> Floats:
+    largest = int(counts.max(initial=0))
     if isinstance(form, Continued):
-        return _as_far_as_seen(form, int(counts.max(initial=0))).matrix()
-    if not isinstance(form, EdgeThenNoise) or form.top is not None:
-        return Mechanism("published", form).matrix()
-    size = int(counts.max(initial=form.beyond)) + form.noise.centre[1] + 1  # no larger count can be behind these
-    if size > LARGEST_MATRIX:
-        found = f"with rows of their own for small counts it is made up to {LARGEST_MATRIX - 1} only"
-        do = "Use the published counts as they are: they are right on average from a true count of 1 on"
-        raise BadInput(f"an estimate over counts up to {size - 1:,} was asked for", found, do)
-    return form.transition(size)
-
-
-def _as_far_as_seen(form: Continued, largest: int) -> Weights:
-    """The rows of all true counts that published ones up to `largest` can come from."""
-    top = max(form.last, largest + form.reach[0])
-    if top + form.reach[1] + 1 > LARGEST_MATRIX:
-        raise BadInput(
-            f"an estimate from counts up to {largest:,} was asked for",
-            f"for a table of perturbations it is made up to {LARGEST_MATRIX - 1:,} only",
-            "Use the published counts as they are: the noise of larger ones is that of the table's last row",
-        )
-    return form.upto(top)
+        return form.upto(max(form.last, largest + form.reach[0])).matrix()
+    if isinstance(form, EdgeThenNoise):  # no larger count can be behind these
+        return form.transition(max(largest, form.beyond) + form.noise.centre[1] + 1)
+    return Mechanism("published", form).matrix()
 
 
 def rows_evidence(
@@ -173,14 +173,14 @@ def rows_evidence(
     """What the rows of a release say, by themselves: their noise where it is published, else the whole matrix."""
     measured, whole = publication.measured, publication.in_parts
     noisy = isinstance(form, NoiseThenMap) and (measured is not None or form.clamp is None)
-    if isinstance(form, Continued):
-        form = _as_far_as_seen(form, int(publication.counts.max(initial=0)))
+    seen = publication.counts if measured is None else measured
+    steady = _steady(form, top, seen) if noisy or not isinstance(form, NoiseThenMap) else None
     if isinstance(form, NoiseThenMap) and not noisy and form.range is None:
         form = NoiseThenMap(form.noise, (0, int(publication.counts.max()) + 1))  # as far as anything was seen
     return Evidence(
-        seen=publication.counts if measured is None else measured,
+        seen=seen,
         law=form.noise if isinstance(form, NoiseThenMap) and noisy else None,
-        transition=None if noisy else _transition(form, publication.counts),
+        transition=None if noisy or steady is not None else _transition(form, publication.counts),
         top=top,
         cumulative=None if cumulative is None else cumulative.astype(float),
         cumulative_law=cumulative_law,
@@ -188,4 +188,5 @@ def rows_evidence(
         categories=publication.categories,
         least=least,
         numbers=None if whole is None else (whole.counts if whole.measured is None else whole.measured).numbers,
+        steady=steady,
     )

@@ -27,6 +27,8 @@ from discreet.laws import NoiseLaw
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from discreet.estimate.steady import SteadyNoise
+
 SMALL_GAIN = 0.05  # of a variance: so little is given up where few noises are looked at by their exact law
 UNBIASED = 1e-6  # a bias of published counts that comes from rounding: they are taken as they are
 DAMPINGS = (0.0, *np.geomspace(1e-9, 1e1, 11))  # of an inverse, from nothing to nearly everything
@@ -144,7 +146,7 @@ def independent_rows(evidence: Evidence) -> IndependentRows:
     """What the rows of a release say about sums of them."""
     law = evidence.law
     if law is None:
-        return _by_matrix(evidence)
+        return _by_matrix(evidence) if evidence.steady is None else _by_steady(evidence, evidence.steady)
     own, variance = at_the_ends(evidence.seen, law, evidence.least, evidence.top)
     if evidence.numbers is None:
         total = _best_total(evidence, float(variance.sum()))
@@ -193,7 +195,7 @@ def _by_matrix(evidence: Evidence) -> IndependentRows:
     be without a variance that costs more; and the variance to be expected of each row."""
     from discreet.estimate.posterior import posteriors
 
-    values, variance, bias = right_on_average(evidence.matrix, evidence.prior, evidence.rows)
+    values, variance, bias = right_on_average(evidence.matrix, evidence.prior, evidence.rows, evidence.least)
     seen, place = np.unique(evidence.seen, return_inverse=True)
     expected = posteriors(evidence, seen) @ variance
     times = np.ones(len(evidence.seen)) if evidence.numbers is None else evidence.numbers
@@ -202,21 +204,48 @@ def _by_matrix(evidence: Evidence) -> IndependentRows:
     return IndependentRows(own, variance, slack=slack, times=evidence.numbers)
 
 
-def right_on_average(matrix: Floats, prior: Floats, rows: int) -> tuple[Floats, Floats, float]:
-    """A value for every output; its variance for every true count; and the largest bias."""
-    counts = np.arange(len(matrix), dtype=float)
-    plain = np.arange(float(matrix.shape[1]))
+def _by_steady(evidence: Evidence, noise: SteadyNoise) -> IndependentRows:
+    """The same where larger counts all have one noise: what is seen of them, less its bias."""
+    from discreet.estimate.posterior import posteriors
+    from discreet.estimate.steady import MARGIN, cut_to
+
+    end = noise.settled + MARGIN
+    _, some = cut_to(evidence, noise, 0, end)
+    matrix = noise.rows(end + noise.down)
+    base = np.arange(float(matrix.shape[1])) - noise.bias
+    values, variances, bias = right_on_average(matrix, some.prior, evidence.rows, evidence.least, base, end)
+    times = np.ones(len(evidence.seen)) if evidence.numbers is None else evidence.numbers
+    own, variance = evidence.seen - noise.bias, np.full(len(evidence.seen), noise.variance)
+    small = np.flatnonzero(evidence.seen < end)
+    if len(small):
+        seen, place = np.unique(evidence.seen[small], return_inverse=True)
+        own[small], variance[small] = values[evidence.seen[small]], (posteriors(some, seen) @ variances)[place]
+    slack = None if bias <= UNBIASED else np.asarray(bias * times, dtype=float)
+    return IndependentRows(own * times, variance * times, slack=slack, times=evidence.numbers)
+
+
+def right_on_average(
+    matrix: Floats, prior: Floats, rows: int, least: int = 0, base: Floats | None = None, free: int | None = None
+) -> tuple[Floats, Floats, float]:
+    """A value for every output; its variance for every true count, those below `least` being raised to it; and the
+    largest bias. Values are `base` but for the first so many, where these are given."""
+    counts = np.maximum(np.arange(len(matrix), dtype=float), least)
+    plain = np.arange(float(matrix.shape[1])) if base is None else base
     if np.abs(matrix @ plain - counts).max() <= UNBIASED:
         return plain, matrix @ plain**2 - (matrix @ plain) ** 2, 0.0
     best: tuple[Floats, Floats, float] | None = None
-    least = np.inf
+    lowest = np.inf
     for damping in DAMPINGS:
-        values = _inverse(matrix, prior, counts, damping)
+        if base is None:
+            values = _inverse(matrix, prior, counts, damping)
+        else:
+            values = base.copy()
+            values[:free] += _inverse(matrix[:, :free], prior, counts - matrix @ base, damping)
         means = matrix @ values
         variance, bias = np.maximum(matrix @ values**2 - means**2, 0.0), float(np.abs(means - counts).max())
         score = 2 * np.sqrt(rows * float(prior @ variance)) + rows * bias
-        if np.isfinite(score) and score < least:
-            best, least = (values, variance, bias), score
+        if np.isfinite(score) and score < lowest:
+            best, lowest = (values, variance, bias), score
     assert best is not None
     return best
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import sum_half_width
+
+if TYPE_CHECKING:
+    from discreet.estimate.steady import SteadyNoise
 
 CHUNK = 1 << 24  # cells of the table of posteriors held at once
 
@@ -27,6 +31,8 @@ class RowEstimates:
 
 def row_estimates(evidence: Evidence, level: float) -> RowEstimates:
     """Rows with the same noisy value share one posterior, so only distinct values are worked out."""
+    if evidence.steady is not None and evidence.law is None:
+        return _with_large(evidence, evidence.steady, level)
     values, inverse = np.unique(evidence.seen, return_inverse=True)
     tail = (1 - level) / 2
     found = np.empty((len(values), 4))
@@ -43,6 +49,21 @@ def row_estimates(evidence: Evidence, level: float) -> RowEstimates:
         found[place, 0] = table @ np.arange(evidence.size)
     mean, median, low, high = found[inverse.reshape(-1)].T
     median, low, high = (part.astype(np.int64) for part in (median, low, high))
+    return RowEstimates(mean, median, low, high, level)
+
+
+def _with_large(evidence: Evidence, noise: SteadyNoise, level: float) -> RowEstimates:
+    """Small counts as if there were no others; of larger ones nothing is known but what is seen of each."""
+    from discreet.estimate.steady import MARGIN, cut_to
+
+    end = noise.settled + MARGIN
+    found, large = row_estimates(cut_to(evidence, noise, 0, end)[1], level), evidence.seen >= end
+    below, middle, above = (evidence.seen + step for step in noise.interval(level))
+    mean = np.where(large, evidence.seen - noise.bias, found.mean)
+    median, low, high = (
+        np.where(large, alone, one)
+        for alone, one in ((middle, found.median), (below, found.low), (above, found.high))
+    )  # fmt: skip
     return RowEstimates(mean, median, low, high, level)
 
 
@@ -63,7 +84,17 @@ def posteriors(evidence: Evidence, values: Integers) -> Floats:
         assert evidence.law is not None
         weights = evidence.law.log_mass(values[:, None] - np.arange(float(evidence.size))[None, :])
     with np.errstate(divide="ignore"):
-        weights = weights + np.log(evidence.prior)[None, :]
+        weights = weights + np.log(_raised(evidence.prior, evidence.least))[None, :]
     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
     shares: Floats = weights / weights.sum(axis=1, keepdims=True)
     return shares
+
+
+def _raised(prior: Floats, least: int) -> Floats:
+    """Of counts that are raised to `least` where they are smaller."""
+    if not least:
+        return prior
+    raised = prior.copy()
+    raised[min(least, len(prior) - 1)] += prior[:least].sum()
+    raised[: min(least, len(prior) - 1)] = 0.0
+    return raised

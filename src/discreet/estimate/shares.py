@@ -19,12 +19,14 @@ from discreet.estimate.independent import independent_rows
 from discreet.estimate.intervals import half_width
 from discreet.estimate.prefix import Prefix, prefix_of
 from discreet.estimate.sized import RowPart
+from discreet.estimate.steady import SteadyNoise, near, ordered
 from discreet.estimate.view import Estimate
 from discreet.numbers import probability, whole
 
 if TYPE_CHECKING:
     from discreet.estimate.posterior import RowEstimates
 
+TIED = 1e-9  # of a row: shares of rows are compared with sums of floats
 METHODS = ("published", "likelihood", "bayes")
 
 
@@ -63,19 +65,28 @@ class CountShares:
     def above(self, threshold: int) -> Answer:
         """The share of rows whose true count exceeds `threshold`."""
         t = whole(threshold, "the threshold", 0)
-        parts = [(part, prefix) for part, prefix in zip(self.parts, self.prefixes) if self._tells(part.evidence, t)]
-        held = sum(part.evidence.rows for part, _ in parts)
+        parts = [k for k, part in enumerate(self.parts) if self._tells(part.evidence, t)]
+        held = sum(self.parts[k].evidence.rows for k in parts)
         estimate, variance, bias, law, weight = 0.0, 0.0, 0.0, None, 0.0
-        for part, prefix in parts:
-            size, beyond = part.evidence.size, t > part.evidence.size - 2
-            at = min(t, size - 2)
-            estimate += 0.0 if beyond else part.evidence.rows - float(prefix.estimate[at])
+        for k in parts:
+            prefix, place = self._upto(k, t)
+            last = len(prefix.estimate) - 2  # of the counts that are told of
+            at = min(place, last)
+            estimate += 0.0 if place > last else self.parts[k].evidence.rows - float(prefix.estimate[at])
             variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
             law, weight = prefix.law, float(prefix.weight[at])
         width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
         middle, low, high = map(float, ends)
         return Answer(middle, (low, high), self.level)
+
+    def _upto(self, k: int, t: int) -> tuple[Prefix, int]:
+        """What the rows of a part tell of counts up to t, and at which place."""
+        evidence = self.parts[k].evidence
+        if evidence.steady is None:
+            return self.prefixes[k], t
+        first, some = near(evidence, evidence.steady, t)
+        return prefix_of(some), t - first
 
     def _tells(self, evidence: Evidence, t: int) -> bool:
         """Whether counts above t may be among the rows; refused where nothing is known of it."""
@@ -93,6 +104,9 @@ class CountShares:
                 f"the release treats counts above {evidence.top} as {evidence.top}, so nothing is known beyond it",
                 f"Ask for a threshold below {evidence.top}",
             )
+        if evidence.steady is None and t > evidence.size - 2 and len(evidence.beyond):
+            found = f"shares are told up to {evidence.size - 2:,}; larger counts are too few to have a distribution"
+            raise BadInput(f"the share of counts above {t} was asked for", found, "Look at the largest rows one by one")
         return True
 
     def zero(self) -> Answer:
@@ -103,19 +117,34 @@ class CountShares:
 
     def quantile(self, q: float | str) -> Answer:
         """The smallest count that at least a share q of the rows do not exceed."""
-        from scipy.optimize import isotonic_regression
-
         share, evidence = float(probability(q, "the quantile")), self.evidence
+        if evidence.steady is not None:
+            return self._quantile_near(share, evidence, evidence.steady)
         prefix = self.prefixes[0]
-        rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
-        wanted = share * evidence.rows - 1e-9
-        width = prefix.half_widths(self.level, np.abs(rising - wanted))
-        ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
-        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        low, middle, high = self._quantile(share, evidence, prefix)
         if len(evidence.beyond) and high >= evidence.size - 1:
             found = f"it may be above {evidence.size - 1:,}, and larger counts are too few to have a distribution"
             raise BadInput(f"the quantile {q} was asked for", found, "Look at the largest rows one by one")
         return Answer(middle, (low, high), self.level)
+
+    def _quantile_near(self, share: float, evidence: Evidence, noise: SteadyNoise) -> Answer:
+        """In a window around that of what is seen, from which it cannot be further than the noise leads."""
+        least, most = noise.sure(ordered(evidence, share * evidence.rows - TIED))
+        first, some = near(evidence, noise, (least + most) // 2)
+        found = (end + first for end in self._quantile(share, some, prefix_of(some)))
+        low, middle, high = (float(np.clip(end, least, most)) for end in found)
+        return Answer(middle, (low, high), self.level)
+
+    def _quantile(self, share: float, evidence: Evidence, prefix: Prefix) -> tuple[float, float, float]:
+        """The lower end, the estimate and the upper end."""
+        from scipy.optimize import isotonic_regression
+
+        rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
+        wanted = share * evidence.rows - TIED
+        width = prefix.half_widths(self.level, np.abs(rising - wanted))
+        ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
+        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        return low, middle, high
 
     def rows(self, rows: Integers) -> RowEstimates:
         """For each of these rows: posterior mean and median, and a credible interval."""

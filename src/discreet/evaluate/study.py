@@ -24,9 +24,10 @@ from discreet.evaluate.pool import outcomes
 from discreet.lattice.invariants import kept_list
 from discreet.lattice.laws import LAWS
 from discreet.laws import calibrated_laws
-from discreet.numbers import Epsilon, Number, epsilon_of, probability, whole
+from discreet.numbers import Number, whole
 from discreet.options import spelt
-from discreet.privacy import Approximate, Pure, loss_of, pure_only
+from discreet.privacy import Approximate, loss_of, pure_only
+from discreet.privacy.values import epsilons_of
 from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways.keep_distribution.spec import MAPPED
@@ -91,7 +92,7 @@ class Evaluation(Shown):
 
     def value(self, method: str, epsilon: Any, metric: str) -> float:
         """One figure."""
-        wanted = (method, str(epsilon_of(epsilon)), metric)
+        wanted = (method, str(epsilons_of(epsilon, "an evaluation")[0]), metric)
         found = [row for row in self.rows if (row["method"], row["epsilon"], row["metric"]) == wanted]
         if not found:
             raise BadInput(f"the {metric} of {method} at epsilon {epsilon} was asked for", "it was not evaluated")
@@ -165,7 +166,8 @@ def evaluate(
     In one repeat all methods start from the same seed. `resume` names a file that remembers finished jobs.
     """
     setting = _setting(table, repeats, seed, max_count, delta, keep, beyond, level)
-    jobs = [Job(method, str(epsilon)) for method in _methods(methods, setting) for epsilon in _epsilons(epsilons)]
+    several = epsilons_of(epsilons, "an evaluation")
+    jobs = [Job(method, str(epsilon)) for method in _methods(methods, setting) for epsilon in several]
     done = {}
     journal = None
     if resume is not None:
@@ -339,7 +341,7 @@ def _setting(
         repeats=whole(repeats, "the number of repeats", 2),
         seed=whole(seed, "seed", 0),
         max_count=None if max_count is None else whole(max_count, "max_count", 1),
-        delta=probability(delta, "delta"),
+        delta=loss_of(1, delta=delta).delta,
         keep=kept_list(keep),
         beyond=tuple(whole(depth, "beyond", 0) for depth in beyond),
         level=level,
@@ -363,13 +365,6 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
     if setting.delta and not any(_takes_delta(name) for name in names):
         pure_only(Approximate(1, setting.delta), " and ".join(names))
     return names
-
-
-def _epsilons(epsilons: Iterable[Number]) -> list[Epsilon]:
-    given = [epsilons] if isinstance(epsilons, (str, int, float, Fraction, Pure)) else list(epsilons)
-    if not given:
-        raise BadInput("methods were to be evaluated", "no epsilon was given")
-    return [pure_only(loss_of(epsilon), "an evaluation").epsilon for epsilon in given]
 
 
 def _fingerprint(table: Table, setting: Setting) -> str:

@@ -283,6 +283,11 @@ class Folder:
         return replace(self.publication, record=record)
 
     @cached_property
+    def rendered_here(self) -> dict[str, str]:
+        """What a page that is drawn here, now, is drawn by."""
+        return rendered_by()
+
+    @cached_property
     def prepared(self) -> Prepared:
         """What the analyst's side answers, for pages that cannot."""
         return prepared(self.publication)

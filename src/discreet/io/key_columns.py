@@ -11,6 +11,7 @@ from discreet.errors import BadInput, did_you_mean
 from discreet.io.bounded import is_bytes
 from discreet.io.row_order import has_order
 from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.options import listed
 
 Keys = Sequence[str] | str | None
 
@@ -58,7 +59,7 @@ def must_have(name: str, names: list[str], what: str) -> None:
 
 
 def _named(keys: Sequence[str] | str, names: list[str], count: str) -> list[str]:
-    wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+    wanted = listed(keys, (str,))
     for key in wanted:
         must_have(key, names, "key column")
         if key == count:

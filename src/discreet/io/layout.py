@@ -18,6 +18,7 @@ from discreet.io.frames import file_kind, read_parquet
 from discreet.io.key_columns import Keys, key_names, must_have
 from discreet.io.rows import AS_THEY_COME, RowNames, together
 from discreet.numbers import share_of
+from discreet.options import listed
 
 Counts = str | Sequence[str] | Mapping[str, Any]  # a column, several, or several with their shares of the budget
 OTHER_BOOKS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")  # that people have tables in
@@ -87,6 +88,7 @@ def laid_out(given: Read, count: Counts, keys: Keys, layout: Arrangement = AS_A_
     """The table as one row for each count; which columns are meant is looked up, and no count is read."""
     frame, rows = _without_blank_rows(given.frame, given.rows)
     names = [str(name) for name in frame.column_names]
+    keys = keys if keys is None or isinstance(keys, str) else [str(key) for key in listed(keys)]
     columns, shares = _count_columns(count, names)
     if layout.wide is None and len(columns) == 1:
         chosen = key_names(frame, columns[0], keys)
@@ -97,7 +99,7 @@ def laid_out(given: Read, count: Counts, keys: Keys, layout: Arrangement = AS_A_
         raise BadInput(
             "counts in several columns were to be read", found, "Name the key columns with keys (--keys A,B)"
         )
-    wanted = [keys] if isinstance(keys, str) else [str(key) for key in keys]
+    wanted = listed(keys, (str,))
     columns, called = _wide_columns(columns, wanted, names, layout.wide)
     if shares and layout.wide is not None:
         found = "in a crosstab one person is in one column only, and each has the whole budget"
@@ -112,7 +114,7 @@ def _count_columns(count: Counts, names: Sequence[str]) -> tuple[list[str], tupl
     if isinstance(count, Mapping):
         given = {str(name): None if share is None else share_of(share, name) for name, share in count.items()}
     else:
-        words = [str(word) for word in count] if not isinstance(count, str) else _words(count, names)
+        words = [str(word) for word in listed(count)] if not isinstance(count, str) else _words(count, names)
         parts = [(word, "", "") if word in names else word.rpartition("@") for word in words]
         given = {name: share_of(share, name) for name, at, share in parts if at}
         named = [name if at else word for word, (name, at, _) in zip(words, parts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def may_be_ascending(categories: Any) -> bool:
     """
     open_ = np.ones(max(categories.num_rows - 1, 0), dtype=bool)  # neighbours that are equal so far
     for column in categories.columns:
-        for reading in (column, *_as_numbers(column)):
+        for reading in _readings(column):
             less, equal = _compared(reading)
             if (less | equal)[open_].all():
                 open_ &= equal
@@ -74,18 +75,18 @@ def may_be_ascending(categories: Any) -> bool:
     return not open_.any()
 
 
-def _as_numbers(column: Any) -> list[Any]:
+def _readings(column: Any) -> Iterator[Any]:
+    """A column as it is; then, if somebody asks for more, as the numbers that it may hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_string(column.type):
-        return []
-    for kind in (pa.int64(), pa.float64()):
+    yield column
+    for kind in (pa.int64(), pa.float64()) if pa.types.is_string(column.type) else ():
         try:
-            return [pc.cast(column, kind)]
+            yield pc.cast(column, kind)
+            return
         except pa.ArrowInvalid:
             continue
-    return []
 
 
 def refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowNames = AS_THEY_COME) -> None:

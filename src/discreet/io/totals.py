@@ -175,7 +175,7 @@ def _in_column(column: Any) -> Flags:
     text = column.cast(pa.string())
     some = distinct(text)
     different = pc.unique(some.filter(pc.match_substring_regex(some, MAYBE)))
-    meant = different.filter(means_total(different))
+    meant = different.filter(means_total(different)) if len(different) else different
     if len(meant) == 0:
         return np.zeros(len(column), dtype=bool)
     flags: Flags = pc.is_in(text, value_set=meant).to_numpy()

@@ -25,10 +25,15 @@ def kernel_basis(matrix: Integers) -> Integers:
         for i in range(width)
         if all(hermite[i, j] == 0 for j in range(height))
     ]
-    if not kernel:
-        return np.zeros((0, width), dtype=np.int64)
-    reduced = fmpz_mat(kernel).lll()
-    return np.array([[int(entry) for entry in row] for row in reduced.tolist()], dtype=np.int64)
+    return reduced(np.array(kernel, dtype=np.int64)) if kernel else np.zeros((0, width), dtype=np.int64)
+
+
+def reduced(basis: Integers) -> Integers:
+    """The same lattice in a basis of short vectors (LLL)."""
+    from flint import fmpz_mat
+
+    short = fmpz_mat(basis.tolist()).lll()
+    return np.array([[int(entry) for entry in row] for row in short.tolist()], dtype=np.int64)
 
 
 def integral_kernel(matrix: Integers) -> Integers | None:

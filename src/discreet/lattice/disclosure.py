@@ -64,7 +64,7 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
 
 def _takes_long(part: Part) -> bool:
     """Whether it would take more than seconds to know what the sums of a part give away."""
-    if part.laminar or part.grid is not None:
+    if part.laminar or part.places is not None:
         return False
     if len(part.classes) > MOST_COLUMNS or math.prod(part.matrix.shape) > MOST_ENTRIES:
         return True

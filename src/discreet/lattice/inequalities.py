@@ -83,6 +83,10 @@ class Inequalities:
         if self.matrix.shape[1] != cells:
             size = f"a {self.matrix.shape[0]} x {self.matrix.shape[1]} matrix, {len(self.least)} bounds"
             raise BadInput("inequalities were asked for", f"{size} and {cells} rows do not fit")
+        idle = np.flatnonzero((np.diff(self.matrix.indptr) == 0) & (self.least <= 0))
+        if len(idle):
+            found = f"number {idle[0] + 1} of them is about no row, so that it always holds"
+            raise BadInput("inequalities were asked for", found, "Leave it out, or give it factors other than zero")
         return self
 
     def violated(self, table: Integers) -> Integers:

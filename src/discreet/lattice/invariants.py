@@ -14,7 +14,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput, did_you_mean
 from discreet.io.coded import Coded, coded_texts, labels_of
-from discreet.options import known_only, spelt
+from discreet.options import known_only, listed, spelt
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -127,12 +127,8 @@ def parse_keep(text: str, folder: Path | None = None) -> Kept:
 
 def kept_list(given: Any) -> tuple[Kept, ...]:
     """Whatever was given to keep, as a list: one value may stand without one, and words are understood."""
-    items = [given] if isinstance(given, (str, Total, Margin, SumWhere, Sums)) else given
-    try:
-        listed = list(items)
-    except TypeError:
-        listed = [items]
-    return tuple(dict.fromkeys(_kept(item) for item in listed))
+    items = listed(given, (str, Total, Margin, SumWhere, Sums))
+    return tuple(dict.fromkeys(_kept(item) for item in items))
 
 
 def _kept(item: Any) -> Kept:

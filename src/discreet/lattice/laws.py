@@ -13,6 +13,7 @@ from discreet.numbers import Epsilon, decimal_above, log_bounds, simplest_betwee
 from discreet.privacy.convert import rho_for, zcdp_epsilon
 from discreet.privacy.values import Change, Concentrated, Loss, Norm, Pure, gaussian_only, pure_only, root_above
 
+LARGEST_ODDS = Fraction(1 << 28)  # of a unit: noise is then hardly ever there, and floats that plan it stay finite
 DIGITS = 24  # of a price that has no short exact form, rounded up
 
 
@@ -69,8 +70,8 @@ class L1:
         epsilon = pure_only(loss, "l1 noise on a lattice").epsilon
         if terms.shift is not None:
             distance, part = terms.shift
-            return cls(largest_odds(epsilon.times(part), distance))
-        return cls(epsilon.times(Fraction(1, terms.factor * terms.distance)).odds())
+            return cls(min(largest_odds(epsilon.times(part), distance), LARGEST_ODDS))
+        return cls(min(epsilon.times(Fraction(1, terms.factor * terms.distance)).odds(), LARGEST_ODDS))
 
     def pays(self, loss: Loss, terms: Terms) -> bool:
         """Whether what it promises is at most `loss`; a delta beside it is a chain's, and judged elsewhere."""

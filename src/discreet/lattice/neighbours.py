@@ -9,6 +9,7 @@ import numpy as np
 from discreet.errors import Infeasible
 from discreet.lattice.basis import exchange, shortest
 from discreet.lattice.conditioning import Bound, bound_for
+from discreet.lattice.gaps import has_swap
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Invariants
 from discreet.lattice.laws import LatticeLaw, Terms
@@ -60,7 +61,7 @@ def _smallest(part: Part) -> Change:
         return SWAPPED
     if part.box is not None:
         return CORNERS
-    if exchange(part.full) is not None:
+    if has_swap(part.places) if part.places is not None else exchange(part.full) is not None:
         return EXCHANGED
     vector, proved = shortest(part.kernel, part.dense)
     return Change(

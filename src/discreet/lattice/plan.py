@@ -309,6 +309,8 @@ def plan_lattice(
 
 
 EXACT = "law l1 and keep two margins at most, or sums that are nested or disjoint: these are exact, also in wide tables"
+FEWER = "law l1 and keep one margin alone, or sums that are nested or disjoint: these are exact, also in wide tables"
+PERHAPS = f"law l1; if that is refused, too, {FEWER}"
 
 
 def walks(structure: Structure) -> bool:
@@ -323,8 +325,15 @@ def _advice(structure: Structure, law: LatticeLaw, restricted: bool = False) -> 
     if restricted:
         return f"{_advice(structure, law)}, with nonnegative_by project or negative counts"
     met = all(_meets(part, law) for part in structure.parts if part.free)
-    use = "law gaussian (with rho)" if walks(structure) else EXACT
+    use = "law gaussian (with rho)" if walks(structure) else _exact_instead(structure, law)
     return f"Use {use}{', or allow diagnosed samples' if met else ''}"
+
+
+def _exact_instead(structure: Structure, law: LatticeLaw) -> str:
+    """Two margins are kept already where a two-way table lacks cells."""
+    if any(part.free and part.places is not None for part in structure.parts):
+        return FEWER if law.odds is not None else PERHAPS
+    return EXACT
 
 
 def _meets(part: Part, law: LatticeLaw) -> bool:

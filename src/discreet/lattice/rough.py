@@ -18,7 +18,7 @@ ROUNDED = 16.0  # variance from which rounded normal numbers serve: their law di
 REACH = 32  # whole numbers on either side of the centre that a smaller variance is tabulated for: eight deviations
 SMOOTH = 1.0  # variance from which all shifts have the same mass, but for one part in 10^8
 WORD = 32  # bits of a random number
-FEWEST = 256  # trials at once
+FEWEST = 32  # trials at once
 
 
 def rough_draws(law: KleinGaussian | KleinLaplace, draws: int, bits: Bits) -> Integers:

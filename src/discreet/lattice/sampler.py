@@ -56,6 +56,7 @@ LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
 }  # by the shortest side of a three-way table
 APART = 20  # iterations, of about as many steps as there are dimensions: neighbours then correlate by 1/8 at most
 SETTLING = 200  # places of a path that are left out, since it starts at zero
+TURNED, FEWEST_TURNED = 6_000, 4  # numbers of a simulation that are drawn, at least so many tables; others are turned
 LONGEST_WALK = 2_000  # dimensions, walked one by one for every draw: half a second, and seconds for the first
 
 
@@ -198,8 +199,14 @@ class WalkPiece:
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.law.draw(bits) for _ in range(draws)])
 
-    def path(self, draws: int, bits: Bits) -> Integers:
-        """In floats, for a simulation."""
+
+@dataclass(frozen=True, eq=False)
+class RoughWalk(WalkPiece):
+    """The same in floats, for a simulation: it is never published."""
+
+    grade: str = "simulated"
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         from discreet.lattice.rough import rough_draws
 
         return rough_draws(self.law, draws, bits)
@@ -242,9 +249,28 @@ class ChainPiece:
 
 
 def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
-    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, and a
-    walk may be in floats."""
-    return piece.path(draws, bits) if isinstance(piece, ChainPiece | WalkPiece) else piece.draw(draws, bits, None)
+    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, a walk may
+    be in floats, and whole tables whose draws are slow are drawn a few times only."""
+    if isinstance(piece, ChainPiece):
+        return piece.path(draws, bits)
+    if isinstance(piece, LayeredPiece) and piece.box is not None:
+        few = min(draws, max(FEWEST_TURNED, TURNED // piece.box.size))
+        return turned(piece.draw(few, bits, None), piece.box, draws, bits)
+    return for_learning(piece).draw(draws, bits, None)
+
+
+def for_learning(piece: Piece) -> Piece:
+    return RoughWalk(piece.cells, piece.steps, piece.noise) if isinstance(piece, WalkPiece) else piece
+
+
+def turned(drawn: Integers, box: Integers, draws: int, bits: Bits) -> Integers:
+    """So many tables of these: in a whole table no row, column or layer is told apart, so that in another order they
+    are noise of the same law."""
+    rng, found = np.random.default_rng(bits.words(4, 32).tolist()), np.empty((draws, box.size), dtype=drawn.dtype)
+    for k in range(draws):
+        order = np.ix_(*(rng.permutation(side) for side in box.shape))
+        found[k, box.ravel()] = drawn[k % len(drawn)][box[order].ravel()]
+    return found
 
 
 def in_order(values: Integers, places: Integers) -> Integers:
@@ -311,7 +337,7 @@ def _ladder(part: Part) -> Ladder | None:
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
     if not part.free:
         return chain_ladder(blocks, total)
-    if total - len(part.dense) > LARGEST_BASIS:
+    if part.dimensions > LARGEST_BASIS:
         return None
     lifted = np.zeros((len(part.kernel), total), dtype=np.int64)
     lifted[:, starts] = part.kernel
@@ -327,7 +353,7 @@ def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
             raise BadInput(
                 "l2 noise was asked for",
                 f"these sums leave more than {LARGEST_BASIS} directions free",
-                "Use law l1 or gaussian",
+                "Use law l1 and keep two margins at most, or sums that are nested or disjoint",
             )
         moved = tuple((places + start, entries) for places, entries in steps.vectors)
         ladders.append(Ladder(structure.cells, moved, steps.norms, steps.below))

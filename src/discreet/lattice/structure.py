@@ -17,6 +17,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.coded import numbers_of
+from discreet.lattice.gaps import on_cycles
 from discreet.lattice.invariants import Invariants
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 NESTED = -1  # the group of all sums that are nested or disjoint
 MOST_COLUMNS = 1500  # distinct columns of one group of touching sums, when it has no shape we know
+MOST_REDUCED = 400  # of which a basis is found from nothing: with more it takes many minutes
+MOST_VECTORS = 150  # of a basis that is read off, and then reduced
+MOST_PLACES = 1 << 24  # of a two-way table that lacks cells, written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +123,17 @@ class Part:
     def full(self) -> Integers:
         """The distinct columns, written out."""
         if len(self.classes) > MOST_COLUMNS:
-            raise BadInput(
-                "sums that overlap were to be kept",
-                f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
-                "Keep two margins at most, or sums that are nested or disjoint",
-            )
+            raise self._shapeless()
         return self.matrix.toarray().astype(np.int64)
+
+    def _shapeless(self) -> BadInput:
+        """A refusal that offers what is drawn: less than two margins, where these are two with gaps."""
+        two = bool(np.all(np.diff(self.matrix.tocsc().indptr) == 2))
+        return BadInput(
+            "sums that overlap were to be kept",
+            f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
+            f"Keep {'one margin alone' if two else 'two margins at most'}, or sums that are nested or disjoint",
+        )
 
     @cached_property
     def dense(self) -> Integers:
@@ -134,11 +143,15 @@ class Part:
     @cached_property
     def kernel(self) -> Integers:
         """A reduced basis of the class sums that change no kept sum: a row per vector."""
-        from discreet.lattice.basis import kernel_basis
+        from discreet.lattice.basis import kernel_basis, reduced
 
         if self.laminar:
             return np.zeros((0, len(self.classes)), dtype=np.int64)
-        return kernel_basis(self.dense)
+        if len(self.classes) <= MOST_REDUCED:
+            return kernel_basis(self.dense)
+        if self.plain_kernel is None or len(self.plain_kernel) > MOST_VECTORS:
+            raise self._shapeless()
+        return reduced(self.plain_kernel)
 
     @cached_property
     def plain_kernel(self) -> Integers | None:
@@ -154,6 +167,8 @@ class Part:
             return np.zeros(len(self.classes), dtype=np.int64)
         if self.whole is not None:
             return np.ones(len(self.classes), dtype=np.int64)
+        if self.places is not None:
+            return on_cycles(self.matrix.tocsc().indices.reshape(-1, 2), self.matrix.shape[0]).astype(np.int64)
         kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
         steps: Integers = np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
         return steps
@@ -171,6 +186,8 @@ class Part:
             return within
         if self.whole is not None:
             return within + math.prod(int(side) - 1 for side in self.whole.shape)
+        if self.places is not None:
+            return within + len(self.classes) - self.matrix.shape[0] + 1
         kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
         return within + len(kernel)
 
@@ -354,7 +371,10 @@ def _places(matrix: csr_array) -> Integers | None:
     numbers = np.where(side, np.cumsum(side), np.cumsum(~side)) - 1
     crossed = side[ends[:, 0]]
     row, column = (np.where(crossed, ends[:, k], ends[:, 1 - k]) for k in (1, 0))
-    place = np.full((int((~side).sum()), int(side.sum())), -1, dtype=np.int64)
+    shape = int((~side).sum()), int(side.sum())
+    if math.prod(shape) > MOST_PLACES:
+        return None
+    place = np.full(shape, -1, dtype=np.int64)
     place[numbers[row], numbers[column]] = np.arange(len(ends))
     return place if place.shape[0] >= place.shape[1] else place.T
 

@@ -63,6 +63,8 @@ class TwoWayCells:
 
 def nearest_two_way(signed: Integers, sizes: Integers, words: Words) -> Integers:
     """The counts nearest to these signed values, by least squares, with the same sums of rows and of columns."""
+    if signed.min() >= 0:
+        return signed.copy()
     if int(signed.max()) > WIDEST or int(signed.min()) < -WIDEST:
         raise _absurd()
     grid = TwoWayCells(signed, sizes, words)

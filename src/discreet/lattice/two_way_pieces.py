@@ -176,6 +176,11 @@ class LayeredPiece:
     def cells(self) -> Integers:
         return self.part.cells[self._layers.ravel()]
 
+    @property
+    def box(self) -> Integers:
+        """The places of its cells."""
+        return np.arange(self._layers.size).reshape(self._layers.shape)
+
     @cached_property
     def table(self) -> ThreeLayers | None:
         return three_layers(self.odds, *self._layers.shape[1:])

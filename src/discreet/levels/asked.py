@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from discreet.errors import BadInput, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of, parse_name
 from discreet.numbers import share_of, text
-from discreet.options import spelt
+from discreet.options import listed, spelt
 
 Auto = Literal["auto"]
 AUTO: Auto = "auto"
@@ -47,13 +47,11 @@ class Asked:
 
 def asked_list(given: Any) -> tuple[Asked, ...] | Auto:
     """Whatever was asked for, as a list: one value may stand without one, and words are understood."""
-    single = isinstance(given, (str, Asked, Total, Margin, Cells, SumWhere, Sums))
-    if not single and not isinstance(given, Iterable):
-        raise _no_question(given)
-    items = [given] if single else list(given)
-    if items in ([AUTO], []):
+    items = listed(given, (str, Asked, Total, Margin, Cells, SumWhere, Sums))
+    words = [item for item in items if isinstance(item, str)]
+    if not items or (words == [AUTO] and len(items) == 1):
         return AUTO
-    if AUTO in items:
+    if AUTO in words:
         raise BadInput("measure was given as 'auto' with more beside it", "it stands alone", "Name all questions")
     return tuple(dict.fromkeys(_asked(item) for item in items))
 

@@ -43,12 +43,14 @@ class Reading:
     folders: FolderNames = FolderNames()  # columns that stand in the names of folders
 
     def table(self, content: bytes, file: str) -> Table:
+        return self.of(self.folders.added(parquet_of(content, file), file))
+
+    def of(self, frame: Any) -> Table:
         from discreet.io.tables import table
 
-        frame = self.folders.added(parquet_of(content, file), file)
         return table(
-            frame, self.count, self.keys, contributions=self.contributions,
-            drop_totals=self.drop_totals, rows_are_disjoint=self.rows_are_disjoint, suppressed_as=self.suppressed_as,
+            frame, self.count, self.keys, contributions=self.contributions, drop_totals=self.drop_totals,
+            rows_are_disjoint=self.rows_are_disjoint, suppressed_as=self.suppressed_as,
         )  # fmt: skip
 
 

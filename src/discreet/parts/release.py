@@ -29,7 +29,7 @@ from discreet.privacy.values import Guarantee, Loss
 from discreet.public_map import SeenValues, together
 from discreet.release import Stages, asked, check_about, ignore, sealed_record, spending_of
 from discreet.sample.bits import Bits, source
-from discreet.table import Schema
+from discreet.table import LARGEST_TOTAL, Schema
 from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec, way_named
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def release_parts(
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     hooks = way_named(spec.name).in_parts
     if hooks is None:
-        raise _not_in_parts(spec)
+        raise not_in_parts(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     kept = None if hooks.by is None else hooks.by(spec)
     if not isinstance(os_randomness, bool):
@@ -192,7 +192,7 @@ def _blocks(way: str, kept: Any, ready: Arranged) -> PartBlocks:
     return PartBlocks(labels, tuple(np.split(number, ends)), tuple(sizes))
 
 
-def _not_in_parts(spec: WaySpec) -> BadInput:
+def not_in_parts(spec: WaySpec) -> BadInput:
     return BadInput(
         f"a release that goes the way {spec.name!r} was asked for in parts",
         "it needs all rows at once",
@@ -358,10 +358,14 @@ class _Work:
     def _sums(self, noised: Sequence[Noised]) -> Integers:
         """Of every block, the sum of its noisy values: what is kept."""
         blocks: PartBlocks = self.plan.blocks
-        found = np.zeros(len(blocks.labels), dtype=np.int64)
+        found, near = np.zeros(len(blocks.labels), dtype=np.int64), np.zeros(len(blocks.labels))
         for one, pieces in zip(noised, blocks.pieces):
             assert one.sums is not None
             np.add.at(found, pieces, one.sums)
+            near[pieces] += one.sums
+        if np.abs(near).max(initial=0) > LARGEST_TOTAL:  # a sum would come out wrong, and be published so
+            found_sums = "the counts of all parts add up to more than 2^62"
+            raise BadInput("sums were to be kept in parts", found_sums, "Count in larger units")
         return found
 
     def _rows_of(self, blocks: Integers, noised: Sequence[Noised]) -> Integers:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,9 +21,10 @@ from discreet.io.bounded import bounded_parquet
 from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, folder_of, read_contents, read_plain
 from discreet.io.formulas import formula_columns, formulas_in
 from discreet.io.frames import whole_numbers
-from discreet.io.row_order import may_be_ascending
+from discreet.io.row_order import strictly_ascending
 from discreet.io.totals import rows_of_totals
 from discreet.io.written_parquet import written_here
+from discreet.parts.engine import IN_THIS_PROCESS
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, read_manifest
 from discreet.parts.tasks import NAME
 from discreet.public_map import SeenValues, seen_of
@@ -29,6 +32,9 @@ from discreet.record.release import Measurements, Publication, ReleaseRecord
 from discreet.report import page_names
 from discreet.ways import way_named
 
+ItemOf = TypeVar("ItemOf")
+FoundOf = TypeVar("FoundOf")
+MOST_WORKERS = 8  # each holds a part, and the disk has to keep up
 MOST_READ = 20_000_000  # rows: with their keys they take a gigabyte or two
 
 
@@ -130,37 +136,75 @@ def check_whole(folder: Folder) -> list[str]:
     return in_parts.replay(folder.of_the_way)
 
 
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """What was found of one part by itself: what is wrong with it, and its rows, if they could be read."""
+
+    number: int
+    problems: list[str]
+    rows: _Rows | None = None
+    formulas: tuple[str, ...] = ()
+
+
 def check_parts(folder: Folder, contents: Contents, part: int | None, elsewhere: Callable[[str], None]) -> list[str]:
-    """Every part, one at a time; or one alone."""
+    """Every part, some at a time; or one alone."""
     manifest, whole = read_manifest(contents.files[MANIFEST]), folder.of_the_way
     in_parts = way_named(whole.record.way).in_parts
     assert in_parts is not None, "which has been seen"
+
+    def checked(numbered: tuple[int, Integers]) -> _Checked:
+        number, before = numbered
+        try:
+            rows = _read(contents, manifest, number, before, whole)
+        except Damaged as error:
+            return _Checked(number, [f"{error}."])
+        found = [*_row_problems(rows), *in_parts.replay_part(rows.publication, whole, before)]
+        told = [f"Part {number + 1}: {what}" for what in found]
+        return _Checked(number, told, rows, formula_columns(rows.publication.categories, "parquet"))
+
     problems: list[str] = []
     formulas: set[str] = set()
     last: Any = None
     gathered = None if in_parts.gathered is None or part is not None else in_parts.gathered(whole.record)
-    for number, before in enumerate(manifest.before()):
-        if part not in (None, number):
+    asked = ((number, before) for number, before in enumerate(manifest.before()) if part in (None, number))
+    for one in ahead(checked, asked, _workers(manifest.rows)):
+        problems += one.problems
+        if one.rows is None:
             continue
-        try:
-            rows = _read(contents, manifest, number, before, whole)
-        except Damaged as error:
-            problems.append(f"{error}.")
-            continue
-        if not rows.here:
-            elsewhere(NAME.format(number))
-        problems += [f"Part {number + 1}: {what}" for what in _row_problems(rows, last)]
-        problems += [f"Part {number + 1}: {what}" for what in in_parts.replay_part(rows.publication, whole, before)]
+        if not one.rows.here:
+            elsewhere(NAME.format(one.number))
+        categories = one.rows.publication.categories
+        problems += [f"Part {one.number + 1}: {what}" for what in _after(last, categories)]
         if gathered is not None:
-            gathered.add(rows.publication)
-        formulas |= set(formula_columns(rows.publication.categories, "parquet"))
-        last = rows.publication.categories.slice(rows.publication.categories.num_rows - 1)
+            gathered.add(one.rows.publication)
+        formulas |= set(one.formulas)
+        last = categories.slice(categories.num_rows - 1)
     problems += [] if gathered is None or problems else gathered.problems()
     record = folder.publication.record
     said = formulas_in([name for name in record.schema.keys if name in formulas], False)
     if part is None and not problems and record.tables[0].remarks != said:
         problems.append("The record does not say of the keys how they are written.")
     return problems
+
+
+def _workers(rows: int) -> int:
+    """As many as there are processors; each holds a part."""
+    return 1 if rows < IN_THIS_PROCESS else min(MOST_WORKERS, os.cpu_count() or 1)
+
+
+def ahead(function: Callable[[ItemOf], FoundOf], items: Iterable[ItemOf], workers: int) -> Iterator[FoundOf]:
+    """As map, in order, with as many at a time: by threads, since what takes long is Arrow's and the digests'."""
+    if workers == 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[FoundOf]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _read(contents: Contents, manifest: Manifest, number: int, before: Integers, whole: Publication[Any]) -> _Rows:
@@ -214,19 +258,23 @@ def _same(one: SeenValues, other: SeenValues) -> bool:
     return np.array_equal(one.values, other.values) and np.array_equal(one.numbers, other.numbers)
 
 
-def _row_problems(rows: _Rows, last: Any) -> Iterable[str]:
-    """The order of the keys, also after the part before; and that no person is counted twice."""
-    import pyarrow as pa
-
+def _row_problems(rows: _Rows) -> Iterable[str]:
+    """The order of the keys; and that no person is counted twice."""
     categories, schema = rows.publication.categories, rows.publication.record.schema
-    joined = categories
-    if last is not None:
-        if last.schema != categories.schema:
-            yield "its key columns are of other types than those of the part before."
-            return
-        joined = pa.concat_tables([last, categories]).combine_chunks()
-    if not may_be_ascending(joined):
-        yield "its rows are not sorted by their keys, or two have the same, here or in the part before."
+    if not strictly_ascending(categories):
+        yield "its rows are not sorted by their keys, or two have the same."
     answered = schema.rows_are_disjoint or schema.contributions > 1
     if not answered and rows_of_totals(categories).any():
         yield "some of its keys mean a total, so that one person may be counted in several rows."
+
+
+def _after(last: Any, categories: Any) -> Iterable[str]:
+    """That a part begins after the one before it ended."""
+    import pyarrow as pa
+
+    if last is None:
+        return
+    if last.schema != categories.schema:
+        yield "its key columns are of other types than those of the part before."
+    elif not strictly_ascending(pa.concat_tables([last, categories.slice(0, 1)]).combine_chunks()):
+        yield "its keys do not come after those of the part before."

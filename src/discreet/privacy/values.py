@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from discreet.errors import BadInput
 from discreet.numbers import (
+    LARGEST_EPSILON,
     SMALLEST_EPSILON,
     Epsilon,
     Number,
@@ -25,15 +26,17 @@ from discreet.numbers import (
     exact,
     log_bounds,
     positive,
+    quoted,
     text,
 )
-from discreet.options import spelt, spelt_fields
+from discreet.options import listed, spelt, spelt_fields
 from discreet.shown import Shown
 
 NEEDED = "a privacy parameter was needed"
 ONE = "Give exactly one of epsilon, alpha and rho"
 SHOWN = 6  # digits of a delta in words
 SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
+LARGEST_RHO = LARGEST_EPSILON**2 // 2  # what the largest epsilon comes to
 
 
 @spelt_fields
@@ -141,21 +144,32 @@ def loss_of(
         if number:
             found = f"{given!r} says already all there is to say"
             raise BadInput(f"delta = {text(number)} was asked for", found, "Use Approximate(epsilon, delta)")
-        return _not_too_small(given)
+        return _sensible(given)
     if rho is not None:
         if number:
             found = "rho stands alone, without a delta"
             raise BadInput(f"delta = {text(number)} was asked for with rho", found, "Leave delta out, or give epsilon")
-        return _not_too_small(Concentrated(rho))
+        return _sensible(Concentrated(rho))
     epsilon = epsilon_of(given, alpha)
     return Approximate(epsilon, number) if number else Pure(epsilon)
 
 
-def _not_too_small(loss: Loss) -> Loss:
-    """What is asked for; a share of it may be smaller."""
-    if isinstance(loss, Concentrated) and loss.rho < SMALLEST_RHO:
-        raise BadInput(f"{loss} was asked for", "below 1e-18 the noise would drown every count", "Give more")
+def _sensible(loss: Loss) -> Loss:
+    """What is asked for; a share of it may be smaller, and several together larger."""
+    if isinstance(loss, Concentrated) and not SMALLEST_RHO <= loss.rho <= LARGEST_RHO:
+        asked = f"{quoted(str(loss))} was asked for"
+        if loss.rho > LARGEST_RHO:
+            raise BadInput(asked, f"above {LARGEST_RHO:,} it protects nobody")
+        raise BadInput(asked, "below 1e-18 the noise would drown every count", "Give more")
     return loss
+
+
+def epsilons_of(given: Any, what: str) -> list[Epsilon]:
+    """One epsilon or several, each read as everywhere."""
+    several = listed(given, (str,))
+    if not several:
+        raise BadInput(f"{what} was asked for", "no epsilon was given")
+    return [pure_only(loss_of(one), what).epsilon for one in several]
 
 
 def noise_meant(loss: Loss, named: str | None, pure: str, gaussian: str) -> str:
@@ -203,7 +217,7 @@ def odds_only(loss: Loss, what: str) -> Pure | Approximate:
 def _delta(value: Any) -> Fraction:
     number = exact(value, "delta")
     if not 0 <= number < 1:
-        raise BadInput(f"delta = {value} was asked for", "it must be at least 0 and below 1")
+        raise BadInput(f"delta = {quoted(str(value))} was asked for", "it must be at least 0 and below 1")
     return number
 
 

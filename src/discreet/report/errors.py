@@ -32,7 +32,7 @@ def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     if isinstance(form, NoiseThenMap) and (top is None or form.range != (0, top) or top + 1 > LARGEST_MATRIX):
         return _noise_alone(form.noise)
     if isinstance(form, EdgeThenNoise):
-        top = form.beyond if top is None else top  # beyond it all counts are alike
+        top = form.beyond  # beyond it all counts are alike
         matrix = form.transition(top + 1)
     else:
         assert top is not None

@@ -7,7 +7,7 @@ what is asked by S, all of them together, cut down to the rows that are meant. S
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95  # of every prepared interval
 MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only totals are
 MOST_VALUES = 5_000  # of a column, or of two together, that such totals are by
+MOST_GROUPED = 2_000_000  # rows of a table whose totals by columns are in the page: of more that takes too long
 MOST_ANSWERS = 40_000  # numbers that a page may hold beside its rows: two megabytes
 MOST_KEYS = 8  # columns whose sets are all asked for
 MOST_COUNTS = 2_000  # of distributions that are in the page
@@ -105,8 +106,10 @@ def _prior(view: Estimate) -> tuple[Floats, ...]:
 
 def _of_many_rows(publication: Publication[Any]) -> Prepared:
     """The total; and where noises are independent, so that it takes little work, totals by columns of few values."""
+    way = way_named(publication.record.way)
+    by_values = publication.record.schema.rows > MOST_GROUPED and way.in_parts is not None and way.in_parts.by is None
     try:
-        view = way_named(publication.record.way).evidence(publication, LEVEL)
+        view = way.evidence(_by_values(publication) if by_values else publication, LEVEL)
         total = PreparedTotals((), (), _total(view))
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
@@ -124,6 +127,15 @@ def _of_many_rows(publication: Publication[Any]) -> Prepared:
         if number <= MOST_VALUES and (room := room - number) >= 0:
             asked.append(_asked(view, places, values, names))
     return Prepared(values, (total, *asked), None, False, None)
+
+
+def _by_values(publication: Publication[Any]) -> Publication[Any]:
+    """With every value once, and how often: where rows are independent that is all that their total depends on."""
+    from discreet.record.release import WholeSeen
+
+    seen = WholeSeen(publication.counted, publication.noisy)
+    noisy = None if seen.measured is None else seen.measured.values
+    return replace(publication, categories=None, counts=seen.counts.values, measured=noisy, in_parts=seen)
 
 
 def _coded(categories: Any) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers, ...]]:

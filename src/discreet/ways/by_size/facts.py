@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +18,8 @@ from discreet.record.release import Publication
 from discreet.shown.terse import Terse
 from discreet.ways.row_by_row.facts import RowFacts, RowMechanism, remarks
 
+WRITTEN = re.compile(r"([0-9]{1,18})(?:\.0+)?")  # a size as text; columns of pandas with a gap elsewhere are floats
+LARGEST = 10**18  # counts are of 64 bits
 MOST_SHOWN = 20  # letters of a value in an error
 
 
@@ -61,10 +64,10 @@ def sizes_of(categories: Any, column: str) -> Integers:
 
 
 def _size(value: Any) -> int | None:
-    """A whole number above 0, as a number or as text; None for anything else."""
-    text = value.strip() if isinstance(value, str) else ""
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else value
-    return None if isinstance(number, bool) or not isinstance(number, int) or number < 1 else number
+    """A whole number above 0, as a number or as text, also as floats are written; None for anything else."""
+    found = WRITTEN.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = int(found[1]) if found else int(value) if isinstance(value, float) and value.is_integer() else value
+    return None if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number < LARGEST else number
 
 
 def _no_size(value: Any, keys: Mapping[str, object], column: str) -> BadInput:

@@ -15,7 +15,8 @@ from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.table import Schema
 from discreet.ways.by_size.facts import remarks_of, sizes_of
 from discreet.ways.by_size.spec import BySize
-from discreet.ways.row_by_row.plan import RowPlan, plan_one, refuse_needless
+from discreet.ways.row_by_row.facts import least_loss
+from discreet.ways.row_by_row.plan import RowPlan, plan_one, promised, refuse_needless
 from discreet.ways.row_by_row.spec import RowByRow
 
 MOST_SIZES = 2000  # each is a mechanism of its own in the record
@@ -57,6 +58,10 @@ def plan(schema: Schema, loss: Loss, spec: BySize) -> SizePlan:
     forms = [one.mechanism.form for one in plans.values()]
     refuse_needless(forms, loss, schema.contributions)
     _refuse_unwritable(forms)
+    least = least_loss(forms, loss, schema.contributions) if isinstance(spec.mechanism, Mapping) else loss
+    if least != loss:
+        people = schema.contributions
+        plans = {size: promised(least, one.spec, one.mechanism, people) for size, one in plans.items()}
     first = next(iter(plans.values())).guarantee
     return SizePlan(spec, limits, plans, replace(first, remarks=remarks_of(spec.max_count)))
 

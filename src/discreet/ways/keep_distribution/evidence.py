@@ -52,10 +52,13 @@ def _bracketed(publication: Publication[KeptDistribution], top: int | None, leve
 
     form = publication.record.facts.mechanism.form
     assert isinstance(form, NoiseThenMap) and form.range is not None
-    told = bracketed_rows(publication.counts, form.noise, form.range[1], form.map, cut=top is not None)
+    numbers = None if publication.in_parts is None else publication.in_parts.counts.numbers
+    cut, counts = top is not None, publication.counts
+    told = bracketed_rows(counts, form.noise, form.range[1], form.map, cut=cut, numbers=numbers)
     why = "the noisy values that counts were made from are not published, so that only sums of rows are estimated"
-    largest = None if top is None else np.full(len(publication.counts), float(top))
-    return Estimate(told, publication.categories, level, None, why, Cut(top), largest)
+    largest = None if top is None else float(top) * (np.ones(len(counts)) if numbers is None else numbers)
+    rows = None if numbers is None else int(numbers.sum())
+    return Estimate(told, publication.categories, level, None, why, Cut(top), largest, in_parts=rows)
 
 
 def errors(publication: Publication[KeptDistribution]) -> Errors | None:

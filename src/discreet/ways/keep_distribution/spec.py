@@ -44,7 +44,7 @@ def _check_privatizer(name: str) -> None:
     from discreet.distribution.privatizer import privatizers
 
     known = exact_privatizers()
-    if name not in known and name in privatizers():
+    if isinstance(name, str) and name not in known and name in privatizers():
         found = "its noise is continuous: what it promises holds for real numbers, and no computer draws them"
         raise BadInput(
             f"the privatizer {name!r} was asked for in a release",
@@ -122,10 +122,10 @@ class KeepDistribution(WaySpec):
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism
-        if name not in (*MAPPED, *CONSTRUCTED):
-            choose(name, mechanism_names(), "mechanism")
+        if not isinstance(name, str) or name not in (*MAPPED, *CONSTRUCTED):
+            shown = choose(name, mechanism_names(), "mechanism") if isinstance(name, str) else "of your own"
             found = "it draws every row by itself and keeps no distribution"
-            raise BadInput(f"the mechanism {name!r} was asked for to keep the distribution", found, "Use RowByRow")
+            raise BadInput(f"the mechanism {shown!r} was asked for to keep the distribution", found, "Use RowByRow")
         self.check_types()
         if name == "rank":
             if self.consistent is False:
@@ -136,7 +136,7 @@ class KeepDistribution(WaySpec):
         object.__setattr__(self, "mechanism", name)
         if self.base is not None:
             choose(self.base, bases(), "base noise")
-        if self.privatizer != CUMULATIVE:
+        if not isinstance(self.privatizer, str) or self.privatizer != CUMULATIVE:
             _check_privatizer(self.privatizer)
         if self.split is not None:
             object.__setattr__(self, "split", _share(self.split))

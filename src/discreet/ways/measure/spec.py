@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from discreet.errors import BadInput
 from discreet.lattice.invariants import Kept, kept_list
 from discreet.levels.asked import AUTO, Asked, Auto, asked_list, with_shares
-from discreet.options import option, spelt_fields
+from discreet.options import listed, option, spelt_fields
 from discreet.ways import WaySpec
 
 
 def names_of(given: Any) -> tuple[str, ...]:
     """Names of columns: several, or one, or several in one word with commas."""
-    words = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    words = given.split(",") if isinstance(given, str) else listed(given)
     if not all(isinstance(word, str) for word in words):
         raise BadInput("levels were asked for", "they are not names of columns", "Give names, coarse ones first")
     return tuple(word.strip() for word in words if word.strip())

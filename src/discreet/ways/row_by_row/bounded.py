@@ -11,9 +11,10 @@ from discreet.mechanism import Form, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, digits_above, text
 from discreet.privacy.values import Approximate, Loss, Pure, odds_only
 from discreet.ways.row_by_row.facts import worked_out
-from discreet.ways.row_by_row.spec import BOTH, BOUNDED, CLAMPED, RowByRow
+from discreet.ways.row_by_row.spec import BOTH, BOUNDED, CLAMPED, UNBIASED, RowByRow
 
 TRIED = 24  # halvings of an interval of truths or epsilons, or doublings of a support: enough to advise
+AGAIN = 3  # values tried one after another, where small counts have rows of their own: each takes a program
 LARGEST_ADVISED = 1 << 12  # support: nobody publishes counts that are off by more
 
 
@@ -44,7 +45,8 @@ def form_of(spec: RowByRow, each: Epsilon) -> Form:
 
 
 def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) -> BadInput:
-    """With one number changed that would do, if there is one: more support, less truth or more epsilon."""
+    """With one thing changed that would do, if there is one: more support, less truth, more epsilon, or small counts
+    that are cut off. What would do is looked for with these, which is quick, and then tried as it is written."""
     from dataclasses import replace
 
     def enough(other: RowByRow, epsilon: Epsilon) -> bool:
@@ -53,16 +55,20 @@ def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) 
         except BadInput:
             return False
 
-    spec = replace(spec, small_counts=None) if spec.small_counts == BOTH else spec
-    epsilon, truth, support = asked.epsilon, spec.truth, spec.support
+    plain, epsilon, truth, support = replace(spec, small_counts=None), asked.epsilon, spec.truth, spec.support
     assert isinstance(truth, Fraction) and support is not None
-    wider = _first(lambda k: enough(replace(spec, support=support + k), epsilon), LARGEST_ADVISED)
-    rarer = _least(lambda share: enough(replace(spec, truth=truth * (1 - share)), epsilon))
-    looser = _least(lambda share: enough(spec, Epsilon(value=epsilon.rational() * (1 + 9 * share))))
+    wider = _first(lambda k: enough(replace(plain, support=support + k), epsilon), LARGEST_ADVISED)
+    rarer = _least(lambda share: enough(replace(plain, truth=truth * (1 - share)), epsilon))
+    looser = _least(lambda share: enough(plain, Epsilon(value=epsilon.rational() * (1 + 9 * share))))
+    supports = [] if wider is None else [str(support + wider + k) for k in range(AGAIN)]
+    truths = [] if rarer is None else [_below(truth * (1 - rarer) / (1 + k)) for k in range(AGAIN)]
+    more = None if looser is None else epsilon.rational() * (1 + 9 * looser)
+    epsilons = [] if more is None else [digits_above(more * (1 + Fraction(k, 20)), 4) for k in range(AGAIN)]
     advice = [
-        *([] if wider is None else [f"support {support + wider}"]),
-        *([] if rarer is None else [f"truth {_below(truth * (1 - rarer))}"]),
-        *([] if looser is None else [f"epsilon {digits_above(epsilon.rational() * (1 + 9 * looser), 4)}"]),
+        *_tried("support", supports, lambda word: enough(replace(spec, support=int(word)), epsilon)),
+        *_tried("truth", truths, lambda word: enough(replace(spec, truth=Fraction(word)), epsilon)),
+        *_tried("epsilon", epsilons, lambda word: enough(spec, Epsilon(value=Fraction(word)))),
+        *(["small_counts clamped"] if spec.small_counts in (BOTH, UNBIASED) and enough(plain, epsilon) else []),
         f"delta {digits_above(found, 4)}",
     ]
     return BadInput(
@@ -71,6 +77,12 @@ def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) 
         f"Any one of these would do: {', '.join(advice)}",
         delta=found,
     )
+
+
+def _tried(name: str, words: list[str], enough: Callable[[str], bool]) -> list[str]:
+    """The first of them that will do, by its name, if one does."""
+    found = next((word for word in words if enough(word)), None)
+    return [] if found is None else [f"{name} {found}"]
 
 
 def _first(enough: Callable[[int], bool], most: int) -> int | None:

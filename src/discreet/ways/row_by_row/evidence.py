@@ -36,9 +36,10 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
-    from discreet.ways.keep_distribution.follow import Noisy
+    from discreet.ways.keep_distribution.follow import LARGEST_MAPPED, Noisy
 
-    noisy = Noisy(publication.noisy or publication.counted, form.noise, top)
+    cut = None if top is None or top > LARGEST_MAPPED else top  # hardly any row comes near a larger one
+    noisy = Noisy(publication.noisy or publication.counted, form.noise, cut)
     told = unchanged(noisy.fitted(), noisy.plain)
     return replace(found, typical=told.count_error, distribution=told.distribution_error)
 

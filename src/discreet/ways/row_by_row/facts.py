@@ -133,15 +133,26 @@ def worked_out(form: Form, epsilon: Epsilon, contributions: int) -> tuple[Approx
     Units of one person are steps one after another, in whatever rows they are.
     """
     each = epsilon if contributions == 1 else epsilon.times(Fraction(1, contributions))
-    delta = least_delta(proved_form(form), each)
-    unit = Approximate(each, Fraction(digits_above(max(delta, LEAST_STATED), DELTA_DIGITS)))
-    whole = group_delta(unit.delta, each, contributions)
+    delta = Fraction(digits_above(max(least_delta(proved_form(form), each), LEAST_STATED), DELTA_DIGITS))
+    whole = group_delta(delta, each, contributions)
     if whole >= 1:
-        found = (
-            f"for a person counted up to {contributions} times what can be promised is a delta of 1 or more: nothing"
-        )
+        person = "" if contributions == 1 else f"for a person counted up to {contributions} times "
+        found = f"{person}what can be promised is a delta of 1 or more: nothing"
         raise BadInput("bounded noise was asked for", found, "Give more support, less truth or more epsilon")
+    unit = Approximate(each, delta)
     return unit, unit if contributions == 1 else Approximate(epsilon, whole)
+
+
+def least_loss(forms: Iterable[Form], loss: Loss, contributions: int) -> Loss:
+    """What is promised of mechanisms of the user's own: the delta that was asked for is the most it may be, and the
+    least that does for all of them is stated, rounded up by hardly more than a part in 100,000."""
+    if not isinstance(loss, Approximate):
+        return loss
+    each = loss.epsilon.times(Fraction(1, contributions))
+    most = max((least_delta(form, each) for form in forms), default=Fraction(0))
+    delta = max(most, LEAST_STATED) * (1 + Fraction(1, 10 ** (DIGITS - 1)) * (contributions > 1))  # shared out again
+    stated = Fraction(digits_above(group_delta(delta, each, contributions), DELTA_DIGITS))
+    return Approximate(loss.epsilon, min(loss.delta, stated))
 
 
 def need_no_delta(forms: Iterable[Form], loss: Loss, contributions: int) -> bool:

@@ -14,6 +14,7 @@ from discreet.table import Schema
 from discreet.ways.row_by_row.facts import (
     by_ratio,
     grade_of,
+    least_loss,
     near_zero,
     need_no_delta,
     neighbours,
@@ -62,7 +63,8 @@ def plan(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     made = plan_one(schema, loss, spec)
     if isinstance(loss, Approximate):
         refuse_needless([made.mechanism.form], loss, schema.contributions)
-    return made
+    least = least_loss([made.mechanism.form], loss, schema.contributions) if spec.own else loss
+    return made if least == loss else promised(least, spec, made.mechanism, schema.contributions)
 
 
 def refuse_needless(forms: list[Form], loss: Loss, contributions: int) -> None:
@@ -79,6 +81,11 @@ def plan_one(schema: Schema, loss: Loss, spec: RowByRow) -> RowPlan:
     if spec.bounded:
         return _bounded(loss, spec, people)
     mechanism = _own(loss, spec) if spec.own else _named(loss, spec, people)
+    return promised(loss, spec, mechanism, people)
+
+
+def promised(loss: Loss, spec: RowByRow, mechanism: Mechanism, people: int) -> RowPlan:
+    """With the proof of the promise."""
     price, top, proof = price_of(mechanism.form), mechanism.max_count, None
     if by_ratio(price, loss, people):
         proof = proof_of(Mechanism(mechanism.name, proved_form(mechanism.form)), unit_loss(loss, people))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.errors import BadInput, choose
-from discreet.numbers import Number, probability, whole
+from discreet.numbers import Number, exact, probability, text, whole
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 from discreet.ways.keep_distribution.spec import AUTO, count_or_word
@@ -19,8 +19,9 @@ LAWS = ("geometric", "discrete-gaussian", "staircase", "bounded")  # ours; a law
 BOUNDED = "bounded"  # noise with a largest error
 SIGNED = "signed-geometric"  # without an end, so that sums stay unbiased
 OF_BOUNDED = ("truth", "support", "min_count", "small_counts")
-CLAMPED, BOTH = "clamped", "both"
-SMALL_COUNTS = (CLAMPED, "unbiased", BOTH)  # what bounded noise keeps near zero: see below
+CLAMPED, UNBIASED, BOTH = "clamped", "unbiased", "both"
+SMALL_COUNTS = (CLAMPED, UNBIASED, BOTH)  # what bounded noise keeps near zero: see below
+LARGEST_INTEGER = (1 << 62) - 1  # counts are of 64 bits, with room for the noise
 FILES = (".json", ".csv", ".txt", ".npz")
 
 
@@ -75,6 +76,10 @@ class RowByRow(WaySpec):
         if isinstance(self.mechanism, Path):
             object.__setattr__(self, "mechanism", str(self.mechanism))
         for name, value in getattr(self.mechanism, "as_options", {}).items():
+            given = getattr(self, name)
+            if name != "mechanism" and given is not None and exact(given, name) != value:
+                found = f"the noise given has {name} {text(value)}"
+                raise BadInput(f"{name} = {given} was asked for", found, "Leave it out, or make the noise for it")
             object.__setattr__(self, name, value)
         if isinstance(self.mechanism, str) and not self.file:
             choose(self.mechanism, names(), "mechanism")
@@ -87,7 +92,7 @@ class RowByRow(WaySpec):
                 "Give max_count as a number, or use mechanism 'transport'",
             )
         if self.max_count is not None:
-            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
+            object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1, LARGEST_INTEGER))
         self._check_bounded()
 
     def _check_bounded(self) -> None:
@@ -107,7 +112,7 @@ class RowByRow(WaySpec):
         if self.small_counts is not None:
             choose(self.small_counts, SMALL_COUNTS, "small_counts")
         if self.min_count is not None:
-            object.__setattr__(self, "min_count", whole(self.min_count, "min_count", 0))
+            object.__setattr__(self, "min_count", whole(self.min_count, "min_count", 0, LARGEST_INTEGER))
             if self.max_count is not None and self.min_count > self.max_count:
                 found = f"it is above the largest count, {self.max_count}"
                 raise BadInput(f"min_count = {self.min_count} was asked for", found, "Give a smaller one")
