@@ -6,7 +6,7 @@ IS_RECENT := $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := setup
-.PHONY: demo setup check test test-lowest fuzz attack wheel bench study docs clean
+.PHONY: demo setup check test test-lowest fuzz attack wheel bench study docs screenshots clean
 
 # What users get: the package and what it needs to run. This is all the demonstration waits for, and it does not wait
 # for bytecode of a thousand modules it never loads: Python compiles each when it is first used.
@@ -68,6 +68,10 @@ bench: setup
 # DATA: a folder with the real tables; without it the example and stand-ins take their place, and the page says so.
 study: setup
 	$(BIN)/python studies/run.py --write $(if $(DATA),--data $(DATA))
+
+# What the tests of the page see, for the documentation.
+screenshots: setup
+	$(BIN)/python tools/screenshots.py
 
 docs: setup
 	$(BIN)/python docs/site.py

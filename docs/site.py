@@ -39,8 +39,7 @@ def main() -> None:
         lay_out(source)
         with ProcessPoolExecutor() as pool:
             for page, told in zip(pages(), pool.map(told_by, pages())):
-                target = source / page.relative_to(ROOT)
-                target.write_text(with_output(page.read_text(encoding="utf-8"), told), encoding="utf-8")
+                add_output(source / page.relative_to(ROOT), told)
         render(source, SITE)
     print(f"site: {SITE / 'index.html'}")
 
@@ -111,6 +110,11 @@ def told_by(page: Path) -> list[str]:
             return run_page(page)
         finally:
             os.chdir(here)
+
+
+def add_output(laid: Path, told: list[str]) -> None:
+    """To a page as it is laid out, its links mended."""
+    laid.write_text(with_output(laid.read_text(encoding="utf-8"), told), encoding="utf-8")
 
 
 def with_output(text: str, told: list[str]) -> str:

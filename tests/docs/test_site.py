@@ -69,6 +69,16 @@ def test_pages_made_from_the_source_are_up_to_date() -> None:
         assert reference[place].read_text(encoding="utf-8") == made, "run: python docs/reference.py"
 
 
+def test_screenshots_are_those_that_the_tests_take() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "screenshots.py"))
+    assert {path.name for path in (ROOT / "docs" / "pictures").glob("*.png")} == set(tool["TAKEN"])
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "web").glob("*.py"))
+    for taken in tool["TAKEN"].values():
+        assert taken.removesuffix(".png").removeprefix("desk") in source, taken
+    pages = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert all(f"pictures/{shown})" in pages for shown in tool["TAKEN"])
+
+
 def test_every_field_of_the_record_has_a_meaning() -> None:
     assert fields.undescribed() == []
 
@@ -99,6 +109,15 @@ def test_output_stands_under_its_snippet() -> None:
     text = "a\n\n```python\nprint(1)\n```\n\nb\n\n```sh\ndiscreet demo\n```\n"
     made = site["with_output"](text, ["1\n", ""])
     assert made == "a\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\nb\n\n```sh\ndiscreet demo\n```\n"
+
+
+def test_a_page_with_output_has_the_links_of_the_site(tmp_path: Path) -> None:
+    from snippets import blocks
+
+    site["lay_out"](tmp_path)
+    site["add_output"](tmp_path / "README.md", ["said\n" for _ in blocks(ROOT / "README.md")])
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "```text\nsaid\n```" in text and "docs/decisions)" not in text and "docs/decisions/README.md)" in text
 
 
 def test_a_page_that_loads_from_elsewhere_is_found(tmp_path: Path) -> None:

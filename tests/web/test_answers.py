@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from discreet.web.answers import Answers, with_contents, with_keeping
 from discreet.web.app import MECHANISM, Pages, _toml
 from discreet.web.designed import PROPERTIES
 from discreet.web.guard import Keys
-from discreet.web.work import Made, Work
+from discreet.web.work import Chore, Made, Work, make_plan
 
 
 @pytest.fixture
@@ -85,3 +86,24 @@ def test_a_design_that_cannot_be_made_here_is_refused(table: Path, largest: str,
 
 def test_all_structural_properties_are_offered() -> None:
     assert set(PROPERTIES) == set(structural_properties(dc.explicit("geometric", 3, 1)))
+
+
+@pytest.mark.parametrize(
+    ("relation", "keep", "charged"),
+    [
+        ("added-or-removed", {"way": "rows"}, "epsilon 1"), ("moved", {"way": "rows"}, "epsilon 2"),
+        ("added-or-removed", {"way": "sums", "keep": "total"}, "epsilon 0.5"),
+        ("moved", {"way": "sums", "keep": "total"}, "epsilon 1"),
+    ],
+)  # fmt: skip
+def test_what_will_be_charged_is_what_is_charged(
+    table: Path, tmp_path: Path, relation: Any, keep: dict[str, Any], charged: str
+) -> None:
+    book = dc.ledger(str(tmp_path / "ledger.db"))
+    book.create("cases", epsilon=3, relation=relation)
+    answers = replace(said(table, {"count": "births"}, keep), dataset="cases")
+    work = Work("key", "t.csv", answers)
+    make_plan(work)(Chore())
+    assert screens.release(work, tmp_path / "ledger.db")["charged"] == charged
+    run(answers.release(tmp_path / "out", tmp_path / "ledger.db"))
+    assert screens._amount(book.history()[0].charged) == charged

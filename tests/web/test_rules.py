@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import http.client
+import io
 import os
 import re
+import shutil
 import signal
 import stat
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +224,9 @@ def test_a_release_is_made_once_whatever_is_clicked(page: Running, tmp_path: Pat
         f"{work}/plan", data={"csrf": token, "epsilon": "1", "dataset": name, "go": "1"}
     ).url.path.endswith("/release")
 
-    confirms = client.get(f"{work}/release.json").json()["confirms"]
+    view = client.get(f"{work}/release.json").json()
+    confirms = view["confirms"]
+    assert view["charged"] == "epsilon 1"
     for wrong in ({}, {"confirms": "x"}):  # drawn from other answers
         assert client.post(f"{work}/release", data={"csrf": token, **wrong}).status_code == 422
 
@@ -284,10 +289,25 @@ def test_uploads_are_for_their_owner_and_go_with_the_page(tmp_path: Path, how: s
     assert not kept.exists()
 
 
-def test_a_zip_has_the_parts_of_a_release_too(tmp_path: Path) -> None:
-    import io
-    import zipfile
+def test_every_folder_has_its_values_and_a_damaged_one_is_told(page: Running) -> None:
+    client = page.client()
+    for name, record in (("damaged", "{}"), ("of-nothing", ""), ("a.json", "[]")):
+        (page.folder / name).mkdir()
+        (page.folder / name / "release.json").write_text(record)
+        view = client.get(f"/folder/{name}.json").json()
+        assert view["folder"] == name and view["valid"] is False and view["problems"]
+        assert "does not verify" in client.get(f"/folder/{name}").text or name == "a.json"
+        assert client.get(f"/folder/{name}/report.html").status_code == 404
+        assert client.get(f"/folder/{name}/explore.html").status_code == 422
+    (page.folder / "damaged" / "report.html").symlink_to("/etc/hostname")
+    assert client.get("/folder/damaged/report.html").status_code == 404
+    packed = zipfile.ZipFile(io.BytesIO(client.get("/folder/damaged/zip").content))
+    assert packed.namelist() == ["damaged/release.json"], "a link leads elsewhere"
+    for name in ("damaged", "of-nothing", "a.json"):
+        shutil.rmtree(page.folder / name)
 
+
+def test_a_zip_has_the_parts_of_a_release_too(tmp_path: Path) -> None:
     from discreet.web.app import _zip
 
     (tmp_path / "out" / "table").mkdir(parents=True)

@@ -193,6 +193,8 @@ def _table(
         every, fewer = universe_of(universe, categories, taken.rule)
         categories, counts = filled_from(categories, counts, every, list(categories.column_names), taken.laid.rows)
         dropped = max(dropped, fewer)
+    if said.suppressed_as is not None:  # counts up to it are shown, too, where zeros are: all are one count to us
+        counts = np.maximum(counts, said.suppressed_as)
     schema, order = _published(taken, categories, len(counts), dropped, said, kind)
     return Table(schema, counts if order is None else counts[order], order)
 

@@ -33,7 +33,7 @@ def on_cycles(ends: Integers, nodes: int) -> Flags:
     below = np.zeros(len(ends), dtype=np.int64)
     child = np.concatenate(above) if above else np.zeros((0, 3), dtype=np.int64)
     below[child[:, 2]] = marks[child[:, 0]]
-    found = ~tree | (below != 0)
+    found: Flags = ~tree | (below != 0)
     if _pieces(ends[found], nodes) != 1 + np.count_nonzero(~found):
         raise ArithmeticError("the marks of two cycles cancel")
     return found
@@ -83,5 +83,6 @@ def has_swap(places: Integers) -> bool:
     from scipy.sparse import csr_array
 
     there = csr_array(places >= 0, dtype=np.int64)
-    common = (there.T @ there).tocoo()
-    return bool(np.any(common.data[common.row != common.col] > 1))
+    common = csr_array(there.T @ there)
+    common.setdiag(0)
+    return bool(common.max() > 1)

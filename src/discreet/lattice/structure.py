@@ -168,7 +168,8 @@ class Part:
         if self.whole is not None:
             return np.ones(len(self.classes), dtype=np.int64)
         if self.places is not None:
-            return on_cycles(self.matrix.tocsc().indices.reshape(-1, 2), self.matrix.shape[0]).astype(np.int64)
+            ends = self.matrix.tocsc().indices.reshape(-1, 2).astype(np.int64)
+            return on_cycles(ends, self.matrix.shape[0]).astype(np.int64)
         kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
         steps: Integers = np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
         return steps

@@ -84,6 +84,8 @@ def table(value: Table[Any]) -> Card:
         ("published with noise", schema.count),
         ("one person is counted in", persons),
     ]
+    if schema.shares:
+        facts.append(("shares of the budget", ", ".join(f"{name} {text(share)}" for name, share in schema.shares)))
     if schema.dropped_totals:
         facts.append(("rows left out as totals", f"{schema.dropped_totals:,}"))
     by = ", ".join(schema.keys) or "row"

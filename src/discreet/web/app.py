@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.routing import Route
 
 from discreet.errors import BadInput, Damaged, DiscreetError
-from discreet.io import EXPLORE
+from discreet.io import EXPLORE, REPORT
 from discreet.web import screens
 from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
 from discreet.web.guard import REPORT_POLICY, UNKNOWN, Keys
@@ -52,7 +52,7 @@ class Pages:
             Route("/table", self.take, methods=post), Route("/demo", self.demo, methods=post),
             Route("/ledger", self.ledger, methods=get), Route("/ledger.json", self.ledger, methods=get),
             Route("/ledger", self.create, methods=post),
-            Route("/folder/{name}", self.analyst, methods=get), Route("/folder/{name}.json", self.analyst, methods=get),
+            Route("/folder/{name}", self.analyst, methods=get),
             Route("/folder/{name}/report.html", self.report, methods=get),
             Route("/folder/{name}/explore.html", self.explore, methods=get),
             Route("/folder/{name}/zip", self.zipped, methods=get),
@@ -172,12 +172,13 @@ class Pages:
         return JSONResponse(made.as_json(), headers=headers)
 
     async def analyst(self, request: Request) -> Response:
-        folder = self._folder(request)
+        """A folder alone; with .json after its name, its values."""
+        folder = self._folder(request, ".json")
         return self._drawn(request, await run_in_threadpool(screens.analyst, folder))
 
     async def report(self, request: Request) -> Response:
-        headers = {"content-security-policy": REPORT_POLICY}
-        return FileResponse(self._folder(request) / "report.html", headers=headers)
+        path = _plain_file(self._folder(request) / REPORT)
+        return FileResponse(path, headers={"content-security-policy": REPORT_POLICY})
 
     async def explore(self, request: Request) -> Response:
         """The analyst's page of a folder, if what runs in it is ours: its own policy lets nothing else run."""
@@ -198,9 +199,9 @@ class Pages:
         from discreet.io.folder import OURS
 
         name = request.path_params["file"]
-        path = self._folder(request) / str(name)
-        if name not in {*OURS, RECORD} or path.is_symlink() or not path.is_file():
+        if name not in {*OURS, RECORD}:
             raise HTTPException(404)
+        path = _plain_file(self._folder(request) / str(name))
         return FileResponse(path, media_type="application/octet-stream", filename=name)
 
     async def zipped(self, request: Request) -> Response:
@@ -218,13 +219,13 @@ class Pages:
         text = (Path(__file__).parent / "pages" / name).read_text(encoding="utf-8")
         return Response(text, media_type=STATIC[name])
 
-    def _folder(self, request: Request) -> Path:
-        """A release in the folder of this page, and nothing else of it."""
-        name = request.path_params["name"]
-        releases = screens.start(self.folder)["releases"]
-        if not isinstance(releases, list) or name not in releases:
+    def _folder(self, request: Request, ending: str = "") -> Path:
+        """A release in the folder of this page, and nothing else of it; an ending may follow its name."""
+        name, releases = str(request.path_params["name"]), screens.start(self.folder)["releases"]
+        known = [one for one in (name, name.removesuffix(ending)) if isinstance(releases, list) and one in releases]
+        if not known:
             raise HTTPException(404)
-        return self.folder / str(name)
+        return self.folder / known[0]
 
     def _work(self, request: Request) -> Work:
         work = self.works.find(request.path_params["key"])
@@ -257,6 +258,13 @@ class Pages:
         return HTMLResponse(page.render(view=view, csrf=self.keys.form), status)
 
 
+def _plain_file(path: Path) -> Path:
+    """A file that is there, and in no other place."""
+    if path.is_symlink() or not path.is_file():
+        raise HTTPException(404)
+    return path
+
+
 def _plain_name(given: str) -> str:
     """What an upload is called, without folders; a name that could be none becomes one."""
     name = Path(given.replace("\\", "/")).name
@@ -270,7 +278,9 @@ def _to(work: Work, screen: str) -> Response:
 def _zip(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):  # parts stand in folders of their own
+        for path in sorted(
+            path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()
+        ):  # parts stand in folders of their own
             archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
     return out.getvalue()
 
@@ -310,12 +320,12 @@ def _release(pages: Pages, request: Request, work: Work) -> Response:
         return _json_or_to(pages, request, work)
     if work.planned is None:
         raise BadInput("a release was asked for", "it is not planned yet", "Look at the plan first")
-    return pages._drawn(request, screens.release(work))
+    return pages._drawn(request, screens.release(work, pages.ledger_file))
 
 
 def _json_or_to(pages: Pages, request: Request, work: Work) -> Response:
     if request.url.path.endswith(".json"):
-        return pages._drawn(request, screens.release(work))
+        return pages._drawn(request, screens.release(work, pages.ledger_file))
     return _to(work, "result")
 
 

@@ -205,15 +205,30 @@ def picture(curve: Any, chosen: str) -> View | None:
     }
 
 
-def release(work: Work) -> View:
+def release(work: Work, ledger: Path) -> View:
     planned = work.planned
     task = work.tasks.get("release")
     return _of(work, "release") | {
         "guarantee": None if planned is None else planned.guarantee, "dataset": work.answers.dataset,
-        "epsilon": work.answers.epsilon, "columns": [] if planned is None else list(planned.columns),
+        "epsilon": work.answers.epsilon, "charged": charged(work, ledger),
+        "columns": [] if planned is None else list(planned.columns),
         "task": _task(task), "done": work.made is not None, "confirms": work.answers.fingerprint,
         "problem": None if task is None else task.problem,
     }  # fmt: skip
+
+
+def charged(work: Work, place: Path) -> str | None:
+    """What the ledger will charge: what one person costs by its own rules, which may be more or less than epsilon."""
+    if work.planned is None or work.answers.dataset is None or not place.exists():
+        return None
+    from discreet.ledger import ledger as opened
+    from discreet.ledger.spending import charge
+
+    found = [one for one in opened(str(place)).status() if one.dataset == work.answers.dataset]
+    try:
+        return _amount(charge(found[0].budget, found[0].relation, work.planned.spending)) if found else None
+    except DiscreetError:
+        return None  # it will be refused, and why is told then
 
 
 def _task(task: Chore | None) -> View | None:

@@ -14,6 +14,7 @@ from discreet.web.answers import Answers
 from discreet.web.guard import UNKNOWN
 
 if TYPE_CHECKING:
+    from discreet.ledger import Spending
     from discreet.plan import Expected
 
 MOST = 50  # tables at a time: nobody has so many pages open
@@ -41,6 +42,7 @@ class PlanShown:
     rows: int
     expected: tuple[Expected, ...]
     curve: tuple[ErrorsAt, ...]
+    spending: Spending  # what the ledger will be asked for
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
 
     def do(task: Chore) -> None:
         from discreet.evaluate.shapes import SHAPES
+        from discreet.ledger import Spending
         from discreet.plan import EXAMPLE_MAX_COUNT, plan
+        from discreet.ways import shared_out, way_named
 
         answers = work.answers
         task.stage = "read the rows of the table"
@@ -133,6 +137,9 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
         spec = answers.spec()
         task.stage = f"simulate epsilon = {answers.epsilon}"
         made = plan(schema, answers.epsilon, spec, given_rows=rows)
+        way = shared_out(schema, spec if rows is None else spec.in_order(rows))
+        planned = way_named(way.name).plan(schema, made.promise.loss, way)
+        spending = Spending(made.promise.loss, made.promise.unit, apart=getattr(planned, "apart", False))
         curve = []
         likely = SHAPES[REFERENCE](answers.max_count or EXAMPLE_MAX_COUNT)
         for epsilon in sorted({*EPSILONS, answers.epsilon}, key=_size):
@@ -144,7 +151,7 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
             if work.answers == answers:
                 work.planned = PlanShown(
                     answers, made.guarantee, made.steps, made.published_columns, schema.rows, made.expected,
-                    tuple(curve),
+                    tuple(curve), spending,
                 )  # fmt: skip
 
     return do
