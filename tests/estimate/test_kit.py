@@ -59,7 +59,9 @@ def test_every_way_answers_about_any_rows(way: str) -> None:
     assert women.by("county")["c03"].estimate == pytest.approx(groups["c03", "f"].estimate)
     for one in (view.total(), women.total(), groups["c00", "m"], women.minus(view.where(sex="m")), women.over(view)):
         assert one.interval[0] - 1e-9 <= one.estimate <= one.interval[1] + 1e-9
-    assert view.by("sex").table().column_names == ["sex", "estimate", "low", "high", "level", "exact"]
+    said = [name for name in ("cut_at", "conservative") if name in view.total().as_json()]
+    assert view.by("sex").table().column_names == ["sex", "estimate", "low", "high", "level", "exact", *said]
+    assert ("cut_at" in said) == (way in ("top-coded", "matrix")) == ("cut_at" in view.total().table().column_names)
     if "kept" in way:
         assert women.total().exact and women.total().interval == (TRUE[WOMEN].sum(),) * 2
         assert women.over(view).exact and women.over(view).estimate == pytest.approx(TRUE[WOMEN].sum() / TRUE.sum())

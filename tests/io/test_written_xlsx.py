@@ -205,6 +205,13 @@ def test_a_workbook_has_the_answers_with_their_intervals(options: dict[str, Any]
         assert dc.read_table(tmp_path / "out" / "table.xlsx", count="n", keys=["place", "sex"]).schema.rows == 4
 
 
+def test_what_was_cut_is_said_in_a_workbook(tmp_path: Path) -> None:
+    told_release(tmp_path / "out", max_count=4, top_code=True)
+    book = openpyxl.load_workbook(tmp_path / "out" / "table.xlsx")
+    questions = {row[0] for row in book["intervals"].iter_rows(min_row=2, values_only=True)}
+    assert questions == {f"{what}, of counts cut at 4" for what in ("total", "by place", "by sex", "row")}
+
+
 def test_other_intervals_in_a_workbook_are_refused(tmp_path: Path) -> None:
     from discreet.io.intervals import same_intervals
 

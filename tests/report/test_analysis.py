@@ -61,6 +61,7 @@ def test_r_repeats_what_is_estimated(folder: Path, tmp_path: Path) -> None:
     keys = ["county", "counted"] if folder.name.startswith("by-share") else keys
     rows = ran(folder, out)[0]
     sources = {(row["question"], row["source"]) for row in rows}
+    assert {row["about"] for row in rows} == {str(view.cut)}
     prepared = {question for name, question in PREPARED if name == folder.name}
     assert {question for question, source in sources if source != "computed"} == prepared
     same_answers(as_answers(rows, keys), expected_of(view, keys), simulated=folder.name.startswith("keep-sums"))

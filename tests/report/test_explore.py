@@ -70,6 +70,7 @@ def test_the_page_has_every_answer_and_no_other(folder: Path, tmp_path: Path) ->
         assert not data["asked"] and data["missing"] and data["rows"]["numbers"] is None
     else:
         expected, found = by_every_set(view, data["keys"]), asked_of(data)
+        assert data["cut"] == str(view.cut)
         assert expected.keys() == found.keys()
         assert all(same(expected[columns], found[columns]) for columns in expected)
         rows = data["rows"]

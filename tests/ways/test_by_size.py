@@ -112,7 +112,7 @@ def test_what_groups_of_one_size_tell() -> None:
         ([3, 0, 2], "in the column 'size' it is '0' where k is 'b'"),
         ([3, -1, 2], "in the column 'size' it is '-1' where k is 'b'"),
         ([3, None, 2], "row 2, column 'size' is missing"),
-        ([3.0, 1.5, 2.0], "in the column 'size' it is '3.0' where k is 'a'"),
+        ([3.0, 1.5, 2.0], "in the column 'size' it is '1.5' where k is 'b'"),
         (["3", "few", "2"], "in the column 'size' it is 'few' where k is 'b'"),
         (["3", "", "2"], "where k is 'b'|row 2"),
     ],
@@ -209,3 +209,10 @@ def test_a_delta_that_one_size_needs_is_for_all(tmp_path: Path) -> None:
     alike = dc.table(pa.table({"k": ["a", "b"], "size": [1, 1], "n": [1, 0]}), count="n", keys=["k", "size"])
     with pytest.raises(dc.BadInput, match="a delta would be spent for nothing"):
         dc.release(alike, 1, delta="4/5", mechanism={1: small}, max_count="size")
+
+
+def test_sizes_written_as_floats_are_read(tmp_path: Path) -> None:
+    out = dc.release(table([1.0, 2.0, 9.0], [1, 1, 4]), 1, max_count="size")
+    assert (out.counts <= [1, 2, 9]).all()
+    out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid

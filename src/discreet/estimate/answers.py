@@ -51,7 +51,8 @@ class Answer(Shown):
         from discreet.io.answers import answer_frame
 
         estimate, low, high = (np.array([number]) for number in (self.estimate, *self.interval))
-        return answer_frame(None, estimate, low, high, self.level, np.array([self.exact]))
+        said = _columns(self.cut, self.conservative, 1)
+        return answer_frame(None, estimate, low, high, self.level, np.array([self.exact]), said)
 
     def times(self, factor: float) -> Answer:
         """The same in other units."""
@@ -113,10 +114,12 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
         return Answer(float(self.estimate[place]), (low, high), self.level, exact, self.cut, self.conservative)
 
     def table(self) -> Any:
-        """As a tidy frame (Arrow): the key columns, estimate, low, high, level, exact, and what else is known."""
+        """As a tidy frame (Arrow): the key columns, estimate, low, high, level, exact, and what else is known: also
+        where counts were cut (`cut_at`)."""
         from discreet.io.answers import answer_frame
 
-        return answer_frame(self.keys_frame, self.estimate, self.low, self.high, self.level, self.exact, self.more)
+        more = {**self.more, **_columns(self.cut, self.conservative, len(self))}
+        return answer_frame(self.keys_frame, self.estimate, self.low, self.high, self.level, self.exact, more)
 
     def as_json(self) -> list[dict[str, object]]:
         """An object for every group, with its keys."""
@@ -159,6 +162,11 @@ def _said(cut: Cut, conservative: bool) -> dict[str, object]:
     said |= {"raised_to": cut.least} if cut.least else {}
     said |= {"cut_at_size": True} if cut.by_size else {}
     return said | ({"conservative": True} if conservative else {})
+
+
+def _columns(cut: Cut, conservative: bool, number: int) -> dict[str, Any]:
+    """The same as columns of a frame."""
+    return {name: np.full(number, value) for name, value in _said(cut, conservative).items()}
 
 
 def _finite(number: float) -> float | None:

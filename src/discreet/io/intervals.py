@@ -19,13 +19,21 @@ def interval_frame(found: Prepared, keys: Sequence[str]) -> Any:
     """Text columns, and numbers as text; None where nothing is estimated."""
     import pyarrow as pa
 
+    cut = f", {found.cut}" if found.cut else ""
     parts = [
-        _part("total" if not one.by else f"by {keys[one.by[0]]}", found, one.by, one.groups, one.numbers, len(keys))
+        _part(
+            ("total" if not one.by else f"by {keys[one.by[0]]}") + cut,
+            found,
+            one.by,
+            one.groups,
+            one.numbers,
+            len(keys),
+        )
         for one in found.asked
         if len(one.by) < 2
     ]
     if found.rows is not None and found.rows.numbers is not None:
-        parts.append(_part("row", found, range(len(keys)), found.rows.groups, found.rows.numbers, len(keys)))
+        parts.append(_part("row" + cut, found, range(len(keys)), found.rows.groups, found.rows.numbers, len(keys)))
     if not parts:
         return None
     columns = [pa.array([text for part in parts for text in part[k]], pa.string()) for k in range(len(parts[0]))]

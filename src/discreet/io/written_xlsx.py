@@ -107,7 +107,7 @@ def workbook(frame: Any, told: Any = None) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for name, content in {**_parts(len(sheets)), **sheets}.items():
-            archive.writestr(_entry(name), content if isinstance(content, bytes) else HEAD + content)
+            archive.writestr(_entry(name), content if isinstance(content, bytes) else f"{HEAD}{content}")
     return out.getvalue()
 
 

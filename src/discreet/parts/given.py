@@ -30,7 +30,7 @@ class FolderNames:
     base: str = ""
     columns: tuple[tuple[str, str], ...] = ()
 
-    def values(self, file: str) -> dict[str, Any]:
+    def values(self, file: str) -> dict[str, int | str]:
         said = values_of(Path(file).parent, Path(self.base)) if self.columns else {}
         return {name: int(said[name]) if kind == NUMBER else said[name] for name, kind in self.columns}
 

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import BadInput, MissingExtra
 from discreet.parts.given import SUFFIXES, FolderNames, Given
 from discreet.parts.passes import Reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ColumnTypes: TypeAlias = "dict[str, pa.DataType | None]"  # of keys; None: it stands in the names of folders
 
 SORT_MEMORY = "1GB"  # of DuckDB; beyond it spills to disk
 PEOPLE = "*"  # in place of the column of counts: every row is a person, and is counted
@@ -70,12 +75,12 @@ def _view(database: Any, given: Given) -> None:
     database.execute(f"CREATE VIEW given AS SELECT * FROM {rows}{joined}")
 
 
-def same_types(given: Given, keys: Sequence[str], count: str) -> dict[str, Any]:
+def same_types(given: Given, keys: Sequence[str], count: str) -> ColumnTypes:
     """The types of the key columns, if they are the same in all parts: nothing is to be made another value by being
     cast. Nor may a part be empty."""
     import pyarrow.parquet as pq
 
-    first: dict[str, Any] = {}
+    first: ColumnTypes = {}
     for file in given.files:
         head = pq.read_metadata(file)
         found = head.schema.to_arrow_schema()
@@ -151,14 +156,15 @@ def _joined(database: Any, keys: Sequence[str], reading: Reading, universe: Any)
         raise BadInput("a universe was given", f"rows are not in it: {told}", "Add them, or correct their keys")
     count = COUNTED if reading.count == PEOPLE else reading.count
     chosen = ", ".join(f"every.{_name(name)}" for name in keys)
-    return f"SELECT {chosen}, coalesce(n, 0) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
+    zero = f"CAST(0 AS {kinds.get(reading.count, 'BIGINT')})"  # counts may be text, where some are suppressed
+    return f"SELECT {chosen}, coalesce(n, {zero}) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
 
 
 class _Repeated(Exception):
     """Keys that stand in two rows."""
 
 
-def _written(batches: Any, types: dict[str, Any], folder: Path, part_rows: int) -> Iterator[Path]:
+def _written(batches: Any, types: ColumnTypes, folder: Path, part_rows: int) -> Iterator[Path]:
     """Sorted rows, cut into parts; two with the same keys stand next to each other."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -187,7 +193,7 @@ def _written(batches: Any, types: dict[str, Any], folder: Path, part_rows: int) 
         yield put()
 
 
-def _in_their_zone(frame: Any, types: dict[str, Any]) -> Any:
+def _in_their_zone(frame: Any, types: ColumnTypes) -> Any:
     """Times as they were: DuckDB gives them back in the zone of its session."""
     import pyarrow as pa
 

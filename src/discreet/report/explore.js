@@ -118,20 +118,23 @@
     return parts.length ? ", where " + parts.join(" and ") : "";
   };
 
+  const about = () => (data.cut ? ", " + data.cut : "");
+
   const said = (found) => {
     if (found.problem) return found.problem;
     if (!found.entries.length) return "No row of the table is meant" + meant(found) + ".";
     if (!found.rows && !found.names.length) {
       const one = found.entries[0];
-      return data.count + meant(found) + ": " + number(one.estimate) + ", " + interval(one) + ".";
+      return data.count + meant(found) + ": " + number(one.estimate) + ", " + interval(one) + about() + ".";
     }
-    return found.entries.length.toLocaleString("en-US") + (found.rows ? " rows" : " totals by " + found.names.join(", ")) + meant(found) + ".";
+    return found.entries.length.toLocaleString("en-US") + (found.rows ? " rows" : " totals by " + found.names.join(", ")) + meant(found) + (found.estimated ? about() : "") + ".";
   };
 
-  const header = (found) => [...found.names, ...(found.rows ? ["published"] : []), ...(found.estimated ? ["estimate", "low", "high"] : [])];
+  const header = (found) => [...found.names, ...(found.rows ? ["published"] : []), ...(found.estimated ? ["estimate", "low", "high", ...(data.cut ? ["about"] : [])] : [])];
   const cells = (found, one, say) => [
     ...(found.rows ? [say(one.published)] : []),
     ...(found.estimated ? (one.exact ? [say(one.estimate), "exact", "exact"] : [say(one.estimate), say(one.low), say(one.high)]) : []),
+    ...(found.estimated && data.cut ? [data.cut] : []),
   ];
 
   const table = (found) => {

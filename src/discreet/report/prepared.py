@@ -70,6 +70,7 @@ class Prepared:
     whole: bool  # whether every set of key columns is there
     why_not: str | None  # why nothing is estimated, where nothing is
     unbiased_rows: bool = False  # whether estimates of rows are right on average
+    cut: str = ""  # what the numbers are about, where counts were cut before the noise
     prior: tuple[Floats, ...] = ()  # distributions of counts that posteriors begin with: one, or one for every size
 
 
@@ -90,7 +91,7 @@ def prepared(publication: Publication[Any]) -> Prepared:
             refused.append(error.found)
     rows = PreparedRows(codes, publication.counts, _rows(view))
     whole, why_not = len(found) == 2 ** len(codes), None if found else refused[0]
-    return Prepared(values, tuple(found), rows, whole, why_not, view.shares is None, _prior(view))
+    return Prepared(values, tuple(found), rows, whole, why_not, view.shares is None, str(view.cut), _prior(view))
 
 
 def _prior(view: Estimate) -> tuple[Floats, ...]:
@@ -114,7 +115,7 @@ def _of_many_rows(publication: Publication[Any]) -> Prepared:
     except BadInput as error:
         return Prepared((), (), None, False, error.found)
     if view.shares is None or view.categories is None or view.in_parts is not None:
-        return Prepared((), (total,), None, False, None)
+        return Prepared((), (total,), None, False, None, cut=str(view.cut))
     names, room, found = view.categories.column_names, MOST_ANSWERS, {}
     for place, name in enumerate(names):
         number = len(view.categories.column(name).unique())
@@ -126,7 +127,7 @@ def _of_many_rows(publication: Publication[Any]) -> Prepared:
         number = len(values[places[0]]) * len(values[places[1]])
         if number <= MOST_VALUES and (room := room - number) >= 0:
             asked.append(_asked(view, places, values, names))
-    return Prepared(values, (total, *asked), None, False, None)
+    return Prepared(values, (total, *asked), None, False, None, cut=str(view.cut))
 
 
 def _by_values(publication: Publication[Any]) -> Publication[Any]:

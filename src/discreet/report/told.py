@@ -28,6 +28,7 @@ class ExplorePage:
     count: str
     keys: tuple[str, ...]
     level: float
+    cut: str  # beside every number that it touches; empty where nothing was cut
     of_rows: str
     missing: str | None
     reading: tuple[str, ...]
@@ -63,6 +64,7 @@ def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
         count=record.schema.count,
         keys=record.schema.keys,
         level=LEVEL,
+        cut=found.cut,
         of_rows=say["of-rows-unbiased" if found.unbiased_rows else "of-rows"],
         missing=missing,
         reading=tuple(reading),

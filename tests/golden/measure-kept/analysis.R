@@ -733,7 +733,7 @@ apart <- function(computed, prepared) {
 # --- what is printed and written ---------------------------------------------------------------------------------
 
 # Quotation marks around every text; an apostrophe before what a spreadsheet would take for a formula.
-write_intervals <- function(found, keys, path) {
+write_intervals <- function(found, keys, about, path) {
   quoted <- function(text) {
     text <- enc2utf8(as.character(text))
     text <- ifelse(grepl("^[-=+@\t\r]", text), paste0("'", text), text)
@@ -743,8 +743,8 @@ write_intervals <- function(found, keys, path) {
   columns <- list(quoted(found$question))
   for (k in seq_along(keys)) columns[[k + 1]] <- quoted(found[[paste0("key_", k)]])
   columns <- c(columns, lapply(found[c("estimate", "low", "high")], function(x) vapply(x, number, "")),
-               list(ifelse(found$exact, "true", "false"), found$source))
-  header <- paste(c("\"question\"", quoted(keys), "estimate", "low", "high", "exact", "source"), collapse = ",")
+               list(ifelse(found$exact, "true", "false"), found$source, quoted(rep(about, nrow(found)))))
+  header <- paste(c("\"question\"", quoted(keys), "estimate", "low", "high", "exact", "source", "about"), collapse = ",")
   connection <- file(path, open = "wb")
   on.exit(close(connection))
   writeLines(c(header, do.call(paste, c(unname(columns), sep = ","))), connection, useBytes = TRUE)
@@ -781,7 +781,9 @@ analyse <- function(folder, out) {
   names(shown)[1 + seq_along(keys)] <- keys
   print(head(shown, 60), row.names = FALSE)
   if (nrow(shown) > 60 || any(found$question == "rows")) cat("... and", nrow(found) - min(60, nrow(shown)), "more\n")
-  write_intervals(found, keys, out)
+  about <- at(data, "cut")
+  if (nzchar(about)) cat("All numbers are", about, "\n")
+  write_intervals(found, keys, about, out)
   cat(nrow(found), "intervals at", 100 * at(data, "level"), "% are in", out, "\n")
   invisible(found)
 }

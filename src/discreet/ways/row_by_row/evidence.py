@@ -36,7 +36,8 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
-    from discreet.ways.keep_distribution.follow import LARGEST_MAPPED, Noisy
+    from discreet.ways.keep_distribution.follow import Noisy
+    from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
     cut = None if top is None or top > LARGEST_MAPPED else top  # hardly any row comes near a larger one
     noisy = Noisy(publication.noisy or publication.counted, form.noise, cut)
