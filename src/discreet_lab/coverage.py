@@ -143,7 +143,7 @@ def of_one_setting(way: str, shape: str, epsilon: str, repeats: int, number: int
     """All questions about releases of one table."""
     truth, named = shapes()[shape], keys()
     table = dc.table(pa.table({**named, "n": truth}), "n", keys=list(named))
-    asked, found = questions(truth), {}
+    asked, found = questions(truth), dict[str, list[Floats]]()
     off: list[tuple[float, ...]] = []
     before: Estimate | None = None
     for k in range(repeats + 1):
