@@ -98,7 +98,7 @@ def _widths(law: KleinLaplace, number: int, bits: Bits) -> Integers:
     variances = (widths / float(law.rate)) ** 2
     masses = sum(_log_mass(variances / float(norm), np.zeros(len(widths))) for norm in law.steps.norms)
     chances = np.exp(masses - widths**2 / 2 - np.max(masses - widths**2 / 2)).cumsum()
-    return widths[np.searchsorted(chances, _uniform(number, bits) * chances[-1])]
+    return np.asarray(widths[np.searchsorted(chances, _uniform(number, bits) * chances[-1])])
 
 
 def _tangents(rate: float, length: Floats) -> Floats:
