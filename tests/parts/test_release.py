@@ -229,6 +229,15 @@ def sums_of(table: Any, by: list[str]) -> Any:
     return counted["n"].sum() if not by else counted.groupby(by)["n"].sum().to_dict()
 
 
+@pytest.mark.parametrize("keep", [["total", "margin:age"], ["margin:age", "margin:age", "total"]], ids=str)
+def test_of_nested_sums_the_finest_keeps_all(keep: list[str], tmp_path: Path) -> None:
+    made = release(usual(tmp_path / "in"), tmp_path / "out", keep=keep)
+    after = published(tmp_path / "out")
+    assert [str(one) for one in made.record.facts.invariants.kept] == ["margin:age"]
+    assert all(sums_of(frame(), by) == sums_of(after, by) for by in ([], ["age"]))
+    assert dc.verify(tmp_path / "out").valid
+
+
 def test_rows_in_a_sum_of_zero_are_named(tmp_path: Path) -> None:
     counts = frame().column("n").to_numpy().copy()
     counts[80:88] = 0
@@ -433,8 +442,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "measure": ({"measure": ["margin:area"]}, "needs all rows at once.*In parts go"),
     "by size": ({"max_count": "age"}, "needs all rows at once"),
     "constructed": ({"mechanism": "heuristic-best", "max_count": 9}, "Use transport"),
-    "margins": ({"keep": ["margin:area", "margin:age"]}, "Keep total, or one margin"),
-    "law": ({"keep": "total", "law": "gaussian", "epsilon": None, "rho": 1}, "Keep total, or one margin"),
+    "margins": ({"keep": ["margin:area", "margin:age"]}, "Keep total, or one margin, or nested ones"),
+    "law": (
+        {"keep": "total", "law": "gaussian", "epsilon": None, "rho": 1},
+        "Keep total, or one margin, or nested ones",
+    ),
     "nonnegative": ({"keep": "total", "nonnegative": True}, "Allow negative counts"),
     "single rows": ({"keep": "margin:area,age"}, "determine every single cell"),
     "engine": ({"engine": "lokal"}, "Did you mean 'local'"),

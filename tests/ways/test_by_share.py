@@ -18,6 +18,8 @@ from discreet.cli import main
 from discreet.errors import BadInput
 from discreet.laws import Geometric
 from discreet.privacy.values import Pure
+from discreet.report.facts import page_of
+from discreet.report.prepared import prepared
 from discreet.sample.contract import assert_sampler_law
 from discreet.table import Table
 
@@ -127,6 +129,12 @@ def test_the_promise_says_who_is_protected_and_what_each_costs() -> None:
     assert "up to 3 times in each of 2 columns" in dc.release(table(contributions=3), 1).guarantee.sentence
     steps = dc.plan(table(), 1).steps
     assert any("epsilon = 0.75 on the counts 'births'" in step for step in steps)
+
+
+def test_the_report_tells_the_columns_apart() -> None:
+    found = prepared((out := dc.release(table(), 1)).publication)
+    reach = {name: float(far.removeprefix("± ")) for name, _, far in page_of(out.publication, found).reaches}
+    assert "a row" not in reach and reach["a row of deaths"] > 2 * reach["a row of births"] > 0
 
 
 def test_equal_shares_go_the_usual_way() -> None:

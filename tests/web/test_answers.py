@@ -84,6 +84,13 @@ def test_a_design_that_cannot_be_made_here_is_refused(table: Path, largest: str,
         said(table, {"count": "births"}, keep).spec()
 
 
+def test_properties_are_never_left_aside_silently(table: Path) -> None:
+    keep = {"way": "rows", "mechanism": "geometric", "require": "fair", "max_count": "7"}
+    with pytest.raises(BadInput, match="made for them"):
+        said(table, {"count": "births"}, keep).spec()
+    assert said(table, {"count": "births"}, {**keep, "way": "distribution"}).spec().name == "keep-distribution"
+
+
 def test_all_structural_properties_are_offered() -> None:
     assert set(PROPERTIES) == set(structural_properties(dc.explicit("geometric", 3, 1)))
 

@@ -208,6 +208,19 @@ def test_errors_name_places_and_no_value(page: Running, tmp_path: Path) -> None:
     assert client.get(f"{work}/keep").status_code == 422  # nothing goes on with such a file
 
 
+def test_a_preview_of_half_an_answer_is_no_error(page: Running) -> None:
+    client = page.client()
+    token = csrf(client.get("/").text)
+    work = str(client.post("/demo", data={"csrf": token}).url).rpartition("/")[0]
+    for form, published in (
+        ({}, ["county"]),
+        ({"count": "murders"}, []),
+        ({"count": "murders", "keys": "county"}, ["county"]),
+    ):
+        answer = client.post(f"{work}/contents", data={"csrf": token, "preview": "1", **form})
+        assert answer.status_code == 200 and answer.json()["published"] == published
+
+
 def test_a_release_is_made_once_whatever_is_clicked(page: Running, tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

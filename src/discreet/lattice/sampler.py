@@ -186,7 +186,6 @@ class WalkPiece:
     cells: Integers
     steps: Ladder
     noise: LatticeLaw
-    box: Integers | None = None  # the places of its cells, where they are a whole table and all of it
     name: str = "klein"
     grade: str = "exact"
 
@@ -199,6 +198,18 @@ class WalkPiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         return np.stack([self.law.draw(bits) for _ in range(draws)])
+
+
+@dataclass(frozen=True, eq=False)
+class RoughWalk(WalkPiece):
+    """The same in floats, for a simulation: it is never published."""
+
+    grade: str = "simulated"
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        from discreet.lattice.rough import rough_draws
+
+        return rough_draws(self.law, draws, bits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,14 +249,18 @@ class ChainPiece:
 
 
 def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
-    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, and whole
-    tables whose draws are slow are drawn a few times only."""
+    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, a walk may
+    be in floats, and whole tables whose draws are slow are drawn a few times only."""
     if isinstance(piece, ChainPiece):
         return piece.path(draws, bits)
-    if isinstance(piece, WalkPiece | LayeredPiece) and piece.box is not None:
+    if isinstance(piece, LayeredPiece) and piece.box is not None:
         few = min(draws, max(FEWEST_TURNED, TURNED // piece.box.size))
         return turned(piece.draw(few, bits, None), piece.box, draws, bits)
-    return piece.draw(draws, bits, None)
+    return for_learning(piece).draw(draws, bits, None)
+
+
+def for_learning(piece: Piece) -> Piece:
+    return RoughWalk(piece.cells, piece.steps, piece.noise) if isinstance(piece, WalkPiece) else piece
 
 
 def turned(drawn: Integers, box: Integers, draws: int, bits: Bits) -> Integers:
@@ -307,7 +322,7 @@ def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
     if noise.variance is not None:
         steps = _ladder(part)
         if steps is not None:
-            return WalkPiece(part.cells, steps, noise, part.whole if part.single else None)
+            return WalkPiece(part.cells, steps, noise)
     if soon and not nonnegative:
         return merged
     return ChainPiece(part, noise, nonnegative)
@@ -351,5 +366,4 @@ def _whole_walk(structure: Structure, noise: LatticeLaw) -> WalkPiece:
             f"the lattice has {len(whole.norms):,} dimensions",
             "Use law l1 or gaussian: they split it",
         )
-    box = structure.parts[0].whole if len(structure.parts) == 1 and structure.parts[0].single else None
-    return WalkPiece(np.concatenate(cells), whole, noise, None if len(structure.untouched) else box)
+    return WalkPiece(np.concatenate(cells), whole, noise)

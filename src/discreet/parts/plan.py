@@ -28,6 +28,7 @@ def plan_parts(table: TableSpec, loss: Loss, way: WaySpec, prior: Any = None) ->
     hooks = way_named(way.name).in_parts
     if hooks is None:
         raise not_in_parts(way)
+    way = way if hooks.narrowed is None else hooks.narrowed(way)
     kept = None if hooks.by is None else hooks.by(way)
     schema = parts_schema(table, needs_rows=kept is not None)
     if kept is None or hooks.plan is None:

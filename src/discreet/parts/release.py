@@ -128,6 +128,7 @@ def release_parts(
     hooks = way_named(spec.name).in_parts
     if hooks is None:
         raise not_in_parts(spec)
+    spec = spec if hooks.narrowed is None else hooks.narrowed(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     kept = None if hooks.by is None else hooks.by(spec)
     if not isinstance(os_randomness, bool):

@@ -19,7 +19,8 @@ from discreet.errors import BadInput
 from discreet.sample.bits import unguessable
 
 SUFFIX = ".secret"
-LOCK = "owner"  # a file in it, with the name of the machine: locks of others may not be seen here
+LOCK = "owner"  # a file in it, which names the machine: locks of others may not be seen here
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 ATTEMPTS = 10  # at removing a folder into which a late copy of a task still writes
 
 
@@ -48,9 +49,17 @@ def _locked(folder: Path) -> int | None:
     if not _hold(held):
         os.close(held)
         return None
-    os.write(held, socket.gethostname().encode())
+    os.write(held, "\n".join(_here()).encode())
     draft.rename(folder / LOCK)
     return held
+
+
+def _here() -> set[str]:
+    """What tells this machine from others: its name; and its last start, which all its containers share."""
+    found = {socket.gethostname()}
+    with suppress(OSError):
+        found.add(BOOT.read_text().strip())
+    return found
 
 
 def _hold(file: int) -> bool:
@@ -83,17 +92,21 @@ def _is_left(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return os.read(held, 1 << 10) == socket.gethostname().encode() and _hold(held)
+        return not _here().isdisjoint(os.read(held, 1 << 10).decode(errors="replace").split("\n")) and _hold(held)
     finally:
         os.close(held)
 
 
 def removed(folder: Path) -> None:
-    """Out of the way first, so that no late copy of a task finds it; then gone."""
+    """Out of the way first, so that no late copy of a task finds it; then gone, the lock last: who is killed here
+    leaves what can be swept."""
     gone = folder.with_name(f".{unguessable()}{SUFFIX}")
     with suppress(OSError):
         folder.rename(gone)
         folder = gone
+    with suppress(OSError):
+        for entry in [one for one in folder.iterdir() if one.is_dir()]:
+            shutil.rmtree(entry, ignore_errors=True)
     for _ in range(ATTEMPTS if folder.exists() else 0):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

@@ -156,7 +156,8 @@ def _joined(database: Any, keys: Sequence[str], reading: Reading, universe: Any)
         raise BadInput("a universe was given", f"rows are not in it: {told}", "Add them, or correct their keys")
     count = COUNTED if reading.count == PEOPLE else reading.count
     chosen = ", ".join(f"every.{_name(name)}" for name in keys)
-    return f"SELECT {chosen}, coalesce(n, 0) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
+    zero = f"CAST(0 AS {kinds.get(reading.count, 'BIGINT')})"  # counts may be text, where some are suppressed
+    return f"SELECT {chosen}, coalesce(n, {zero}) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
 
 
 class _Repeated(Exception):

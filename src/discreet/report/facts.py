@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -15,7 +16,7 @@ from discreet.numbers import shown
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import Errors
-from discreet.report.prepared import Prepared, as_written
+from discreet.report.prepared import Prepared, PreparedTotals, as_written
 from discreet.ways import way_named
 
 ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
@@ -115,13 +116,25 @@ def _reaches(publication: Publication[Any], found: Prepared) -> list[tuple[str, 
     for one in found.asked:
         if len(one.by) not in (0, 1, len(names)):
             continue
-        named = "a row" if one.by and len(one.by) == len(names) else f"by {names[one.by[0]]}" if one.by else "total"
-        open_ended = ~np.asarray(one.numbers.exact, dtype=bool)
-        half = (one.numbers.high - one.numbers.low)[open_ended] / 2
-        rows.append(
-            (named, f"{len(open_ended):,}", f"\u00b1 {shown(float(np.median(half)), 2)}" if len(half) else "exact")
-        )
+        whole = bool(one.by) and len(one.by) == len(names)
+        named = "a row" if whole else f"by {names[one.by[0]]}" if one.by else "total"
+        for name, some in _columns_apart(publication, found, one) if whole else ((named, ...),):
+            open_ended = ~np.asarray(one.numbers.exact, dtype=bool)[some]
+            half = (one.numbers.high - one.numbers.low)[some][open_ended] / 2
+            far = f"\u00b1 {shown(float(np.median(half)), 2)}" if len(half) else "exact"
+            rows.append((name, f"{len(open_ended):,}", far))
     return rows
+
+
+def _columns_apart(publication: Publication[Any], found: Prepared, rows: PreparedTotals) -> Iterator[tuple[str, Any]]:
+    """All rows; or those of each column of counts, where columns have noises of their own."""
+    mechanism = publication.record.facts.mechanism
+    if not hasattr(mechanism, "shares"):
+        yield "a row", ...
+        return
+    place = publication.record.schema.keys.index(mechanism.column)
+    for code, name in enumerate(found.values[place]):
+        yield f"a row of {name}", np.flatnonzero(rows.groups[rows.by.index(place)] == code)
 
 
 def _head(publication: Publication[Any]) -> list[list[str]]:

@@ -288,6 +288,7 @@ class InParts(Generic[PlanOf, Facts]):
     replay_part: Callable[[Publication[Facts], Publication[Facts], Integers], list[str]]  # and of a part: itself, all
     # parts together, and how often each noisy value comes in earlier ones
     # where sums are kept:
+    narrowed: Callable[[Any], Any] | None = None  # the spec without what other sums imply
     by: Callable[[Any], Any] | None = None  # what makes the blocks, or a refusal
     numbered: Callable[[Any, Any, int], tuple[Integers, tuple[str, ...]]] | None = None  # the block of every row
     plan: Callable[[Schema, Loss, Any, PartBlocks], PlanOf] | None = None  # in place of the way's own

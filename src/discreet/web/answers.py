@@ -87,6 +87,10 @@ class Answers:
         if self.way == "rows":
             if self.designs:
                 return RowByRow(self.made(epsilon), self.max_count)
+            if self.require:
+                found = f"the mechanism {self.mechanism!r} has those that it has"
+                do = "Choose the one that is made for them, or take the properties back"
+                raise BadInput("properties of a mechanism were chosen", found, do)
             return spec_of({"mechanism": self.mechanism, **largest})
         return spec_of({"favor": self.favor, **largest} if not self.signed else {"signed": True, **largest})
 

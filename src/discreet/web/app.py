@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import io
 import re
@@ -365,15 +366,22 @@ def _said_table(pages: Pages, request: Request, work: Work, form: Form) -> Respo
 
 def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Response:
     """Saved, and looked at: whether every key and every count can be read. No count is kept or shown."""
+    if "preview" in form:
+        return JSONResponse(_preview(work.answers, form))
     universe = form.get(" universe")
     answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
-    if "preview" in form:
-        return JSONResponse({"protected": screens.protected(answers), "published": screens.published(answers)})
     work.change(answers)
     work.described = False
     work.answers.table().read()
     work.described = True
     return _to(work, "keep")
+
+
+def _preview(answers: Answers, form: Form) -> screens.View:
+    """Who is protected, with what is said so far; as before, where that is no description of a table yet."""
+    with contextlib.suppress(BadInput):
+        answers = with_contents(answers, form, None)
+    return {"protected": screens.protected(answers), "published": screens.published(answers)}
 
 
 def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Response:

@@ -56,7 +56,7 @@ def _bracketed(publication: Publication[KeptDistribution], top: int | None, leve
     cut, counts = top is not None, publication.counts
     told = bracketed_rows(counts, form.noise, form.range[1], form.map, cut=cut, numbers=numbers)
     why = "the noisy values that counts were made from are not published, so that only sums of rows are estimated"
-    largest = None if top is None else float(top) * (np.ones(len(counts)) if numbers is None else numbers)
+    largest = None if top is None else float(top) * (np.ones(len(counts)) if numbers is None else numbers.astype(float))
     rows = None if numbers is None else int(numbers.sum())
     return Estimate(told, publication.categories, level, None, why, Cut(top), largest, in_parts=rows)
 

@@ -15,7 +15,7 @@ from discreet.estimate.view import Estimate
 from discreet.lattice.laws import width_of
 from discreet.lattice.plan import LatticePlan
 from discreet.lattice.projection import project
-from discreet.lattice.sampler import pieces_for
+from discreet.lattice.sampler import for_learning, pieces_for
 from discreet.lattice.tails import error_remark
 from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
@@ -79,8 +79,9 @@ def _conditioned(publication: Publication[KeptSums], told: JointRows) -> Again:
     def again(number: int) -> Integers:
         mechanism = publication.record.facts.mechanism
         inside = mechanism.conditioned and mechanism.noise.odds is not None
+        pieces = tuple(for_learning(piece) for piece in pieces_for(told.structure, mechanism.noise, inside))
         plan = LatticePlan(
-            told.invariants, told.structure, mechanism.noise, pieces_for(told.structure, mechanism.noise, inside),
+            told.invariants, told.structure, mechanism.noise, pieces,
             publication.record.guarantee, mechanism.conditioned, mechanism.inequalities,
         )  # fmt: skip
         return plan.draws(number, seeded(SEED), publication.counts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, described
 from discreet.ways.keep_sums.spec import KeepSums
 
 NO_ROWS = np.zeros(0, dtype=np.int64)  # they are in the parts
-WHAT_GOES = "Keep total, or one margin (of several nested ones the finest, which implies the others), with law l1"
+WHAT_GOES = "Keep total, or one margin, or nested ones (margin:A and margin:A,B), with law l1"
 NAMED = 3  # blocks that an error names
 
 
@@ -63,6 +64,19 @@ class OfBlocks:
 
     kept: Kept
     odds: Fraction
+
+
+def narrowed(spec: KeepSums) -> KeepSums:
+    """Of nested sums the finest alone: it has the others in it, so that these are kept exactly, too."""
+    if not spec.keep or not all(isinstance(one, (Total, Margin)) for one in spec.keep):
+        return spec
+    sets = sorted(((_columns(one), one) for one in spec.keep), key=lambda both: len(both[0]))
+    nested = all(one <= other for (one, _), (other, _) in pairwise(sets))
+    return replace(spec, keep=(sets[-1][1],)) if nested else spec
+
+
+def _columns(kept: Kept) -> frozenset[str]:
+    return frozenset(kept.columns if isinstance(kept, Margin) else ())
 
 
 def by(spec: KeepSums) -> Kept:
@@ -201,5 +215,5 @@ class GatheredSums:
 
 IN_PARTS: InParts[Any, KeptSums] = InParts(
     lambda plan: None, lambda plan: None, lambda plan: False, draw, publish, counts, replay, replay_part,
-    by=by, numbered=numbered, plan=plan, dealt=dealt, for_tasks=for_tasks, gathered=GatheredSums,
+    narrowed=narrowed, by=by, numbered=numbered, plan=plan, dealt=dealt, for_tasks=for_tasks, gathered=GatheredSums,
 )  # fmt: skip
