@@ -14,6 +14,7 @@ html_theme = "furo"
 html_title = f"discreet {version}"
 html_static_path: list[str] = []
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1b5166", "color-brand-content": "#1b5166"},

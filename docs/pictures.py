@@ -28,7 +28,7 @@ def distribution() -> None:
         ax.step(np.arange(shown + 1) - 0.5, np.append(true[:shown], true[shown - 1]), where="post", color=plot.INK)
         ax.set_title(title, fontsize=11)
         ax.set_xlabel("murders in a county")
-        ax.set_ylim(0, 1.1 * true.max())
+        ax.set_ylim(0, 1.05 * max(bins.max() for _, bins in panels))
         ax.spines[["top", "right"]].set_visible(False)
     axes[0][0].set_ylabel("counties")
     plot.save(drawing, PICTURES / "distribution.svg")

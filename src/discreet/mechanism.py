@@ -320,7 +320,7 @@ class Mechanism(Shown):
         return shares
 
     def fixed_point_residual(self, distribution: Any) -> float:
-        """The largest entry of |z T - z|."""
+        """The largest entry of `|z T - z|`."""
         z = prior_of(distribution, len(self.matrix()), "the distribution")
         return float(np.abs(z @ self.matrix() - z).max())
 

@@ -66,7 +66,7 @@ Asked = Callable[[Estimate, Estimate], Any]  # of this release, and of another o
 
 
 @dataclass(frozen=True)
-class Question:
+class WithTruth:
     """What is asked, and the true answers."""
 
     ask: Asked
@@ -76,7 +76,7 @@ class Question:
     last: Floats | None = None  # where an answer may be several numbers: the last of them
 
 
-def questions(truth: Integers) -> dict[str, Question]:
+def questions(truth: Integers) -> dict[str, WithTruth]:
     """Every question of the kit."""
     table = truth.reshape(AREAS, SEXES, AGES).astype(float)
     area, sex = table.sum(axis=(1, 2)), table.sum(axis=(0, 2))
@@ -86,22 +86,22 @@ def questions(truth: Integers) -> dict[str, Question]:
     median = np.sort(truth)[(ROWS + 1) // 2 - 1]
     larger, smaller = ((np.sign(area[:, None] - area[None, :]) == k).sum(axis=0) for k in (1, -1))
     return {
-        "total": Question(lambda v, _: v.total(), np.array([table.sum()])),
-        "by area": Question(lambda v, _: v.by("area"), area),
-        "by two columns": Question(lambda v, _: v.by("area", "sex"), table.sum(axis=2).ravel()),
-        "where": Question(lambda v, _: v.where(sex="f", age=["g0", "g1"]).by("area"), table[:, 0, :2].sum(axis=1)),
-        "rows": Question(lambda v, _: v.rows(), truth.astype(float), 1.0),
-        "difference": Question(lambda v, _: v.where(sex="f").minus(v.where(sex="m"), "area"), women - men),
-        "ratio": Question(lambda v, _: v.where(sex="f").over(v.where(sex="m")), np.array([sex[0] / sex[1]])),
-        "share": Question(lambda v, _: v.share("area"), area / area.sum()),
-        "rate": Question(lambda v, _: v.per(public).by("area"), area / people()),
-        "year against year": Question(lambda v, w: v.minus(w, "area"), np.zeros(AREAS)),
-        "rank": Question(lambda v, _: v.rank("area"), 1.0 + larger, 1.0, True, AREAS - smaller.astype(float)),
-        "dissimilarity": Question(lambda v, _: v.dissimilarity("sex", "f", "m", "area"), dissimilarity_of(both)),
-        "gini": Question(lambda v, _: v.gini("area"), gini_of(area[None, :])),
-        "share of zeros": Question(lambda v, _: v.share_zero(), np.array([(truth == 0).mean()]), 1 / ROWS),
-        "share above 2": Question(lambda v, _: v.share_above(2), np.array([(truth > 2).mean()]), 1 / ROWS),
-        "median": Question(lambda v, _: v.quantile(0.5), np.array([float(median)]), 1.0),
+        "total": WithTruth(lambda v, _: v.total(), np.array([table.sum()])),
+        "by area": WithTruth(lambda v, _: v.by("area"), area),
+        "by two columns": WithTruth(lambda v, _: v.by("area", "sex"), table.sum(axis=2).ravel()),
+        "where": WithTruth(lambda v, _: v.where(sex="f", age=["g0", "g1"]).by("area"), table[:, 0, :2].sum(axis=1)),
+        "rows": WithTruth(lambda v, _: v.rows(), truth.astype(float), 1.0),
+        "difference": WithTruth(lambda v, _: v.where(sex="f").minus(v.where(sex="m"), "area"), women - men),
+        "ratio": WithTruth(lambda v, _: v.where(sex="f").over(v.where(sex="m")), np.array([sex[0] / sex[1]])),
+        "share": WithTruth(lambda v, _: v.share("area"), area / area.sum()),
+        "rate": WithTruth(lambda v, _: v.per(public).by("area"), area / people()),
+        "year against year": WithTruth(lambda v, w: v.minus(w, "area"), np.zeros(AREAS)),
+        "rank": WithTruth(lambda v, _: v.rank("area"), 1.0 + larger, 1.0, True, AREAS - smaller.astype(float)),
+        "dissimilarity": WithTruth(lambda v, _: v.dissimilarity("sex", "f", "m", "area"), dissimilarity_of(both)),
+        "gini": WithTruth(lambda v, _: v.gini("area"), gini_of(area[None, :])),
+        "share of zeros": WithTruth(lambda v, _: v.share_zero(), np.array([(truth == 0).mean()]), 1 / ROWS),
+        "share above 2": WithTruth(lambda v, _: v.share_above(2), np.array([(truth > 2).mean()]), 1 / ROWS),
+        "median": WithTruth(lambda v, _: v.quantile(0.5), np.array([float(median)]), 1.0),
     }  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def options(way: str, epsilon: str) -> dict[str, Any]:
     return {**WAYS[way], "truth": truth, "support": support}
 
 
-def _answer(into: list[Floats], one: Question, view: Estimate, other: Estimate) -> None:
+def _answer(into: list[Floats], one: WithTruth, view: Estimate, other: Estimate) -> None:
     """Estimate and ends; nothing where the release does not tell it, or the answer is exact."""
     try:
         found = one.ask(view, other)
@@ -180,7 +180,7 @@ def _answer(into: list[Floats], one: Question, view: Estimate, other: Estimate) 
         into.append(np.array([[found.estimate], [found.interval[0]], [found.interval[1]]]))
 
 
-def _covered(way: str, shape: str, epsilon: str, name: str, one: Question, many: list[Floats]) -> Covered:
+def _covered(way: str, shape: str, epsilon: str, name: str, one: WithTruth, many: list[Floats]) -> Covered:
     estimate, low, high = np.stack(many, axis=1)
     last = one.true if one.last is None else one.last
     hits = (low - 1e-9 <= one.true[None, :]) & (last[None, :] <= high + 1e-9)

@@ -135,3 +135,15 @@ if os.environ.get("DISCREET_FULL"):  # a minute, which `make docs` takes anyway:
         site["lay_out"](tmp_path / "source")
         site["render"](tmp_path / "source", tmp_path / "site")
         assert (tmp_path / "site" / "search.html").exists() and (tmp_path / "site" / "searchindex.js").exists()
+
+
+def test_docstrings_of_the_reference_leave_no_dead_marks() -> None:
+    """A word between bars would be a link of reStructuredText that leads nowhere; in backticks it is code."""
+    bare = re.compile(r"(?<![`\w|])\|[^|\s`][^|`\n]*[^|\s`]\|(?![`\w|])")
+    assert bare.search("The largest entry of |z T - z|.") and not bare.search("The largest entry of `|z T - z|`.")
+    for name in dir(dc):
+        found = getattr(dc, name)
+        names = [one for one in vars(found) if not one.startswith("_")] if isinstance(found, type) else []
+        for one in (found, *(getattr(found, inner) for inner in names)):
+            own = getattr(one, "__doc__", None)
+            assert not (isinstance(own, str) and bare.search(own)), f"{name}: {own}"

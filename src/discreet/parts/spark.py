@@ -22,7 +22,7 @@ from discreet.parts.release import BESIDE, PartsRelease, release_parts
 from discreet.parts.secret import secret_folder
 from discreet.release import asked
 
-PRICES: dict[str, Any] = {"alpha": None, "rho": None, "delta": 0}
+PRICES: dict[str, int | None] = {"alpha": None, "rho": None, "delta": 0}
 
 TaskOf = TypeVar("TaskOf")
 SummaryOf = TypeVar("SummaryOf")
