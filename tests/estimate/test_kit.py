@@ -24,6 +24,7 @@ from discreet.estimate.intervals import masses_of_sum, sum_half_width
 from discreet.estimate.shares import of_rows
 from discreet.estimate.told import around, together
 from discreet.laws import Geometric
+from discreet.mechanism import Mechanism, NoiseThenMap
 
 COUNTIES, SEXES = [f"c{k:02d}" for k in range(14)], ["f", "m"]
 KEYS = [(county, sex, age) for county in COUNTIES for sex in SEXES for age in ("o", "y")]
@@ -142,6 +143,29 @@ def test_what_was_cut_is_said_and_what_was_not_cut_is_counted() -> None:
     whole = dc.estimate(dc.release(dc.table(frame, "n", ["row"]), 2, max_count=10, seed=1)).total()
     assert cut.cut.top == 10 and cut.as_json()["cut_at"] == 10 and cut.interval[1] <= 600
     assert not whole.cut and whole.interval[0] <= 2400 <= whole.interval[1]
+
+
+@pytest.mark.parametrize(("rate", "rows"), [(3.0, 2), (7.0, 60), (5.0, 300)])
+def test_sums_of_little_noise_are_covered(rate: float, rows: int) -> None:
+    """Errors of a few whole numbers: an interval as of normal noise ends before the first of them."""
+    law, rng = Geometric(Fraction(np.exp(rate)).limit_denominator(10**4)), np.random.default_rng(6)
+    true = TRUE[np.arange(rows) % len(TRUE)]
+    low, high = of_noise(true, law, rng).total().interval
+    draws = rng.geometric(1 - law.decay, (2, 4000, rows))
+    errors = np.abs((draws[0] - draws[1]).sum(axis=1))
+    assert np.mean(errors <= (high - low) / 2 + 1e-9) >= 0.945
+    assert (high - low) / 2 <= np.quantile(errors, 0.95, method="higher") + 1
+
+
+def test_sums_of_few_rows_through_a_matrix_are_covered() -> None:
+    matrix, rng = Mechanism("", NoiseThenMap(Geometric(20), (0, 12))).matrix(), np.random.default_rng(8)
+    true = rng.binomial(12, 0.4, 1000)
+    seen = (matrix.cumsum(axis=1)[true] < rng.random(1000)[:, None]).sum(axis=1)
+    keys = pa.table({"pair": [f"p{k // 2}" for k in range(1000)], "row": [f"r{k}" for k in range(1000)]})
+    shares = np.bincount(true, minlength=13) / 1000
+    found = of_rows(Evidence(seen, None, matrix, 12, None, None, shares, keys), 0.95).by("pair")
+    pairs = true.reshape(-1, 2).sum(axis=1)
+    assert np.mean((found.low - 1e-9 <= pairs) & (pairs <= found.high + 1e-9)) >= 0.93
 
 
 def test_fieller_is_what_it_says() -> None:

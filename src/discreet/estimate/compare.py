@@ -16,7 +16,8 @@ from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import groups_of, require_columns
-from discreet.estimate.told import SumEstimates, ToldSums, are_whole, together
+from discreet.estimate.intervals import NARROW
+from discreet.estimate.told import HALF, SumEstimates, ToldSums, are_whole, together
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
@@ -155,7 +156,11 @@ def _of_two(one: Side, other: Side, level: float) -> SumEstimates:
     exact = first.exact & second.exact
     middle = first.estimate - second.estimate
     some = first.exact | second.exact
-    reach = np.where(some, _reach(first) + _reach(second), together(_reach(first), _reach(second)))
+    deviation = np.hypot(first.deviation, second.deviation)
+    step = np.where(deviation < NARROW, HALF, 0.0)  # of nearly whole numbers: each is counted in full
+    reach = np.hypot(_reach(first) + step, _reach(second) + step)
+    reach = np.where(are_whole(_reach(first), _reach(second)), together(_reach(first), _reach(second)), reach)
+    reach = np.where(some, _reach(first) + _reach(second), reach)
     centre = _centre(first) - _centre(second)  # of few rows: that of their noisy values, whose law it is
     few = np.flatnonzero(are_whole(_reach(first), _reach(second)) & (reach <= FAR) & ~some)[:MOST_DRAWN]
     if len(few):
@@ -164,7 +169,7 @@ def _of_two(one: Side, other: Side, level: float) -> SumEstimates:
         place = min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))))
         reach[few], centre[few] = np.partition(np.abs(noise - more), place, axis=0)[place], own - others
     low, high = np.minimum(centre - reach, middle), np.maximum(centre + reach, middle)
-    return SumEstimates(middle, np.hypot(first.deviation, second.deviation), low, high, exact)
+    return SumEstimates(middle, deviation, low, high, exact)
 
 
 def _all_rows(view: Estimate) -> Any:

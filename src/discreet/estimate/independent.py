@@ -20,7 +20,7 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.estimate.evidence import Evidence
-from discreet.estimate.intervals import MANY_TERMS, draw_sums, half_width, sum_half_width
+from discreet.estimate.intervals import MANY_TERMS, NARROW, draw_sums, half_width, has_steps, sum_half_width
 from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
 from discreet.laws import NoiseLaw
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.estimate.steady import SteadyNoise
 
+STEP = 0.5  # of the way to the next whole number
 SMALL_GAIN = 0.05  # of a variance: so little is given up where few noises are looked at by their exact law
 UNBIASED = 1e-6  # a bias of published counts that comes from rounding: they are taken as they are
 DAMPINGS = (0.0, *np.geomspace(1e-9, 1e1, 11))  # of an inverse, from nothing to nearly everything
@@ -86,7 +87,7 @@ class IndependentRows:
         estimate = weights @ self.values
         alone, part = squared(weights) @ self.variance, weights @ self.variance
         deviation = np.sqrt(np.maximum(alone - self._gain * part**2, 0.0))
-        reach = self._factors(weights, level) * deviation
+        reach = self._factors(weights, level) * deviation + self._half_steps(weights, deviation)
         if self.slack is not None:
             reach = reach + abs(weights) @ self.slack
         found = around(estimate, deviation, reach)
@@ -113,12 +114,19 @@ class IndependentRows:
         few = (terms_of(weights) if self.times is None else weights @ self.times) <= MANY_TERMS
         return np.where(few, factor(level, self.law is None or self.law.pure), factor(level, False))
 
+    def _half_steps(self, weights: csr_array, deviation: Floats) -> Floats:
+        """Where the law of a sum is not worked out and it is narrow: few whole numbers are counted in full."""
+        if self.law is not None and self.plain is not None:
+            return np.zeros(len(deviation))
+        largest = np.asarray(abs(weights).max(axis=1).toarray(), dtype=float).ravel()
+        return np.where(deviation < NARROW * largest, STEP * largest, 0.0)
+
     def _by_exact_law(self, found: SumEstimates, weights: csr_array, level: float, alone: Flags) -> SumEstimates:
-        """Sums of few rows: the law of as many noises, whatever the counts are."""
+        """Sums of few rows, or of little noise: the law of as many noises, whatever the counts are."""
         if self.law is None or self.plain is None:
             return found
         terms = terms_of(weights)
-        few = np.flatnonzero((terms <= MANY_TERMS) & alone & are_signs(weights) & (terms > 0))
+        few = np.flatnonzero(has_steps(terms, self.law.spread) & alone & are_signs(weights) & (terms > 0))
         if not len(few):
             return found
         sizes, place = np.unique(terms[few], return_inverse=True)

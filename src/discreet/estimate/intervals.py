@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +38,9 @@ def half_width(level: float, law: NoiseLaw | None, weight: float, variance: floa
 
 @lru_cache(maxsize=1024)
 def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
-    """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact for few terms, normal for many; of
+    """The least x with P(|sum of `terms` independent noises| <= x) >= level, exact where it has steps, else normal; of
     noise too wide to be written out, that of continuous noise, and one more."""
-    if terms > MANY_TERMS:
+    if not has_steps(terms, law.spread):
         return half_width(level, None, 0.0, terms * law.spread)
     if law.spread > WIDEST:
         from discreet.levels.intervals import factor
@@ -48,6 +49,11 @@ def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
     summed = masses_of_sum(law, terms)
     inside = summed[0] + 2 * np.cumsum(summed[1:])
     return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)
+
+
+def has_steps(terms: Any, spread: float) -> Any:
+    """Whether a sum of so many noises is far from normal: they are few, or so small that few whole numbers are all."""
+    return (terms <= MANY_TERMS) | (terms * spread < NARROW**2)
 
 
 def masses_of_sum(law: NoiseLaw, terms: int) -> Floats:
@@ -62,7 +68,8 @@ def masses_of_sum(law: NoiseLaw, terms: int) -> Floats:
     return summed
 
 
-MANY_TERMS = 40  # noises whose sum is as good as normal
+MANY_TERMS = 40  # noises whose sum is as good as normal,
+NARROW = 3.0  # if its deviation is larger: below it a few whole numbers are all that there is
 ENOUGH = 12  # deviations: a sum of noises is hardly ever farther out
 
 

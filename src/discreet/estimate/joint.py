@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
-from discreet.estimate.intervals import MANY_TERMS, masses_of_sum, sum_half_width
+from discreet.estimate.intervals import MANY_TERMS, has_steps, masses_of_sum, sum_half_width
 from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
 from discreet.io.coded import key_columns
 from discreet.lattice.invariants import Invariants, Kept, invariant_matrix
@@ -146,7 +146,7 @@ class JointRows:
         variance = np.maximum(squared(weights) @ unit - squared(within) @ self._per_row, 0.0)
         deviation, terms = np.sqrt(variance), terms_of(weights)
         reach = np.where(terms <= MANY_TERMS, factor(level, law.pure), factor(level, False)) * deviation
-        few = np.flatnonzero((terms <= MANY_TERMS) & are_signs(weights) & (terms > 0))
+        few = np.flatnonzero(has_steps(terms, law.spread) & are_signs(weights) & (terms > 0))
         if len(few):
             several, place = np.unique(terms[few], return_inverse=True)
             reach[few] = np.array([sum_half_width(level, law, int(size)) for size in several])[place]

@@ -97,7 +97,7 @@ class LatticePlan:
         if self.inequalities is None and self.law.odds is not None:
             return self._draws(number, bits, table)
         within = table if self.nonnegative and self.law.odds is not None else None
-        return np.stack([self._redrawing.draw(bits, table, within) for _ in range(number)])
+        return self._redrawing.draws(number, bits, table, within)
 
     def _draws(self, number: int, bits: Bits, counts: Integers | None) -> Integers:
         if len(self.pieces) == 1 and len(self.pieces[0].cells) == self.invariants.cells:

@@ -1,7 +1,7 @@
 """Noise under inequalities: what they and the kept sums tie together is drawn again until they hold there.
 
 Every trial is a draw of the unconditioned law, and the first that meets them is taken: exactly the conditioned law.
-What nothing ties together is independent of each other, so each such component has a first trial of its own.
+What nothing ties together is independent of each other, so each such component has trials of its own.
 """
 
 from __future__ import annotations
@@ -49,31 +49,35 @@ class Redrawing:
             return np.zeros(self.structure.cells, dtype=np.int64)
         return tied(self.structure, [] if self.limits is None else self.limits.cells)
 
-    def draw(self, bits: Bits, table: Integers, within: Integers | None) -> Integers:
-        """Noise that a table with these counts can have. `within`: the counts, where no draw may go below zero."""
-        noise = np.zeros(self.structure.cells, dtype=np.int64)
-        left = np.ones(self.structure.cells, dtype=bool)
-        trials = done = 1
+    def draws(self, number: int, bits: Bits, table: Integers, within: Integers | None) -> Integers:
+        """Independent noise that a table with these counts can have, a row per draw. `within`: the counts, where no
+        draw may go below zero. Of each component the trials that it meets are its draws, in their order."""
+        noise = np.zeros((number, self.structure.cells), dtype=np.int64)
+        names, component = np.unique(self.ties, return_inverse=True)
+        drawn = np.zeros(len(names), dtype=np.int64)
+        trials = done = max(1, min(number, MOST_AT_ONCE // max(1, self.structure.cells)))
         while True:
-            cells = np.flatnonzero(left)
-            found, which = self._first(cells, self._trials(left, trials, bits, within), table)
-            noise[cells[which >= 0]] = found
-            left[cells[which >= 0]] = False
-            if not left.any():
+            cells = np.flatnonzero(drawn[component] < number)
+            some, place = np.unique(component[cells], return_inverse=True)
+            tried = self._trials(drawn[component] < number, trials, bits, within)
+            met = ~self._wrong(cells, place, len(some), tried + table[cells])
+            row = drawn[some] + met.cumsum(axis=0) - 1
+            trial, cell = np.nonzero((met & (row < number))[:, place])
+            noise[row[trial, place[cell]], cells[cell]] = tried[trial, cell]
+            drawn[some] += met.sum(axis=0)
+            if (drawn >= number).all():
                 return noise
-            if done > MOST_TRIALS:
-                found_none = f"{done:,} draws all violate them"
+            if done > MOST_TRIALS * number:
+                found_none = f"{done:,} draws nearly all violate them"
                 raise SolverFailed("noise under inequalities was asked for", found_none, "Ask for fewer inequalities")
-            trials = max(1, min(2 * trials, MOST_AT_ONCE // int(left.sum())))
+            left = int((drawn[component] < number).sum())
+            trials = max(1, min(2 * trials, MOST_AT_ONCE // left))
             done += trials
 
-    def _first(self, cells: Integers, trials: Integers, table: Integers) -> tuple[Integers, Integers]:
-        """Of each cell the first trial that its component meets (-1: none), and the noise of those that have one."""
-        numbers, component = np.unique(self.ties[cells], return_inverse=True)
-        met = ~self._wrong(cells, component, len(numbers), trials + table[cells])
-        which = np.where(met.any(axis=0), met.argmax(axis=0), -1)[component]
-        good = np.flatnonzero(which >= 0)
-        return trials[which[good], good], which
+    def _met(self, cells: Integers, trials: Integers) -> bool:
+        """Whether each component of these cells is met by some trial, of an empty table."""
+        names, component = np.unique(self.ties[cells], return_inverse=True)
+        return bool((~self._wrong(cells, component, len(names), trials)).any(axis=0).all())
 
     def _wrong(self, cells: Integers, component: Integers, number: int, tables: Integers) -> Flags:
         """Of each trial and component, whether it violates something."""
@@ -111,14 +115,13 @@ class Redrawing:
         still = None if self.limits is None else Inequalities(self.limits.matrix, np.zeros_like(self.limits.least))
         signed = pieces_for(self.structure, self.law, False)
         trying = Redrawing(self.structure, signed, self.law, still, self._leaves_counts)
-        nothing = np.zeros(self.structure.cells, dtype=np.int64)
         for cells, number in self._kinds():
             wanted = np.zeros(self.structure.cells, dtype=bool)
             wanted[cells] = True
             work = sum(_work(piece, int(wanted[piece.cells].sum())) for piece in signed)
             rarest = max(1, min(RAREST_MET, int(MOST_WORK // work)))
             tried, size = 0, 1
-            while not (trying._first(cells, trying._trials(wanted, size, bits, None), nothing)[1] >= 0).all():
+            while not trying._met(cells, trying._trials(wanted, size, bits, None)):
                 tried, size = tried + size, max(1, min(2 * size, MOST_AT_ONCE // len(cells)))
                 if tried > ENOUGH * rarest:
                     return number, rarest

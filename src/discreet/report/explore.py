@@ -31,7 +31,7 @@ POLICY = (
 DATA = "@DATA@"
 START, END = 'id="data">', "</script>\n<script>"  # around it
 CLOSE = 2 * 10.0**-DIGITS  # another machine may round a last digit in another way
-MILLION = 1e6  # a distribution is told in parts of it, to ten digits in all
+TRILLION = 1e12  # a distribution is told in parts of it: a posterior may rest on the smallest
 HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})  # in JSON: no markup, whatever it says
 
 
@@ -75,7 +75,7 @@ def _as_json(found: Prepared) -> dict[str, object]:
             "groups": [group.tolist() for group in rows.groups], "published": rows.published.tolist(),
             "numbers": None if rows.numbers is None else _numbers(rows.numbers),
         },
-        "prior": [np.round(one * MILLION, DIGITS).tolist() for one in found.prior],
+        "prior": [np.round(one * TRILLION, DIGITS).tolist() for one in found.prior],
     }  # fmt: skip
 
 

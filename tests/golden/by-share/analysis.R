@@ -13,7 +13,8 @@
 # This text is the same in every release. It loads no package and sends nothing.
 
 LEVEL <- 0.95
-MANY_TERMS <- 40     # noises whose sum is as good as normal
+MANY_TERMS <- 40     # noises whose sum is as good as normal,
+NARROW <- 3          # if its deviation is larger
 SMALL_GAIN <- 0.05   # of a variance: below it a sum of few rows is looked at by its exact law
 LARGEST_COUNT <- 100000
 MOST_CELLS <- 700    # of a table that is solved for at once: a second
@@ -133,7 +134,7 @@ read_release <- function(folder, record, data) {
   rows <- read_columns(file.path(folder, at(table, "file")))
   count <- match(at(at(record, "schema"), "count"), columns)
   found <- list(record = record, keys = rows[match(keys, columns)], names = keys, counts = as.numeric(rows[[count]]),
-                prior = lapply(at(data, "prior"), function(one) as.numeric(unlist(one)) / 1e6))
+                prior = lapply(at(data, "prior"), function(one) as.numeric(unlist(one)) / 1e12))
   measured <- at(table, "measurements")
   if (length(measured) == 1) {
     noisy <- read_columns(file.path(folder, at(measured[[1]], "file")))
@@ -227,11 +228,14 @@ independent_sums <- function(told, of) {
   if (told$gain > 0) values <- values + told$variance * (told$total$estimate - sum(values)) / sum(told$variance)
   estimate <- sums_by(values, of)
   gained <- told$gain * alone^2
-  reach <- ifelse(terms <= MANY_TERMS, told$factor, NORMAL) * sqrt(pmax(alone - gained, 0)) + sums_by(told$slack, of)
+  deviation <- sqrt(pmax(alone - gained, 0))
+  reach <- ifelse(terms <= MANY_TERMS, told$factor, NORMAL) * deviation + sums_by(told$slack, of)
+  if (is.null(told$law)) reach <- reach + ifelse(deviation < NARROW, 0.5, 0)  # errors of few whole numbers
   low <- estimate - reach
   high <- estimate + reach
   if (!is.null(told$law)) {
-    for (size in unique(terms[terms <= MANY_TERMS])) {
+    steps <- terms <= MANY_TERMS | terms * spread_of(told$law) < NARROW^2
+    for (size in unique(terms[steps])) {
       some <- terms == size & gained <= SMALL_GAIN * alone
       reach <- reach_of(law_of_sum(list(told$law), size))
       middle <- sums_by(told$plain, of)[some]
@@ -413,6 +417,10 @@ rows_told <- function(release, form, rows, prior, top, least, measured = NULL, m
 
 # Of every row the mean of its posterior and the ends of the middle part of it.
 posteriors <- function(seen, prior, chance, least) {
+  if (least > 0) {  # smaller counts were raised to it
+    prior[least + 1] <- sum(prior[seq_len(least + 1)])
+    prior[seq_len(least)] <- 0
+  }
   values <- unique(seen)
   found <- vapply(values, function(value) {
     shares <- prior * chance(value)
