@@ -5,7 +5,6 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -19,12 +18,13 @@ def test_every_study_is_known_here() -> None:
     assert {path.stem for path in STUDIES.glob("*.py")} == {*ROW, "run"}
 
 
-def test_coverage(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    study = runpy.run_path(str(STUDIES / "coverage.py"))
-    monkeypatch.setitem(study["main"].__globals__, "QUICK", 2)
-    monkeypatch.setitem(study["main"].__globals__, "EPSILONS", ("1",))
-    study["main"](["--quick", "--data", "unknown to this one"])
-    assert len(capsys.readouterr().out.splitlines()) == 3 * len(study["questions"](np.array([0] * study["ROWS"])))
+def test_coverage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, page = runpy.run_path(str(STUDIES / "coverage.py")), tmp_path / "estimating.md"
+    page.write_text((STUDIES.parent / "docs" / "estimating.md").read_text(encoding="utf-8"), encoding="utf-8")
+    asked = ["--quick", "--epsilons", "1", "--ways", "default", "kept sums", "--data", "unknown to this one"]
+    study["main"]([*asked, "--write", "--page", str(page)])
+    assert ROW["coverage"] in capsys.readouterr().out
+    assert "| question | default | kept sums |" in page.read_text(encoding="utf-8")
 
 
 def test_published_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
