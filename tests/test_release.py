@@ -267,10 +267,10 @@ KILLED = """
 import sys, time, pyarrow as pa, discreet as dc
 import discreet.io.folder as folder
 original = folder.pages
-def slow(release):
+def slow(*given):
     print("writing", flush=True)
     time.sleep(60)
-    return original(release)
+    return original(*given)
 folder.pages = slow
 table = dc.table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "n")
 dc.release(table, 1, max_count=5, mechanism="geometric").save(sys.argv[1])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import discreet as dc
 from discreet.io.folder import read_contents
 from discreet.record.release import read_record
 from discreet.shown.terse import terse
@@ -24,6 +27,14 @@ def test_a_record_is_printed_shortly(place: Path) -> None:
         said = repr(value)
         assert len(said) < 1000 and "array" not in said and not LONG.search(said) and "\n" not in said, said
     assert record.software in repr(record) and record.facts.mechanism.name in repr(record.facts.mechanism)
+
+
+@pytest.mark.parametrize("options", [{"measure": ["total", "cells"]}, {}])
+def test_steps_of_a_plan_have_no_long_fractions(options: dict[str, Any]) -> None:
+    frame = pa.table({"k": ["a", "b"], "m": [1, 2], "n": [3, 4]})
+    count = "n" if options else {"m": "1/3", "n": "2/3"}
+    steps = dc.plan(dc.table(frame, count, keys=["k"]), alpha="1/2", **options).steps
+    assert not any(LONG.search(step) for step in steps) and any("Spend epsilon = 0." in step for step in steps)
 
 
 def test_numbers_are_rounded_only_where_they_are_long() -> None:

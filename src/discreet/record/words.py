@@ -5,11 +5,14 @@ Every template is filled from a remark's own numbers, or from the promise it bel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 
-from discreet.numbers import Epsilon, decimal_above
+from discreet.numbers import Epsilon, decimal_above, digits_above
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Pure, Remark
 
+LONG_FRACTION = re.compile(r"\d{9,}/\d{9,}")
 SEEDED = "NOT PRIVATE: the noise came from a seed, for a test or a simulation."
 SEED_WARNING = "Made from a seed, for a test or a simulation: NOT private, must not be published as if it were."
 
@@ -395,6 +398,8 @@ def remark(one: Remark, promise: Guarantee) -> str:
 def step(one: Remark) -> str:
     """A step of a plan or of a release."""
     numbers = dict(one.numbers)
+    if "price" in numbers:  # a share of a loss that has no short exact form
+        numbers["price"] = LONG_FRACTION.sub(lambda found: digits_above(Fraction(found[0]), 6), str(numbers["price"]))
     if one.code == "cut-at":
         numbers["limit"] = numbers["max_count"]
     if "privatizer" in numbers:

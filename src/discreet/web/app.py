@@ -47,7 +47,7 @@ class Pages:
 
     def app(self) -> Starlette:
         get, post = ["GET"], ["POST"]
-        each = "/work/{key}"
+        each = "/table/{key}"
         routes = [
             Route("/", self.start, methods=get), Route("/start.json", self.start, methods=get),
             Route("/table", self.take, methods=post), Route("/demo", self.demo, methods=post),
@@ -273,7 +273,7 @@ def _plain_name(given: str) -> str:
 
 
 def _to(work: Work, screen: str) -> Response:
-    return RedirectResponse(f"/work/{work.key}/{screen}", 303)
+    return RedirectResponse(f"/table/{work.key}/{screen}", 303)
 
 
 def _zip(folder: Path) -> bytes:

@@ -28,7 +28,7 @@ from discreet.ways.row_by_row.facts import (
     unit_loss,
 )  # fmt: skip
 
-NOWHERE: Integers = np.zeros(0, dtype=np.int64)
+NOWHERE: Integers = np.zeros(0, dtype=np.int64)  # the rows of a count that the table does not have
 
 
 @dataclass(frozen=True, eq=False)
