@@ -55,11 +55,16 @@ class Schema:
 LARGEST_TOTAL = 1 << 62  # of all counts together: no sum of some of them leaves 64 bits, and noise has room beside it
 
 
-def refuse_large(counts: Integers) -> None:
-    """Refuse counts whose sum a machine word does not hold: it would come out wrong, and be published so."""
+def refuse_large(counts: Integers, parts: int = 1) -> None:
+    """Refuse counts whose sum a machine word does not hold: it would come out wrong, and be published so. Of a table in
+    parts each may have its share: nobody tells how large the others are."""
+    most = LARGEST_TOTAL // parts
     near = float(counts.sum(dtype=np.float64))  # to a few parts in 10^16 times the number of rows: far below a half
-    if near > LARGEST_TOTAL / 2 and sum(counts.tolist()) > LARGEST_TOTAL:
-        raise BadInput("a table of counts was given", "its counts add up to more than 2^62", "Count in larger units")
+    if near > most / 2 and sum(counts.tolist()) > most:
+        share = "2^62" if parts == 1 else f"2^62 / {parts}, its share of {parts} parts"
+        raise BadInput(
+            "a table of counts was given", f"its counts add up to more than {share}", "Count in larger units"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -67,7 +67,13 @@ def test_flags_dates_and_numbers_are_no_names(values: list[Any]) -> None:
     assert dc.table(pa.table({"k": values, "n": [1, 2]}), "n", "all").schema.keys == ("k",)
 
 
-FLAGS = (["yes", "no"], ["TRUE", "FALSE"], ["Y", "N"], ["ja", "Nein"], ["oui", "non", "NA"], ["positive", "negative"])
+FLAGS = (["yes", "no"], ["TRUE", "FALSE"], ["Y", "N"], ["ja", "Nein"], ["oui", "non", "NA"], ["positive", "negative"],
+         ["Да", "нет"], ["是", "否"], ["ΝΑΙ", "όχι"], ["हाँ", "नहीं"])  # fmt: skip
+
+
+@pytest.mark.parametrize("values", [["Ö", "Å"], ["Москва", "Тверь"], ["Αθήνα", "Πάτρα"], ["東京", "京都"]])
+def test_names_in_any_alphabet_are_names(values: list[str]) -> None:
+    assert dc.table(pa.table({"place": values, "n": [1, 2]}), "n").schema.keys == ("place",)
 
 
 @pytest.mark.parametrize("values", FLAGS)

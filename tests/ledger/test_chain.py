@@ -281,7 +281,8 @@ def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
     [("people1", "peoplel"), ("people1", "peopleI"), ("I", "l"), ("I", "i"), ("1", "|"), ("a-b", "a\u2010b"),
      ("a-b", "a\u2014b"), ("a-b", "a\u2212b"), ("it's", "it’s"), ("O", "0"), ("Ӏ", "l"), ("І", "l"), ("һ", "h"),
      ("HEALTH", "\u0397EALTH"), ("HOME", "HO\u039cE"), ("YEAR", "\u03a5EAR"), ("data", "ᴅᴀᴛᴀ"), ("SUM", "ꓢꓴꓟ"),
-     ("noon", "ոօօո"), ("MAC", "ᎷᎪᏟ"), ("TAX", "ⲦⲀⲬ"), ("modern", "modem"), ("a/b", "a\u2215b"), ("a:b", "a\u2236b")],
+     ("noon", "ոօօո"), ("MAC", "ᎷᎪᏟ"), ("TAX", "ⲦⲀⲬ"), ("modern", "modem"), ("a/b", "a\u2215b"), ("a:b", "a\u2236b"),
+     ("izmir", "İzmir"), ("izmir", "i\u0307zmir"), ("İzmir", "IZMIR")],
 )  # fmt: skip
 def test_signs_that_are_drawn_alike(sqlite_url: str, name: str, other: str) -> None:
     made = ledger(sqlite_url)

@@ -627,3 +627,18 @@ def test_edits_of_the_head_are_found(what: str, tmp_path: Path) -> None:
     record["seal"] = seal_of(record)
     (out / "release.json").write_text(indented(record) + "\n")
     assert not dc.verify(out).valid
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "total"}])
+def test_counts_of_all_parts_that_leave_a_machine_word_are_refused_before_the_charge(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=10)
+    whole = pa.table({"place": ["a", "b", "c", "d"], "n": [2**61, 2**61 - 1] * 2})
+    with pytest.raises(dc.BadInput, match="add up to more than 2\\^62"):
+        dc.release_parts(
+            in_parts(tmp_path / "in", whole, [2, 2]), "n", "place", 1,
+            out=tmp_path / "out", ledger=book, dataset="d", **options,
+        )  # fmt: skip
+    assert not book.history("d") and not (tmp_path / "out").exists()

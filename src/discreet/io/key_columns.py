@@ -30,8 +30,9 @@ NUMBER = (  # a digit that only signs, currencies, brackets and such words prece
     r"(nan|inf|infinity)\W*$)|\pN{1,4}([-/.])\pN{1,2}([-/.])\pN{1,4}"
 )
 FLAGS = (  # a column of such words alone says of every person whether something is so
-    r"(?i)^\W*(y|n|t|f|yes|no|true|false|on|off|ja|nein|nee|oui|non|vrai|faux|wahr|falsch|s[ií]|sim|n[aã]o|positive|"
-    r"negative|unknown|missing|none|null|n/?a)?\W*$"
+    r"(?i)^[^\pL\pN]*(y|n|t|f|yes|no|true|false|on|off|ja|nein|nee|oui|non|vrai|faux|wahr|falsch|s[ií]|sim|n[aã]o|positive|"
+    r"negative|unknown|missing|none|null|n/?a|"
+    r"да|нет|так|ні|tak|nie|ano|ne|igen|nem|evet|hay[ıi]r|ναι|όχι|כן|לא|نعم|لا|हाँ|हां|नहीं|是|否|有|无|無|はい|いいえ|예|아니오)?[^\pL\pN]*$"
 )
 LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code

@@ -20,6 +20,7 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
 LIKE_MARKS = str.maketrans(
     "\u2212\u2043\u02d7’‘ʼ`´\u2044\u2215\u2236\ua789\u201a\u2223\u05c0", "---" + "'" * 5 + "//::,||"
 )  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar
+DOTTED = re.compile("([ij])\u0307+")  # a dot over a letter that has one, as of a small Turkish İ
 TOGETHER = (("rn", "m"), ("vv", "w"))  # two letters that are taken for one
 WRITTEN_TOGETHER = {"HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}  # with each other, and with letters of any alphabet
 
@@ -61,7 +62,7 @@ def plain(name: str) -> str:
 
 def _skeleton(name: str) -> str:
     dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain(name.translate(LIKE_MARKS)))
-    seen = "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
+    seen = DOTTED.sub(r"\1", "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER))
     for two, one in TOGETHER:
         seen = seen.replace(two, one)
     return seen

@@ -60,7 +60,7 @@ def arranged(
 def look(files: Sequence[str], function: Look, engine: Engine) -> list[Looked]:
     """Every part, and that all have the same columns."""
     tasks = [LookTask(number, file) for number, file in enumerate(files)]
-    looked = accepted(engine.run(function, tasks), tasks)
+    looked = accepted(engine.run(replace(function, parts=len(files)), tasks), tasks)
     first = looked[0]
     for one, file in zip(looked, files):
         if one.columns != first.columns:

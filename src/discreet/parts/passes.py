@@ -22,7 +22,7 @@ from discreet.parts.keyed import PartAddress, Randomness
 from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask
 from discreet.public_map import SeenValues, seen_of
 from discreet.sample.bits import unguessable
-from discreet.table import Schema, Table
+from discreet.table import Schema, Table, refuse_large
 from discreet.ways import way_named
 
 TaskOf = TypeVar("TaskOf", LookTask, NoiseTask)
@@ -99,6 +99,7 @@ class Look:
     key: bytes = field(repr=False)  # of tags
     way: str = ""
     kept: Any = None  # what makes the blocks whose sums are kept, where some are
+    parts: int = 1  # how many there are
 
     def __call__(self, task: LookTask) -> Looked | Failed:
         return guarded(task, self.looked)
@@ -108,6 +109,7 @@ class Look:
 
         content = read_part(task.part, task.file)
         found = self.reading.table(content, task.file)
+        refuse_large(found.counts, self.parts)
         blocks, sizes = (None, None) if self.kept is None else self._blocks(found)
         schema = found.schema
         categories = schema.categories
