@@ -78,14 +78,14 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_from_the_shell(tmp_path: Path) -> None:
-    (tmp_path / "schema.json").write_text(json.dumps({"rows": 200, "max_count": 8}))
+    (tmp_path / "schema.json").write_text(json.dumps({"rows": 20, "max_count": 8}))
     (tmp_path / "prior.json").write_text(json.dumps(np.full(5, 0.2).tolist()))
     done = run("--schema", str(tmp_path / "schema.json"), "--plot", str(tmp_path / "p.svg"), "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
     assert [set(row) for row in rows] == [{"epsilon", "count_error", "distribution_error", "meaning"}] * len(rows)
     assert "<svg" in (tmp_path / "p.svg").read_text()
-    (tmp_path / "table.csv").write_text("county,people\n" + "".join(f"c{k},{k}\n" for k in range(50)))
+    (tmp_path / "table.csv").write_text("county,people\n" + "".join(f"c{k},{k}\n" for k in range(20)))
     told = run("--schema", str(tmp_path / "table.csv"), "--prior", str(tmp_path / "prior.json"))
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("Whatever a reader believes") == 1 and "73.2%" in told.stdout

@@ -14,10 +14,19 @@ from .small import asked, complete, entries, prepared
 ROOT = Path(__file__).parents[2]
 
 
+def only_parts_are_left(root: Path) -> None:
+    """A folder with a dot before its name, which only its owner can open."""
+    left = [path for folder in root.iterdir() for path in folder.glob(".*")]
+    assert left and all(path.name.startswith(".out.") and path.name.endswith(".part") for path in left)
+    closed = [path.stat().st_mode & 0o077 == 0 for path in left]
+    assert closed.count(False) <= 1  # between being opened to readers and being named there is one moment
+
+
 def test_killed_at_every_operation(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.faults.killed", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    only_parts_are_left(tmp_path)
     *killed, last = sorted(tmp_path.iterdir())
     assert complete(last) and entries(str(last / "ledger.db")) == 1
     assert len(killed) >= 6
@@ -36,13 +45,3 @@ def test_the_operations_at_which_it_was_killed_are_all_there_are(tmp_path: Path)
         dc.run(spec)
     assert disk.done.count("open") == 7 and disk.done.count("rename") == 1, disk.done
     assert complete(tmp_path)
-
-
-def test_what_a_kill_leaves_is_only_a_part(tmp_path: Path) -> None:
-    """A folder with a dot before its name, which only its owner can open."""
-    command = [sys.executable, "-m", "tests.faults.killed", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    left = [path for folder in tmp_path.iterdir() for path in folder.glob(".*")]
-    assert left and all(path.name.startswith(".out.") and path.name.endswith(".part") for path in left)
-    closed = [path.stat().st_mode & 0o077 == 0 for path in left]
-    assert closed.count(False) <= 1  # between being opened to readers and being named there is one moment

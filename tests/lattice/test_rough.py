@@ -13,7 +13,6 @@ import pytest
 import discreet as dc
 from discreet.lattice.klein import KleinGaussian, KleinLaplace, box_ladder, chain_ladder
 from discreet.lattice.rough import rough_draws
-from discreet.lattice.sampler import turned
 from discreet.sample.bits import seeded
 from tests.lattice.enumeration import gaussian, l2, law, margins, p_value, rejected
 
@@ -63,13 +62,3 @@ def test_wide_tables_are_estimated_in_seconds() -> None:
     answer = dc.estimate(dc.release(table, rho="1/2", **kept)).rows()["0", "5"]  # type: ignore[arg-type]
     assert answer.interval[0] < answer.estimate < answer.interval[1]
     assert time.process_time() - began < 8
-
-
-def test_turned_tables_keep_their_sums_and_their_sizes() -> None:
-    """In a whole table no row, column or layer is told apart: in another order it is as likely."""
-    box = np.arange(24).reshape(2, 3, 4)
-    one = rough_draws(KleinGaussian(box_ladder(box, 24), Fraction(30)), 50, seeded(5))
-    many = turned(one, box, 400, seeded(6)).reshape(400, 2, 3, 4)
-    assert not any(many.sum(axis=axis).any() for axis in (1, 2, 3))
-    assert sorted(map(sorted, many.reshape(400, 24)[:50].tolist())) == sorted(map(sorted, one.tolist()))
-    assert len(np.unique(many.reshape(400, 24), axis=0)) > 300
