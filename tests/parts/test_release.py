@@ -642,3 +642,11 @@ def test_counts_of_all_parts_that_leave_a_machine_word_are_refused_before_the_ch
             out=tmp_path / "out", ledger=book, dataset="d", **options,
         )  # fmt: skip
     assert not book.history("d") and not (tmp_path / "out").exists()
+
+
+def test_noise_too_wide_to_be_dealt_out_is_refused_before_the_charge(tmp_path: Path) -> None:
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=10)
+    with pytest.raises(dc.BadInput, match="cannot be dealt out"):
+        release(usual(tmp_path / "in"), tmp_path / "out", epsilon="1e-9", keep="total", ledger=book, dataset="d")
+    assert not book.history("d") and not (tmp_path / "out").exists()

@@ -92,6 +92,9 @@ def by(spec: KeepSums) -> Kept:
     return spec.keep[0]
 
 
+WIDEST = 100_000  # noise that is dealt out to parts in some seconds, a unit at a time
+
+
 def numbered(kept: Kept, categories: Any, rows: int) -> tuple[Integers, tuple[str, ...]]:
     """Of each row the number of its block, and the names of the blocks."""
     columns = kept.columns if isinstance(kept, Margin) else ()
@@ -116,6 +119,9 @@ def plan(schema: Schema, loss: Loss, spec: KeepSums, blocks: PartBlocks) -> Bloc
     )
     if lattice.law.odds is None:
         raise BadInput("sums were to be kept in parts", f"{lattice.law.name} noise was asked for", WHAT_GOES)
+    if lattice.law.odds - 1 < Fraction(1, WIDEST):
+        found = f"noise wider than {WIDEST:,} cannot be dealt out to them"
+        raise BadInput("sums were to be kept in parts", found, "Spend more, or release in one piece")
     promise = replace(lattice.guarantee, remarks=(ROWS_ARE_PUBLIC, *lattice.guarantee.remarks))
     return BlocksPlan(spec, schema.rows, promise, lattice.law, lattice.sampler, labels, blocks)
 
