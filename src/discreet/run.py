@@ -194,6 +194,7 @@ def run(
     what will be published before anything is spent, `stages` the name of each stage as it begins.
     """
     from discreet.io.folder import check_format, place_for, require_writable
+    from discreet.io.formulas import refuse_formula_names
     from discreet.release import release
 
     asked = spec if isinstance(spec, ReleaseSpec) else read_spec(spec)
@@ -217,6 +218,8 @@ def run(
     with place_for(folder) as place:
         table = asked.table.read()
         require_writable(table.schema, asked.output.format)
+        if asked.output.excel_safe:
+            refuse_formula_names((*table.schema.keys, table.schema.count))
         if before is not None:
             before(table.schema)
         made = release(

@@ -76,3 +76,23 @@ def test_numbers_are_judged_as_they_are_written() -> None:
     ages = pa.table({"age": [-1, 2]})
     assert formula_remarks(ages, "parquet", False) == ()
     assert [one.code for one in formula_remarks(ages, "csv", True)] == ["formula-keys-escaped"]
+
+
+@pytest.mark.parametrize("header", ["=place,n", "place,@n", "'=place,n"])
+def test_a_column_whose_name_is_a_formula_is_not_safe_and_nothing_is_charged(header: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"{header}\nAsh,1\nElm,2\n")
+    key, count = header.split(",")
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=1)
+    spec = (
+        f'[table]\nfile = "t.csv"\ncount = "{count}"\nkeys = ["{key}"]\n[privacy]\nepsilon = 1\n[keep-distribution]\n'
+        '[ledger]\nurl = "ledger.db"\ndataset = "d"\n[output]\nfolder = "out"\nexcel_safe = true\n'
+    )
+    (tmp_path / "s.toml").write_text(spec)
+    with pytest.raises(dc.BadInput, match="begins as a formula does"):
+        dc.run(tmp_path / "s.toml")
+    assert not book.history("d") and not (tmp_path / "out").exists()
+    made = dc.release(dc.read_table(tmp_path / "t.csv", count, key), 1)
+    with pytest.raises(dc.BadInput, match="begins as a formula does"):
+        made.save(tmp_path / "saved", excel_safe=True)
+    assert not (tmp_path / "saved").exists()

@@ -16,7 +16,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged, choose
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
-from discreet.io.formulas import escaped, formula_remarks, is_escaped, unescaped
+from discreet.io.formulas import escaped, formula_remarks, is_escaped, refuse_formula_names, unescaped
 from discreet.io.frames import arrow_frame, file_kind, whole_numbers
 from discreet.io.intervals import interval_frame, same_intervals
 from discreet.io.questions import (
@@ -202,6 +202,8 @@ def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:
 def _named(publication: Publication[Any], suffix: str, excel_safe: bool) -> Publication[Any]:
     """The record with the names of its files, how their keys are written, and what renders the report."""
     table, *views = publication.record.tables
+    if excel_safe:
+        refuse_formula_names(table.columns)
     remarks = formula_remarks(publication.categories, suffix, excel_safe)
     long = publication.answers is not None
     file, measured, answers = _names(suffix, publication.measured is not None, long)

@@ -6,9 +6,11 @@ readers of the folder take away again. Apostrophes before such a mark count as p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from discreet.errors import BadInput
 from discreet.privacy.values import Remark
 
 FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
@@ -39,6 +41,14 @@ def formulas_in(names: Sequence[str], excel_safe: bool) -> tuple[Remark, ...]:
     if not names:
         return ()
     return (Remark.of("formula-keys-escaped" if excel_safe else "formula-keys", columns=", ".join(names)),)
+
+
+def refuse_formula_names(names: Sequence[str]) -> None:
+    """Columns go by their names, with nothing before them: one that reads as a formula cannot be made safe."""
+    found = [name for name in names if re.match(FORMULA, name)]
+    if found:
+        told = f"the name of a column begins as a formula does: {', '.join(map(repr, found))}"
+        raise BadInput("a table that is safe for spreadsheets was asked for", told, "Give it another name")
 
 
 def is_escaped(remarks: tuple[Remark, ...]) -> bool:
