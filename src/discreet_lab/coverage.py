@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 import discreet as dc
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate import AnswerSet, Estimate
 from discreet.estimate.inequality import dissimilarity_of, gini_of
+from discreet.io.frames import frame_of
 
 AREAS, SEXES, AGES = 20, 2, 6
 ROWS, MAX_COUNT = AREAS * SEXES * AGES, 30
@@ -80,7 +80,7 @@ def questions(truth: Integers) -> dict[str, WithTruth]:
     """Every question of the kit."""
     table = truth.reshape(AREAS, SEXES, AGES).astype(float)
     area, sex = table.sum(axis=(1, 2)), table.sum(axis=(0, 2))
-    public = pa.table({"area": [f"a{k:02d}" for k in range(AREAS)], "people": people()})
+    public = frame_of({"area": [f"a{k:02d}" for k in range(AREAS)], "people": people()})
     women, men = table[:, 0].sum(axis=1), table[:, 1].sum(axis=1)
     both = np.stack([women, men], axis=1).reshape(1, -1)
     median = np.sort(truth)[(ROWS + 1) // 2 - 1]
@@ -142,7 +142,7 @@ class Gained:
 def of_one_setting(way: str, shape: str, epsilon: str, repeats: int, number: int = 0) -> tuple[list[Covered], Gained]:
     """All questions about releases of one table."""
     truth, named = shapes()[shape], keys()
-    table = dc.table(pa.table({**named, "n": truth}), "n", keys=list(named))
+    table = dc.table(frame_of({**named, "n": truth}), "n", keys=list(named))
     asked, found = questions(truth), dict[str, list[Floats]]()
     off: list[tuple[float, ...]] = []
     before: Estimate | None = None

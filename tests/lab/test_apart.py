@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 LAB = Path(discreet_lab.__file__).parent
 FOUND_BY_FILE = (
     "cli", "distribution/methods", "requirements", "ways/keep_distribution", "ways/keep_sums", "ways/measure",
-    "ways/by_size", "ways/row_by_row",
+    "ways/by_share", "ways/by_size", "ways/row_by_row",
 )  # fmt: skip
 FOR_OTHERS_TO_IMPORT = ("__main__.py", "testing.py", "lattice/diagnostics.py", "record/schema.py")
 

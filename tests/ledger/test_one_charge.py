@@ -23,7 +23,8 @@ from discreet.sample.bits import seeded
 
 from .test_forged_lines import append, charge_line
 
-TABLE = dc.table(pa.table({"town": list("abc"), "n": [3, 1, 4]}), "n", ["town"])
+TOWNS = "abcdefghijklmnopqrstuvwxyz"  # so many that no two draws are equal
+TABLE = dc.table(pa.table({"town": list(TOWNS), "n": [3, 1] * 13}), "n", ["town"])
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -86,6 +87,13 @@ def as_text(values: list[Any]) -> Any:
         return pa.array(values, from_pandas=True)
     except pa.ArrowException:
         return pa.array([None if value is None or value != value else str(value) for value in values])
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """An Arrow table of columns by their names, each a list or an array."""
+    import pyarrow as pa
+
+    return pa.table(dict(columns))
 
 
 def arrow_frame(schema: Schema, counts: Integers) -> Any:
