@@ -19,6 +19,11 @@ from .disk import Disk
 from .small import asked, prepared
 
 MOST = 200  # operations: far more than there are
+LOADED = (
+    "discreet.io.folder", "discreet.ledger.database", "discreet.report.figures", "discreet.report.prepared",
+    "discreet.ways.row_by_row.way", "discreet.ways.row_by_row.evidence", "matplotlib.backends.backend_svg",
+    "matplotlib.figure", "scipy.sparse", "scipy.special", "scipy.signal",
+)  # fmt: skip
 
 
 def die() -> None:
@@ -55,6 +60,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    for module in ("discreet.io.folder", "discreet.ledger.database"):  # loaded once, for all the children
+    for module in LOADED:  # once, for all the children
         import_module(module)
     sys.exit(main())
