@@ -21,7 +21,7 @@ import numpy as np
 from discreet.arrays import Flags, Floats, Integers
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import MANY_TERMS, NARROW, draw_sums, half_width, has_steps, sum_half_width
-from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
+from discreet.estimate.told import HALF, SumEstimates, are_signs, around, squared, terms_of
 from discreet.laws import NoiseLaw
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from discreet.estimate.steady import SteadyNoise
 
-STEP = 0.5  # of the way to the next whole number
 SMALL_GAIN = 0.05  # of a variance: so little is given up where few noises are looked at by their exact law
 UNBIASED = 1e-6  # a bias of published counts that comes from rounding: they are taken as they are
 DAMPINGS = (0.0, *np.geomspace(1e-9, 1e1, 11))  # of an inverse, from nothing to nearly everything
@@ -119,7 +118,7 @@ class IndependentRows:
         if self.law is not None and self.plain is not None:
             return np.zeros(len(deviation))
         largest = np.asarray(abs(weights).max(axis=1).toarray(), dtype=float).ravel()
-        return np.where(deviation < NARROW * largest, STEP * largest, 0.0)
+        return np.where(deviation < NARROW * largest, HALF * largest, 0.0)
 
     def _by_exact_law(self, found: SumEstimates, weights: csr_array, level: float, alone: Flags) -> SumEstimates:
         """Sums of few rows, or of little noise: the law of as many noises, whatever the counts are."""
