@@ -45,7 +45,7 @@ test: check
 	@command -v java >/dev/null || [ -x "$$JAVA_HOME/bin/java" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; } || echo "There is no Java: install it (Debian: apt-get install openjdk-17-jre-headless), or the tests of Spark are skipped"
 	@command -v chromium chromium-browser google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || echo "There is no Chromium: install it (Debian: apt-get install chromium), or the tests of the page are skipped"
 	@command -v Rscript >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq r-base-core >/dev/null; } || echo "There is no R: install it (Debian: apt-get install r-base-core), or the tests of analysis.R are skipped"
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/pytest -n auto

@@ -29,7 +29,7 @@ import json, sys, time
 from pyspark.sql import SparkSession
 from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, Session
 spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    .config("spark.driver.memory", "6g").config("spark.driver.host", "127.0.0.1")
+    .config("spark.driver.memory", "3g").config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.shuffle.partitions", "8").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
 people, keys, out = sys.argv[1:]

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.choose import choose, highest_belief, meaning
+from discreet.choose import MAX_COUNT, choose, highest_belief, meaning
 from discreet.errors import BadInput
 from discreet.numbers import epsilon_of
+from tests.shell import Done, shell
 
 FEW = ("0.1", "1", "3")
 
@@ -72,9 +71,8 @@ def test_bad_input() -> None:
         choose(0, epsilons=["1"])
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "choose", *words]
-    return subprocess.run(command, capture_output=True, text=True)
+def run(*words: str) -> Done:
+    return shell("choose", *words)
 
 
 def test_from_the_shell(tmp_path: Path) -> None:
@@ -89,6 +87,7 @@ def test_from_the_shell(tmp_path: Path) -> None:
     told = run("--schema", str(tmp_path / "table.csv"), "--prior", str(tmp_path / "prior.json"))
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("Whatever a reader believes") == 1 and "73.2%" in told.stdout
+    assert f"counts up to {MAX_COUNT}, unless max_count or a prior" in " ".join(told.stdout.split())
     wrong = run("--schema", str(tmp_path / "prior.json"))
     assert wrong.returncode == 2
     assert "does not say how many rows" in wrong.stderr

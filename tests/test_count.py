@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import hmac
 import json
-import subprocess
 import sys
 from collections import Counter
 from itertools import product
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import duckdb
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -26,10 +28,11 @@ from discreet.io import microdata
 from discreet.io.counted import bound_of
 from discreet.io.layout import read_frame
 from discreet.io.microdata import in_duckdb
-from discreet.io.microdata.ranks import ranks
+from discreet.io.microdata.ranks import INNER, OUTER, padded, ranks
 from discreet.io.tables import read_table, table
 from discreet.io.universe import read_universe
 from discreet.table import Table
+from tests.shell import Done, shell
 
 UNIVERSE = {"county": ["01001", "01003", "02001"], "sex": ["f", "m"]}
 ROWS = [("01001", "f", "a"), ("01001", "f", "b"), ("02001", "m", "a"), ("01001", "m", "a"), ("01001", "f", "a")]
@@ -72,8 +75,6 @@ def as_relation(rows: Rows, folder: Path) -> Any:
 
 
 def as_ibis(rows: Rows, folder: Path) -> Any:
-    import ibis
-
     return ibis.memtable(as_arrow(rows, folder))
 
 
@@ -191,7 +192,7 @@ def by_rank(key: bytes, rows: Rows, bound: int) -> list[int]:
     return found
 
 
-names_of_people = st.sampled_from(["a", "b", "c", "ä", "1:x", "", "p" * 70])
+names_of_people = st.sampled_from(["a", "b", "c", "ä", "1:x", " ", "nan", "p" * 70])
 
 
 @pytest.mark.parametrize("engine", ["pyarrow", "polars-lazy", "duckdb", "parquet"])
@@ -250,6 +251,27 @@ def test_what_is_counted_follows_that_law(engine: str, tmp_path: Path) -> None:
     assert np.abs(counts - 2 * PEOPLE / 4 * np.array([1, 0, 0, 1, 1, 1])).max() > 6 * 2 * wide  # categories, not rows
 
 
+@pytest.mark.parametrize("engine", ["pyarrow", "parquet"])
+def test_every_set_of_rows_is_kept_as_often(engine: str, tmp_path: Path) -> None:
+    """Through the whole of it, where categories are a person's own, so that the counts tell which rows were kept: two
+    of a, a, b, c, d. Refuted: that every set of categories is as likely, and every pair of categories."""
+    own = ["a", "a", "b", "c", "d"]
+    rows = pa.table(
+        {"where": [f"{who}{k}" for who in range(PEOPLE) for k in own], "who": np.repeat(np.arange(PEOPLE), 5)}
+    )
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    every = read_universe({"where": [f"{who}{k}" for who in range(PEOPLE) for k in "abcd"]}, ["where"])
+    data = rows if engine == "pyarrow" else tmp_path / "rows.parquet"
+    kept = microdata.counted(data, ["where"], every, "who", 2, KEY)[0].reshape(PEOPLE, 4)
+    found = Counter(map(tuple, kept.tolist()))
+    sets = [(2, 0, 0, 0), (1, 1, 0, 0), (1, 0, 1, 0), (1, 0, 0, 1), (0, 1, 1, 0), (0, 1, 0, 1), (0, 0, 1, 1)]
+    assert set(found) == set(sets)
+    seen = [found[one] for one in sets]
+    assert chisquare(seen, np.array([1, 2, 2, 2, 1, 1, 1]) * PEOPLE / 10).pvalue > 1e-6
+    assert chisquare(seen).pvalue < 1e-20
+    assert chisquare(seen, np.array([4, 4, 4, 4, 2, 2, 2]) * PEOPLE / 22).pvalue < 1e-20
+
+
 def test_a_fresh_key_every_time() -> None:
     rows = [(*pair, f"p{who}") for who in range(50) for pair in product(*UNIVERSE.values())]
     frame = as_arrow(rows, Path())
@@ -293,6 +315,77 @@ def test_missing_values(kind: str, tmp_path: Path) -> None:
     nameless = KINDS[kind]([*ROWS, ("01001", "f", None)], tmp_path)  # type: ignore[list-item]
     with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 1 row"):
         count(nameless, ["county", "sex"], UNIVERSE, "person", 1)
+
+
+@pytest.mark.parametrize("person", [["", "", "a", "b"], [float("nan"), float("nan"), 1.5, 2.5]])
+def test_who_has_no_name_is_nobody(person: list[Any], kind: str, tmp_path: Path) -> None:
+    """All who have none would be bounded as one, and each would decide what is kept of the others."""
+    frame = pa.table({"sex": ["f", "m", "f", "m"], "person": person})
+    pq.write_table(frame, tmp_path / "people.parquet")
+    pacsv.write_csv(frame, tmp_path / "people.csv")
+    given: dict[str, Any] = {
+        "pandas": frame.to_pandas(), "polars": pl.from_arrow(frame), "pyarrow": frame, "csv": tmp_path / "people.csv",
+        "parquet": tmp_path / "people.parquet", "polars-lazy": pl.DataFrame(frame).lazy(),
+        "duckdb": duckdb.from_arrow(frame), "ibis": ibis.memtable(frame),
+    }  # fmt: skip
+    if kind == "csv" and person[0] != "":
+        return  # of a CSV file, nan is a text: somebody may be called so
+    with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 2 row"):
+        count(given[kind], "sex", {"sex": ["f", "m"]}, "person", 1)
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}]])
+def test_what_is_no_text_is_refused(values: list[Any], tmp_path: Path) -> None:
+    """Lists may be alike as texts: ["a, b"] and ["a", "b"]."""
+    frame = pa.table({"sex": ["f", "m"], "person": values})
+    pq.write_table(frame, tmp_path / "people.parquet")
+    for data in (frame, tmp_path / "people.parquet", duckdb.from_arrow(frame), ibis.memtable(frame)):
+        with pytest.raises(BadInput, match="no texts or numbers"):
+            count(data, "sex", {"sex": ["f", "m"]}, "person", 1)
+    with pytest.raises(BadInput, match="no texts or numbers"):
+        count(pa.table({"sex": ["f"], "person": [b"\xff"]}), "sex", {"sex": ["f", "m"]}, "person", 1)
+
+
+def test_columns_that_differ_in_capitals_only() -> None:
+    """DuckDB, and Ibis over it, take one for the other: all would be counted by the wrong persons."""
+    frame = pa.table({"person": ["f", "m", "f"], "Person": ["a", "a", "b"]})
+    assert counts_of(count(frame, "person", {"person": ["f", "m"]}, "Person", 2)) == [2, 1]
+    with pytest.raises(BadInput, match="2 columns of that name: person, Person"):
+        count(ibis.memtable(frame), "person", {"person": ["f", "m"]}, "Person", 2)
+
+
+def test_tables_of_the_users_own(tmp_path: Path) -> None:
+    """Whatever they are called, they are not counted by mistake, and stay what they are."""
+    with duckdb.connect() as own:
+        own.register("rows", as_arrow(ROWS, tmp_path))
+        for name in ("people", "own", "more"):
+            own.execute(f"CREATE TEMP VIEW {name} AS SELECT 42 AS mine")
+        assert counts_of(count(own.sql("SELECT * FROM rows"), ["county", "sex"], UNIVERSE, "person", 9)) == obvious(
+            ROWS
+        )
+        assert own.sql("SELECT * FROM people").fetchall() == [(42,)]
+        assert "discreet_people" not in str(own.sql("SELECT view_name FROM duckdb_views()").fetchall())
+
+
+def test_the_key_is_in_no_text_of_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the user's own connection may log, and an error would show."""
+    asked, seen = in_duckdb.InDuckDB.asked, []
+
+    def watched(self: Any, query: str, *others: Any) -> Any:
+        seen.append(query)
+        return asked(self, query, *others)
+
+    monkeypatch.setattr(in_duckdb.InDuckDB, "asked", watched)
+    assert under_one_key(as_relation(ROWS, Path()), 1).sum() == 2
+    for mark in (0, INNER, OUTER):
+        assert padded(KEY, mark)[:8].hex() not in " ".join(seen).lower()
+
+
+def test_an_error_of_duckdb_shows_no_value(tmp_path: Path) -> None:
+    frame = duckdb.from_arrow(as_arrow([("01001", "f", "ann")], tmp_path)).project("county, sex, person::INT AS person")
+    with pytest.raises(BadInput, match="a value is not of the type of its column") as caught:
+        count(frame, ["county", "sex"], UNIVERSE, "person", 1)
+    assert "ann" not in "".join(format_exception(caught.value)).replace("channel", "")
 
 
 def test_no_rows_at_all(kind: str, tmp_path: Path) -> None:
@@ -351,9 +444,9 @@ def test_a_lazy_frame_is_not_brought_here_to_be_counted(monkeypatch: pytest.Monk
     seen = []
     asked = in_duckdb.InDuckDB.asked
 
-    def watched(self: Any, query: str) -> Any:
-        seen.append(asked(self, query).num_rows)
-        return asked(self, query)
+    def watched(self: Any, query: str, *others: Any) -> Any:
+        seen.append(asked(self, query, *others).num_rows)
+        return asked(self, query, *others)
 
     monkeypatch.setattr(in_duckdb.InDuckDB, "asked", watched)
     frame = as_relation(ROWS * 200, Path())
@@ -361,10 +454,9 @@ def test_a_lazy_frame_is_not_brought_here_to_be_counted(monkeypatch: pytest.Monk
     assert max(seen) <= 6
 
 
-def run_count(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run_count(folder: Path, *options: str) -> Done:
     words = ["count", "people.csv", "--by", "county,sex", "--universe", "universe.json", *options]
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    return shell(*words, cwd=folder)
 
 
 @pytest.mark.parametrize("out", ["counts.csv", "counts.parquet"])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
@@ -94,3 +98,59 @@ def test_a_checked_value_may_be_inherited_from() -> None:
     assert Two(first=3, second=4) == Two(3, 4)
     with pytest.raises(dc.BadInput, match="Did you mean 'second'"):
         Two(secnd=4)  # type: ignore[call-arg]
+
+
+WRONG = [None, 3, 3.5, b"x", object(), [], {}, np.eye(2), float("nan"), [None], pa.table({"n": [77_777]})]
+SMALL = dc.table(pa.table({"a": ["x", "y"], "n": [1, 2]}), count="n", keys=["a"])
+USED = {
+    "table": {"frame": pa.table({"a": ["x", "y"], "n": [1, 2]}), "count": "n", "keys": ["a"]},
+    "count": {"data": pa.table({"a": ["x"]}), "by": ["a"], "universe": {"a": ["x", "y"]}},
+    "certify": {"mechanism": dc.explicit("geometric", 3, epsilon=1), "epsilon": 1},
+    "choose": {"schema": 5}, "plan": {"schema_or_rows": 5, "epsilon": 1, "max_count": 3}, "explicit": {"epsilon": 1},
+    "release": {"table": SMALL, "epsilon": 1, "mechanism": "geometric", "max_count": 3},
+    "release_many": {"tables": [SMALL], "epsilon": 1},
+    "evaluate": {"table": SMALL, "repeats": 2, "workers": 1, "methods": [], "epsilons": [1]},
+    "compare": {"max_count": 3, "epsilon": 1}, "design": {"max_count": 3, "epsilon": 1},
+    "construct": {"z": [0.5, 0.5], "epsilon": 1}, "fixed_point": {"distribution": [0.5, 0.5]},
+    "private_distribution": {"table_or_histogram": [1, 2], "epsilon": 1, "max_count": 1},
+}  # fmt: skip
+NAMES = ("by", "count", "keys", "matrix", "require")  # whose entries are shown, whatever they are
+COSTLY = {"choose": ("schema", "prior", "max_count", "epsilons"), "plan": ("epsilon", "schema_or_rows")}
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_what_is_of_a_wrong_kind_is_refused_in_words_and_shows_no_table(name: str, tmp_path: Path) -> None:
+    """Whatever is given: it does, or it is bad input; Python's own errors say nothing to a person."""
+    given = {**dict.fromkeys(_needed(getattr(dc, name)), str(tmp_path / "nowhere")), **USED.get(name, {})}
+    for keyword in keywords(inspect.unwrap(getattr(dc, name))):
+        if keyword == "bits":  # for tests: a source of randomness
+            continue
+        for value in [*WRONG, tmp_path] if keyword not in COSTLY.get(name, ()) else [{}, object()]:
+            try:
+                getattr(dc, name)(**{**given, keyword: value})
+            except dc.DiscreetError as error:
+                assert "77" not in str(error) or keyword in NAMES, (keyword, value)
+            assert not [*tmp_path.iterdir()], (keyword, value)
+
+
+def _needed(thing: Any) -> list[str]:
+    parameters = inspect.signature(thing).parameters
+    return [name for name in keywords(thing) if parameters[name].default is inspect.Parameter.empty]
+
+
+def test_kinds_are_those_that_a_function_says_it_takes() -> None:
+    @spelt
+    def asked(path: str | Path, flag: bool = True, said: str | None = None, told: Callable[[str], None] | None = None):  # type: ignore[no-untyped-def]
+        return path, flag, said, told
+
+    assert asked("a", False, "b", print) == ("a", False, "b", print) and asked(Path("a"))[2:] == (None, None)
+    for wrong, words in [
+        ({"path": None}, "Path was given as None: it is neither text nor a path"),
+        ({"path": "a", "flag": 1}, "Flag was given as 1: it is neither true nor false"),
+        ({"path": "a", "said": ["b"]}, "Said was given as a list: it is not text"),
+        ({"path": "a", "told": "b"}, "Told was given as 'b': it cannot be called"),
+    ]:
+        with pytest.raises(dc.BadInput, match=words):
+            asked(**wrong)
+    with pytest.raises(dc.BadInput, match="Flag was given as None"):
+        asked("a", None)

@@ -219,3 +219,15 @@ def test_a_card_is_found_for_what_inherits() -> None:
 
     table = cases()
     assert card_of(Better(table.schema, table.counts)) == card_of(table)
+
+
+@pytest.mark.parametrize("largest", [80, 3_000, 2_000_000])
+def test_a_wide_range_has_numbers_that_can_be_read(largest: int) -> None:
+    counts = np.linspace(0, largest, 70).astype(int)
+    table = dc.table(pa.table({"k": [f"{i:02d}" for i in range(70)], "n": counts}), "n", keys=["k"])
+    drawing = dc.plot(dc.release(table, 5, signed=True)).figure
+    drawing.canvas.draw()
+    labels = [one for one in drawing.axes[0].get_xticklabels() if one.get_text()]
+    assert len(labels) >= 5 and "0" in {one.get_text() for one in labels}
+    boxes = sorted((one.get_window_extent() for one in labels), key=lambda box: box.x0)
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes)), "none stands on another"

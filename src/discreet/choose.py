@@ -8,6 +8,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from discreet.costs import floats_of
+from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of, whole
 from discreet.options import spelt
 from discreet.privacy.values import epsilons_of
@@ -47,6 +49,10 @@ class Choices(Shown, tuple[Choice, ...]):
         "Whatever a reader believes about whether one person is counted, the release changes its odds by no more than "
         "e^epsilon, about the factor below: an even chance, or one in a hundred, becomes at most what the last columns "
         "say."
+    )
+    about = (
+        f"Errors are those of a table of mostly zeros with counts up to {MAX_COUNT}, unless max_count or a prior says "
+        "otherwise: larger counts can err more, and so can other shapes."
     )
 
     def __new__(cls, found: Iterable[Choice]) -> Choices:
@@ -93,7 +99,11 @@ def choose(
 def _largest(prior: Any, max_count: int | None) -> int:
     if max_count is not None:
         return whole(max_count, "max_count", 1)
-    return MAX_COUNT if prior is None else len(prior) - 1
+    if prior is None:
+        return MAX_COUNT
+    if (given := floats_of(prior, "the prior")).ndim != 1:
+        raise BadInput("the prior was given", f"it has shape {given.shape}", "Give one number for every count")
+    return len(given) - 1
 
 
 def meaning(epsilon: Epsilon) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.numbers import exact
 
 NAMES = ("wrong", "absolute", "squared", "ranges", "beyond:D", "lopsided:A,B")
@@ -55,7 +55,7 @@ def _numbers(cost: str, values: str, wanted: int) -> list[float]:
 
 
 def _own_matrix(cost: Any, shape: tuple[int, int]) -> Floats:
-    matrix = np.asarray(cost, dtype=float)
+    matrix = floats_of(cost, "a cost matrix")
     if matrix.shape != shape or not np.isfinite(matrix).all():
         raise BadInput(
             f"a cost matrix of shape {matrix.shape} was given",
@@ -64,11 +64,20 @@ def _own_matrix(cost: Any, shape: tuple[int, int]) -> Floats:
     return matrix
 
 
+def floats_of(values: Any, what: str) -> Floats:
+    """Numbers as an array, or BadInput."""
+    try:
+        found: Floats = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{what} was given", f"{short(values)} is not a list of numbers", "Give numbers") from error
+    return found
+
+
 def prior_of(prior: Any, size: int, what: str = "the prior") -> Floats:
     """A probability vector of the right length; uniform when none is given."""
     if prior is None:
         return np.full(size, 1 / size)
-    vector: Floats = np.asarray(prior, dtype=float)
+    vector = floats_of(prior, what)
     if vector.shape != (size,):
         raise BadInput(f"{what} was given", f"it has shape {vector.shape}, {size} numbers are needed")
     if not np.isfinite(vector).all() or (vector < 0).any():

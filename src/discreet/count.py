@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.numbers import whole
-from discreet.options import spelt
+from discreet.options import listed, spelt
 from discreet.table import Table
 
 COUNT = "count"
@@ -34,7 +34,7 @@ def count(
     from discreet.io.totals import rows_of_totals
     from discreet.io.universe import read_universe
 
-    names = [by] if isinstance(by, str) else [str(name) for name in by]
+    names = [str(name) for name in listed(by, (str,))]
     limit = _limit(names, person, bound)
     categories = read_universe(universe, names)
     if categories.num_rows == 0:

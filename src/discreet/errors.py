@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Number
+from pathlib import PurePath
+
+LONGEST_SHOWN = 60  # letters of a value in an error
 
 
 class DiscreetError(Exception):
@@ -57,6 +61,14 @@ class LedgerWarning(UserWarning):
     """A release is saved, but its ledger could not be told."""
 
 
+def short(value: object) -> str:
+    """A value in an error: on one line, and of a table or an array nothing but what it is."""
+    if not isinstance(value, (str, bytes, Number, PurePath, type(None))):
+        return f"a {type(value).__name__}"
+    words = repr(value)
+    return words if len(words) <= LONGEST_SHOWN else words[: LONGEST_SHOWN - 3] + "..."
+
+
 def _capital(text: str) -> str:
     """A sentence begins with a capital, but a path or a name in quotes stays as it is."""
     first = text.partition(" ")[0]
@@ -85,6 +97,13 @@ def choose(word: str, known: Iterable[str], what: str) -> str:
     if word not in names:
         raise BadInput(f"{what} {word!r} was asked for", f"there is no {what} of that name", did_you_mean(word, names))
     return word
+
+
+def true_or_false(value: object, name: str) -> bool:
+    """Yes or no; a word would be taken for yes, whatever it says."""
+    if not isinstance(value, bool):
+        raise BadInput(f"{name} was given as {value!r}", "it is neither true nor false", "Give True or False")
+    return value
 
 
 class Damaged(ValueError):

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.arrays import FrameT
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
+from discreet.options import spelt
 from discreet.privacy.values import Loss
 from discreet.release import Release, release
 from discreet.table import Table
@@ -19,6 +20,7 @@ from discreet.ways import WaySpec
 ASKED = "several tables were to be released together"
 
 
+@spelt
 def release_many(
     tables: Sequence[Table[FrameT]],
     epsilon: Number | Epsilon | Loss | None = None,

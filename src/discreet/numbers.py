@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Union
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 
 if TYPE_CHECKING:
     from flint import arb
@@ -62,7 +62,7 @@ def _plain_number(value: Any, what: str) -> int | float:
     except ValueError:  # several numbers
         plain = None
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
-        raise BadInput(f"{what} was given as {quoted(repr(value))}", f"a {type(value).__name__} is not a number")
+        raise BadInput(f"{what} was given as {short(value)}", f"a {type(value).__name__} is not a number")
     return plain
 
 
@@ -81,12 +81,17 @@ def probability(value: Number, what: str, *, open_ends: bool = False) -> Fractio
     return number
 
 
+def level_of(value: Number) -> float:
+    """Of a confidence interval."""
+    return float(probability(exact(value, "the level"), "the level", open_ends=True))
+
+
 def share_of(value: Any, name: object) -> Fraction:
     """A part of a budget that something is given."""
     share = exact(value, f"the share of {name}")
     if not 0 < share <= 1:
         found = "a share is above 0 and at most 1; what is asked must be measured"
-        raise BadInput(f"{name} was given the share {value}", found, "Give it a part of the budget, or drop it")
+        raise BadInput(f"a share of {value} was given to {name}", found, "Give it a part of the budget, or drop it")
     return share
 
 
@@ -97,7 +102,7 @@ def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
     except (AttributeError, TypeError):
         number = None
     if number is None:
-        raise BadInput(f"{what} was given as {value!r}", "it must be a whole number")
+        raise BadInput(f"{what} was given as {short(value)}", "it must be a whole number")
     if number < least:
         raise BadInput(f"{what} = {number} was asked for", f"it must be at least {least}")
     if most is not None and number > most:

@@ -6,11 +6,13 @@ Flags of the command line, keys of a release file, keywords of `release` and the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import wraps
+from inspect import CO_VARKEYWORDS, unwrap
+from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -64,30 +66,71 @@ def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> N
 
 
 def listed(given: Any, single: tuple[type, ...] = ()) -> list[Any]:
-    """What was given, as a list: one value may stand without one, of these kinds or where there is nothing to list."""
+    """What was given, as a list: one value may stand without one, of these kinds or where there is nothing to list. A
+    data frame is one thing, not a list of columns, whose values are nobody's names."""
     try:
-        return [given] if isinstance(given, single) else list(given)
+        return [given] if isinstance(given, single) or hasattr(given, "columns") else list(given)
     except TypeError:
         return [given]
 
 
 def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
     """The names of all that it takes, but for what it passes on to others."""
-    code = function.__code__
+    code = unwrap(function).__code__
     return tuple(name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self")
 
 
 def spelt(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """The function, with a misspelt keyword refused as any other bad input is, and not by a TypeError."""
-    known = dict.fromkeys(keywords_of(function))
+    """The function, with what is misspelt, or is not of the kind that the function says it takes, refused as any other
+    bad input is, and not by a TypeError. A function that takes any keyword sees to their names itself."""
+    names = keywords_of(function)
+    known = None if function.__code__.co_flags & CO_VARKEYWORDS else dict.fromkeys(names)
+    own = function.__name__ == "__init__"  # a value looks at its fields itself, and may take words for them
+    kinds = {name: kind for name in names if not own and (kind := _kind_of(function.__annotations__.get(name)))}
+    placed = [(place, name) for place, name in enumerate(function.__code__.co_varnames[: len(names)]) if name in kinds]
 
     @wraps(function)
     def checked(*args: Given.args, **keywords: Given.kwargs) -> Answer:
-        if not keywords.keys() <= known.keys():
+        if known is not None and not keywords.keys() <= known.keys():
             known_only(keywords, known, "the option")
+        for place, name in placed:
+            if place < len(args):
+                kinds[name].check(name, args[place])
+        for name, value in keywords.items():
+            if name in kinds:
+                kinds[name].check(name, value)
         return function(*args, **keywords)
 
     return checked
+
+
+@dataclass(frozen=True)
+class PlainKind:
+    """A kind of values that nothing else would look at before it is used."""
+
+    among: tuple[type, ...]
+    found: str  # what is said of anything else
+    do: str
+    may_be_none: bool = False
+
+    def check(self, name: str, value: Any) -> None:
+        if not isinstance(value, self.among) and not (value is None and self.may_be_none):
+            raise BadInput(f"{name} was given as {short(value)}", self.found, self.do)
+
+
+FLAG = PlainKind((bool,), "it is neither true nor false", "Give True or False")
+TEXT = PlainKind((str,), "it is not text", "Give text")
+PATH = PlainKind((str, PathLike), "it is neither text nor a path", "Give a path, as text or as a Path")
+CALLED = PlainKind((Callable,), "it cannot be called", "Give a function")  # type: ignore[arg-type]
+KINDS = {"bool": FLAG, "str": TEXT, "str | Path": PATH}  # by how functions say what they take
+
+
+def _kind_of(annotation: Any) -> PlainKind | None:
+    """As a function says it; None where a value can be of several kinds, or its number is looked at elsewhere."""
+    told = annotation if isinstance(annotation, str) else ""
+    plain = told.removesuffix(" | None")
+    kind = CALLED if plain.startswith("Callable[") or plain in ("Stages", "Told") else KINDS.get(plain)
+    return kind if kind is None or plain == told else replace(kind, may_be_none=True)
 
 
 def spelt_fields(kind: Kind) -> Kind:

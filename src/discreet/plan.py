@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.choose import MAX_COUNT
 from discreet.costs import prior_of
 from discreet.numbers import Epsilon, Number, whole
-from discreet.options import keywords_of
+from discreet.options import keywords_of, spelt
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.shown import Shown
 from discreet.table import Schema, Table
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from discreet.choose import Choices
     from discreet.ways.measure.plan import PlannedAnswer
 
-EXAMPLE_MAX_COUNT = 50  # for the errors, where max_count is not known beforehand
 LARGEST_RANGE = 2000  # of made-up tables: beyond it the shapes look alike
 MOST_ROWS = 300_000  # more rows only make the distribution better: its error is then an upper bound
 WORK = 100_000  # rows simulated for each shape, at most: a plan should take seconds
@@ -69,6 +69,11 @@ class Plan(Shown):
     def guarantee(self) -> str:
         return self.promise.sentence
 
+    @property
+    def about(self) -> str:
+        """For which tables the errors are expected."""
+        return f"on made-up tables with counts up to {self.expected[0].max_count:,}: larger counts can err more"
+
     def as_json(self) -> dict[str, object]:
         return {
             "steps": list(self.steps),
@@ -93,6 +98,7 @@ def plan(
 ) -> Plan: ...  # fmt: skip
 
 
+@spelt
 def plan(
     schema_or_rows: Any,
     epsilon: Number | Epsilon | Loss | None = None,
@@ -116,7 +122,8 @@ def plan(
     """
     from discreet.release import asked
 
-    if (epsilon, alpha, rho, way, delta) == (None, None, None, None, 0) and options.keys() <= {"max_count"}:
+    no_loss = epsilon is None and alpha is None and rho is None and isinstance(delta, int) and delta == 0
+    if no_loss and way is None and options.keys() <= {"max_count"}:
         from discreet.choose import choose
 
         return choose(_schema(schema_or_rows, contributions), prior, **options)
@@ -159,7 +166,7 @@ def _expected(
     if getattr(spec, "inequalities", ()):
         return  # made-up tables do not meet them
     given = getattr(spec, "max_count", None)
-    top = given if isinstance(given, int) else EXAMPLE_MAX_COUNT
+    top = given if isinstance(given, int) else MAX_COUNT
     if prior is not None:
         top = top if isinstance(given, int) else len(prior) - 1
         shapes = {"prior": prior_of(prior, top + 1)}

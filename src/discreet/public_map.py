@@ -35,7 +35,7 @@ CHUNK = 1 << 15  # rows at a time: what is known of them stays in the cache
 DENSE = 1 << 16  # values are numbered by a table as long as their range, if it is below this, or below ...
 DENSE_ROWS = 4  # ... so many for every row
 WORTH_CALLING = 1 << 14  # rows: plain code takes no longer for fewer
-WORTH_LOADING = 1 << 20  # the same, where the compiler is not there yet: it takes more than a second to load
+WORTH_LOADING = 1 << 24  # the same, where the compiler is not there yet: loading it takes as long as ten million rows
 MIX = (0x85EBCA6B, 0xC2B2AE35)  # the multipliers of MurmurHash3's last step, by A. Appleby (public domain)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
-from discreet.options import described, keywords_of, options_of
+from discreet.options import described, keywords_of, options_of, spelt
 from discreet.privacy.values import Guarantee, Loss, Pure, loss_of
 from discreet.sample.bits import source
 from discreet.shown import Shown
@@ -169,6 +169,7 @@ class Release(Shown, Generic[FrameT]):
         return digest
 
 
+@spelt
 def release(
     table: Table[FrameT],
     epsilon: Number | Epsilon | Loss | None = None,
@@ -212,7 +213,7 @@ def release(
             stages=stages, **options,
         )  # fmt: skip
         return made
-    check_about(about, measurements)
+    check_about(about)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     spec = shared_out(table.schema, spec)
     chosen = way_named(spec.name)
@@ -292,13 +293,10 @@ def _epsilon_of(noise: Any, epsilon: Any, alpha: Any, rho: Any) -> Epsilon:
     return own
 
 
-def check_about(about: Any, measurements: Any) -> None:
+def check_about(about: Any) -> None:
     """Refuse what could be written into no record, before anything is spent."""
     from discreet.record.release import About
 
-    if not isinstance(measurements, bool):
-        found = "it is neither true nor false"
-        raise BadInput(f"measurements was given as {measurements!r}", found, "Give True or False")
     if about is not None and not isinstance(about, About):
         found = f"a {type(about).__name__} does not say who publishes what"
         raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")

@@ -324,27 +324,25 @@ def _check_passive(folder: Folder) -> list[str]:
     """Whoever opens the page gets what stands on it and nothing else; and it states what the record promises."""
     from html import escape
 
-    from discreet.report.facts import stated
     from discreet.report.passive import active_content
 
     report = folder.pages[REPORT]
     found = active_content(report)
     if found is not None:
         return [f"The report has active content, or what no report of ours has: {found!r}."]
-    meta = f'<meta name="discreet" content="{escape(stated(folder.publication.record))}">'
+    meta = f'<meta name="discreet" content="{escape(folder.publication.record.stated)}">'
     return [] if report.count(meta) == 1 else ["The report does not state the guarantee of release.json."]
 
 
 def _check_scripts(folder: Folder) -> list[str]:
     """What runs is, letter by letter, what some version of ours was published with; it is not judged, but known."""
     from discreet.report.explore import data_of
-    from discreet.report.facts import stated
     from discreet.report.known import KNOWN_ANALYSES, digest_of
 
     problems = []
     if digest_of(folder.pages[ANALYSIS]) not in KNOWN_ANALYSES:
         problems.append(f"The script {ANALYSIS} is none of ours.")
-    if data_of(folder.pages[EXPLORE]).get("stated") != stated(folder.publication.record):
+    if data_of(folder.pages[EXPLORE]).get("stated") != folder.publication.record.stated:
         problems.append(f"The page {EXPLORE} does not state the guarantee of release.json.")
     return problems
 

@@ -208,7 +208,7 @@ def lines_of(covered: Iterable[Covered], gained: Iterable[Gained], repeats: int)
     cells: Mapping[tuple[str, str], list[Covered]] = {
         (name, way): [row for row in rows if (row.question, row.way) == (name, way)] for name in names for way in ways
     }
-    yield "Coverage of 95% intervals: the mean over all settings, the lowest of any, and the widest in parts of the "
+    yield "Coverage of 95% intervals: the mean over all settings, the lowest of any, and the widest in parts of the"
     yield f"oracle's; {repeats} releases for each of three shapes and three epsilons ({', '.join(EPSILONS)})."
     yield ""
     yield f"| question | {' | '.join(ways)} |"
@@ -235,12 +235,14 @@ def _short_of(rows: list[Covered]) -> Iterator[str]:
     low = [row for row in rows if row.coverage + 2 * row.error < LEAST_COVERAGE]
     wide = [row for row in rows if row.width > MOST_WIDTH]
     yield f"Of {len(rows)} cells {len(low)} cover less than {LEAST_COVERAGE:.0%} by more than two standard errors"
-    yield "" if not low else "(" + "; ".join(_named(row, f"{row.coverage:.0%}") for row in low) + ")"
+    if low:
+        yield "(" + "; ".join(_named(row, f"{row.coverage:.0%}") for row in low) + ")"
     yield f"and {len(wide)} are wider than {MOST_WIDTH} of the oracle's."
     for name in _each(row.question for row in wide):
         some = [row for row in wide if row.question == name]
         worst = max(some, key=lambda row: row.width)
-        yield f"Wide, {name}: {len(some)} cells, most of all {_named(worst, f'{worst.width:.2f}')}."
+        cells = "1 cell" if len(some) == 1 else f"{len(some)} cells"
+        yield f"Wide, {name}: {cells}, most of all {_named(worst, f'{worst.width:.2f}')}."
 
 
 def _named(row: Covered, number: str) -> str:

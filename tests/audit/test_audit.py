@@ -30,7 +30,7 @@ from .simulate import Case, answered, drawn
 FULL = bool(os.environ.get("DISCREET_FULL"))
 LOSSES = ("epsilon", "rho", "delta", "alpha")
 # draws: many at once; a release for each; the same where one takes long
-TOGETHER, APART, FEW = (500_000, 10_000, 2_000) if FULL else (20_000, 150, 100)
+TOGETHER, APART, FEW = (500_000, 10_000, 2_000) if FULL else (20_000, 100, 100)
 
 
 def audited(case: Case, copies: int, *, off: bool = False, measured: bool = False) -> Audit:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.build.anytime import anytime, integers
+from discreet.build.anytime import _edges, _of_family, anytime, integers
 from discreet.build.design import HONEST
 from discreet.build.formulation import Problem
 from discreet.build.optimum import meets
@@ -256,6 +256,14 @@ def test_lopsided_costs_move_the_best_answers_and_the_family_with_them(cost):
     task, allowed = task_of(80, "1", cost, ["fair", "column-monotone"])
     found = anytime(task, allowed, 30.0)
     assert found.edge is not None and found.edge < task.size and found.gap < 1e-4
+
+
+def test_many_counts_with_lopsided_costs_have_a_bound():
+    """Multipliers that reach less far than the columns rise are worth nothing."""
+    task, allowed = task_of(500, "1/2", "lopsided:1,50", ["fair", "column-monotone"])
+    edge, reach = list(_edges(task, allowed))[6]
+    made, bound = _of_family(task, allowed, edge, reach, 60.0), relaxed_bound(task, allowed, edge, reach, 60.0)
+    assert made is not None and bound is not None and 0.99 * made.value < bound <= made.value
 
 
 @pytest.mark.parametrize("cost", COSTS)

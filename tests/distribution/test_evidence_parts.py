@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ from discreet.distribution.evidence.fit import MeasuredPrefix, Seen, fit
 from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
-from discreet.distribution.evidence.search import ROUGHNESS, explanations
+from discreet.distribution.evidence.search import ROUGHNESS, _limited, explanations
 from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase
 from tests.distribution.noisy import chances, drawn, geometric
 
@@ -167,7 +168,7 @@ def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
     held = seen.held(density)
     assert held.measured is not None
     np.testing.assert_allclose(held.measured.whiten @ spread @ held.measured.whiten.T, np.eye(3), atol=1e-3)
-    gradient, root = held.score(density, basis)
+    gradient, root = held.score(held.expectation(density), basis)
     whitened = held.measured.whiten @ upto @ covariance
     pull = whitened.T @ held.measured.whiten @ residual
     np.testing.assert_allclose(gradient, expected - 400 * law + pull, rtol=1e-9, atol=1e-9)
@@ -195,6 +196,36 @@ def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None
         np.testing.assert_allclose(basis @ best.x, found.log_density, atol=2e-3)
         slope = basis.T @ found.gradient - found.weights
         assert np.abs(slope).max() < 1e-3
+
+
+@given(st.lists(st.integers(0, 300), min_size=3, max_size=9), st.integers(0, 10**6), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_no_law_is_likelier_than_the_bound_says(rows: list[int], seed: int, measured: bool) -> None:
+    size, rng = len(rows), np.random.default_rng(seed)
+    places = np.arange(size + 1)
+    seen = Seen(np.array(rows) + 1.0, blur(places, places, geometric(0.7)), np.ones(size))
+    if measured:
+        prefix = MeasuredPrefix(np.array([1, 2]), np.cumsum(seen.rows)[:2] + rng.normal(size=2), 4.0)
+        seen = replace(seen, measured=prefix)
+    bound = seen.most_likely(rng.normal(size=size))
+    for density in (*rng.normal(scale=3, size=(5, size)), np.log(seen.rows)):
+        assert seen.held(density).log_likelihood(density) <= bound + 1e-9
+
+
+@pytest.mark.parametrize("rows", [300, 100_000])
+def test_an_end_that_is_not_fitted_would_have_been_worthless(rows: int) -> None:
+    shares = np.zeros(60)
+    shares[15:50] = 1 / 35
+    seen = seen_of(shares, geometric(0.5), rows, 9)
+    basis = prior_of(np.arange(61), 2.0, False).smooth(0, 10.0)
+    best = fit(seen, np.arange(60), basis, np.zeros(basis.shape[1]))
+    left_out = 0
+    for end in range(30, 61, 6):
+        most, found = _limited(best, 0, end)
+        again = fit(seen, np.arange(end), basis[:end], best.weights).evidence
+        assert most == pytest.approx(again, abs=0.1) if found is not None else again <= most < best.evidence - 12
+        left_out += found is None
+    assert left_out >= (3 if rows > 1000 else 1)
 
 
 def test_the_evidence_is_the_likelihood_integrated_over_the_prior() -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +25,7 @@ from discreet.io.tables import table
 from discreet.laws import Gaussian, Geometric, Staircase
 from discreet.mechanism import NoiseThenMap
 from discreet.release import Release, release
+from tests.shell import Done, shell
 
 ROWS, TOP = 400, 12
 odds = st.fractions(min_value=Fraction(11, 10), max_value=8, max_denominator=20)
@@ -336,9 +335,8 @@ def test_wrong_questions(tmp_path: Path) -> None:
         estimate(tmp_path)
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "estimate", *words]
-    return subprocess.run(command, capture_output=True, text=True)
+def run(*words: str) -> Done:
+    return shell("estimate", *words)
 
 
 def test_from_the_shell(tmp_path: Path) -> None:

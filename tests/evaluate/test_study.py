@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.evaluate.study import WARNING, evaluate
+from tests.shell import Done, shell
 
 COUNTS = [0, 0, 0, 1, 1, 2, 5, 9, 40, 0, 3, 0]
 
@@ -156,9 +155,8 @@ def test_the_command_writes_json_and_warns_on_stderr(tmp_path):
     source = tmp_path / "table.csv"
     source.write_text("place,cases\n" + "".join(f"p{k:02},{count}\n" for k, count in enumerate(COUNTS)))
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from discreet.cli import main; main()", "evaluate", str(source), *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def run(*words: str) -> Done:
+        return shell("evaluate", str(source), *words)
 
     common = ["--count", "cases", "--mechanisms", "geometric,rank", "--epsilons", "0.5,1", "--repeats", "2"]
     done = run(*common, "--max-count", "10", "-o", str(tmp_path / "out.parquet"), "--json")

@@ -285,7 +285,7 @@ def _address_seeds() -> list[bytes]:
     return [
         b"ledger.db", b"sqlite:///ledger.db", b"sqlite:////tmp/none.db", b"sqlite://", b"sqlite:///file:x?mode=memory&uri=true",
         b"postgresql://me:PASSWORD@host:5432/db?sslmode=require", b"postgresql+psycopg://me:PASSWORD@/db?host=/tmp",
-        b"mysql://me:PASSWORD@host/db", b"postgresql://me:PASSWORD@host:port/db", b"~/ledger.db", b"",
+        b"mysql://me:PASSWORD@host/db", b"postgresql://me:PASSWORD@host:port/db", b"~/ledger.db", b"", b"x/" * 2000,
     ]  # fmt: skip
 
 

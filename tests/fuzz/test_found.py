@@ -21,6 +21,7 @@ from .targets import TARGETS, attack
         ("ledger-address", b"postgresql://\xdfe/\xdf"),
         ("ledger-address", b"~nobody-has-this-name/ledger.db"),
         ("ledger-address", b"sqlite:///file:x?mode=memory&uri=maybe"),
+        ("ledger-address", b"x" * 4000 + b"/" + b"x" * 1000),  # longer than any name, or any path
         ("distribution", b"1e400"),  # a number that no float is
         ("matrix", b"\x00" + b"[" * 100_000),
         ("csv", b".k,n\na,1\na,1\nbb,2\n"),  # Arrow takes such a name for a path

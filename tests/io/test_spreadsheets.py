@@ -294,3 +294,48 @@ def test_without_openpyxl_it_is_said_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(dc.MissingExtra, match=r"discreet\[excel\]"):
         dc.read_table(path, "n")
+
+
+def test_a_formula_without_a_saved_value_is_no_missing_count(tmp_path: Path) -> None:
+    """Which would be written as 0: files of programs hold formulas that no spreadsheet has computed yet."""
+    rows = [["place", "n"], ["Ash", "=1+2"], ["Elm", 4], ["Oak", "=SUM(B2:B3)"]]
+    with pytest.raises(BadInput, match=r"row 2, column 'n' is a formula.*row 4, column 'n' is a formula") as found:
+        dc.read_table(book(tmp_path / "t.xlsx", *rows), "n")
+    assert "save it" in found.value.do and "write 0" not in found.value.do
+    with pytest.raises(BadInput, match="row 3, column 'place' is a formula"):
+        dc.read_table(book(tmp_path / "t.xlsx", *[["place", "n"], ["Ash", 1], ["=A2", 4]]), "n", keys=["place"])
+    aside = book(tmp_path / "t.xlsx", *[["place", "n", "more"], ["Ash", 1, "=B2"], ["Elm", 4, None]])
+    assert dc.read_table(aside, "n", keys=["place"]).counts.tolist() == [1, 4]
+
+
+def test_a_formula_that_gave_an_empty_text_leaves_its_row_empty(tmp_path: Path) -> None:
+    """As where formulas were filled down a sheet beyond its rows."""
+    file = book(tmp_path / "t.xlsx", *[["place", "n"], ["Ash", 1], ["Elm", 4], ['=IF(C4="","",C4)', '=IF(C4="","",1)']])
+    computed(file, "A4", "B4")
+    assert dc.read_table(file, "n", keys=["place"]).counts.tolist() == [1, 4]
+
+
+def computed(file: Path, *cells: str) -> None:
+    """As a spreadsheet program writes a formula whose value is an empty text."""
+    with zipfile.ZipFile(file) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    for cell in cells:
+        parts[sheet] = parts[sheet].replace(f'<c r="{cell}">'.encode(), f'<c r="{cell}" t="str">'.encode())
+    assert all(f'r="{cell}" t="str"'.encode() in parts[sheet] for cell in cells)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def test_every_kind_of_problem_is_told_however_many_there_are_of_one(tmp_path: Path) -> None:
+    many = [[f"p{i}", "<5"] for i in range(9)]
+    rows = [["place", "n"], *many, ["q", -1], ["r", 2.5], ["s", None], ["t", "<7"], ["q", 3]]
+    with pytest.raises(BadInput) as found:
+        dc.read_table(book(tmp_path / "t.xlsx", *rows), "n", keys=["place"])
+    for part in ("row 6, column 'n' was suppressed; and 5 more", "row 11, column 'n' is negative", "row 12", "row 13",
+                 "rows 11 and 15 have the same keys"):  # fmt: skip
+        assert part in str(found.value)
+    with pytest.raises(BadInput, match=r"row 11.*row 14, column 'n' was suppressed by another rule") as found:
+        dc.read_table(book(tmp_path / "t.xlsx", *rows), "n", keys=["place"], suppressed_as=4)
+    assert "row 6" not in str(found.value)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io.row_order import _readings, may_be_ascending, strictly_ascending
+from discreet.io import row_order
+from discreet.io.row_order import _readings, in_order, may_be_ascending, strictly_ascending
 from discreet.io.tables import read_schema
 
 SECRET = "12345677"  # a count that must never be seen in a message
@@ -139,7 +141,8 @@ def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) ->
         "int64": pa.array(values, pa.int64()),
         "uint64": pa.array(values, pa.uint64()),
         "text": pa.array([str(v) for v in values]),
-        "decimal": pa.array([f"{v}.0" for v in values]),
+        "with a point": pa.array([f"{v}.0" for v in values]),
+        "decimal": pa.array(list(map(Decimal, values)), pa.decimal128(22, 2)),
         "float": pa.array([float(v % 2**53) for v in values]),
         "large": pa.array([f" +{v} " for v in values], pa.large_string()),
     }
@@ -414,3 +417,50 @@ def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
     for words in ("mean a total", "row 1, column 'n' is not a number", "row 2, column 'n' is negative"):
         assert words in found
     assert "row 3, column 'n' is not a whole number" in found and "row 4, column 'n' is missing" in found
+
+
+words, numbers = st.text(st.sampled_from("aZ0 ä-"), max_size=2), st.integers(-3, 3)
+
+
+@given(
+    rows=st.one_of(
+        st.lists(st.tuples(words, numbers), min_size=1, unique=True),
+        st.lists(st.tuples(words, numbers), min_size=1),
+        st.permutations(list(product(["b", "a", "10", "9"], [2, -1, 0]))),
+    )
+)
+def test_rows_in_slots_are_rows_sorted(rows: list[tuple[str, int]]) -> None:
+    """The specification: Arrow's sort, and its refusal of rows that are there twice."""
+    table = pa.table({"word": [row[0] for row in rows], "number": [row[1] for row in rows]})
+    expected = row_order._sorting(table)
+    found = row_order._by_slots(table)
+    if len(set(rows)) < len(rows):
+        assert found is None
+        with pytest.raises(BadInput, match="have the same"):
+            in_order(table, ["word", "number"])
+        return
+    assert strictly_ascending(in_order(table, ["word", "number"])[0])
+    dense = len({word for word, _ in rows}) * len({number for _, number in rows}) <= 2 * len(rows)
+    assert (found is not None) is dense
+    assert found is None or found.tolist() == expected.tolist()
+
+
+def test_floats_are_not_put_into_slots() -> None:
+    """Zero and minus zero are equal, and have two slots: the rows would not be seen to be the same."""
+    assert row_order._by_slots(pa.table({"x": [0.0, -0.0]})) is None
+    assert row_order._by_slots(pa.table({"x": pa.array(["a", None])})) is None
+
+
+def test_a_large_table_out_of_order_is_sorted(tmp_path: Path) -> None:
+    """As CSV: the numbers of the first key are not in the order of their texts."""
+    rows = row_order.WORTH_SLOTS
+    place = np.arange(rows)
+    frame = pd.DataFrame({"a": place // 128, "b": place % 128, "n": place})
+    frame.to_csv(tmp_path / "large.csv", index=False)
+    found = dc.read_table(tmp_path / "large.csv", "n", ["a", "b"])
+    right = frame.astype({"a": str, "b": str}).sort_values(["a", "b"])
+    assert found.counts.tolist() == right["n"].tolist()
+    assert list(found.schema.column("a")) == right["a"].tolist()
+    pd.concat([frame, frame[5:6]]).to_csv(tmp_path / "twice.csv", index=False)
+    with pytest.raises(BadInput, match=f"rows 6 and {rows + 1} have the same"):
+        dc.read_table(tmp_path / "twice.csv", "n", ["a", "b"])

@@ -69,6 +69,59 @@ def test_names_are_not_taken_for_totals() -> None:
     assert flags(NAMES) == [False] * len(NAMES)
 
 
+SPELT_OTHERWISE = (
+    "i\u0307nsgesamt",
+    "\u0130NSGESAMT",
+    "Tot\u00e2l",
+    "Tota\u0302l",
+    "SOMM\u00c9",
+    "Ov\u00e9rall",
+    "yhteensa",
+    "OGOLEM",
+    "osszesen",
+    "is viso",
+    "\u03a3\u03a5\u039d\u039f\u039b\u039f",
+    "\u0627\u0644\u0627\u062c\u0645\u0627\u0644\u064a",
+    "T\u00f8tal",
+    "tota\u0142",
+    "A\u0332l\u0332l\u0332",
+    "T\u0336o\u0336t\u0336a\u0336l\u0336",
+    "T\u043et\u00e2l",
+    "\u0438\u0442\u043e\u0433o",
+    "\u0432\u0441\u0435\u0433\u03bf",
+    "GrandTotal",
+    "Tous les ages",
+    "Alle Lander",
+    "\u2066Total\u2069",
+    "Total\u200f",
+)
+
+
+def test_accents_that_are_lost_or_added_do_not_matter_and_letters_of_other_alphabets_neither() -> None:
+    assert [word for word, found in zip(SPELT_OTHERWISE, flags(SPELT_OTHERWISE)) if not found] == []
+
+
+def test_short_names_with_accents_stay_names() -> None:
+    names = [
+        "T\u00f3t",
+        "\u0160uma",
+        "S\u016fm",
+        "\u00c2ll",
+        "All\u00e9",
+        "Kopa",
+        "Tong",
+        "\u0915\u0932",
+        "\u03a4\u03bf\u03c4",
+    ]
+    assert flags(names) == [False] * len(names)
+
+
+@pytest.mark.parametrize("place", ["Somme", "Tous", "Alle"])
+def test_a_place_that_is_called_like_a_total_is_told_the_way_out(place: str) -> None:
+    with pytest.raises(BadInput, match=r"such as a place of that name, say rows_are_disjoint"):
+        dc.table(frame(place), "n", "place")
+
+
 @given(
     st.sampled_from(WORDS), st.sampled_from([str.upper, str.title, str.lower, str]), st.text(" :*()-–.,\t", max_size=4)
 )
@@ -95,7 +148,7 @@ def test_a_total_and_bad_counts_are_told_at_once(tmp_path: Path) -> None:
         assert part in said
     assert "--drop-totals" in said and "7654" not in said and "3x" not in said
     file.write_text("place,n\n" + "".join(f"p{i},x\n" for i in range(99)))
-    with pytest.raises(BadInput, match=r"row 5, column 'n' is not a number; more\.") as many:
+    with pytest.raises(BadInput, match=r"row 5, column 'n' is not a number; and 94 more\.") as many:
         dc.read_table(file, "n", keys=["place"])
     assert "row 6" not in str(many.value)
 

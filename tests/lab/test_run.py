@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 from discreet.errors import BadInput
 from discreet_lab.experiment import DIFFERS, NOT_PUBLIC, NOT_RESOLVED, REPRODUCED, SAME_ORDER
 from discreet_lab.run import experiments, listing, reproduce
+from tests.shell import Done, shell
 
 PROMISED = {
     "000": [
@@ -195,9 +194,8 @@ def test_the_page_of_results_shows_every_experiment_and_no_failure():
 
 
 def test_the_command(tmp_path):
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from discreet.cli import main; main()", "reproduce", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def run(*words: str) -> Done:
+        return shell("reproduce", *words)
 
     listed = run("--list", "--json")
     assert {one["name"] for one in json.loads(listed.stdout)} == set(experiments())

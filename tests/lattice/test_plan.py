@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.privacy.convert import rho_for, zcdp_epsilon
 from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import described
+from tests.shell import Done, shell
 
 TWO_WAY = {"county": list("aabbcc"), "sex": list("fmfmfm")}
 SMALL = {"cell": list("abcde")}
@@ -236,9 +235,8 @@ def test_a_release_keeps_every_sum() -> None:
     assert mechanism.name == "lattice-l1" and mechanism.sampler == "row-transfer"
 
 
-def sample_noise(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "sample-noise", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def sample_noise(*words: str) -> Done:
+    return shell("sample-noise", *words)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -77,6 +77,37 @@ def test_what_the_guarantee_itself_says_is_no_surprise(book: dc.Ledger) -> None:
     assert book.history("d")[0].disclosure == Disclosure()
 
 
+RAGGED = dc.table(pa.table({"town": list("aab"), "sex": list("fmf"), "n": [3, 4, 5]}), "n", "all")
+
+
+@pytest.mark.parametrize("what", ["margin:town", "sum:town=b"])
+def test_a_sum_that_happens_to_be_one_row_is_refused(book: dc.Ledger, what: str) -> None:
+    """Nobody named that row: whoever keeps a margin may not have looked."""
+    with pytest.raises(Discloses, match=r"give away 1 row: sex = f, town = b \(exactly\).*--accept-disclosure"):
+        release(book, RAGGED, what)
+    assert book.history("d") == ()
+    release(book, RAGGED, what, accept_disclosure=True)
+    assert book.history("d")[0].disclosure.exact == 1
+    release(book, RAGGED, "sum:town=b,sex=f")  # known by now
+
+
+@pytest.mark.parametrize("what", ["sum:sex=f,town=b", sums("001")])
+def test_a_row_that_is_named_is_not(book: dc.Ledger, what: Any) -> None:
+    release(book, RAGGED, what)
+    assert book.history("d")[0].disclosure == Disclosure()
+
+
+def test_the_names_of_rows_in_another_table_excuse_nothing(book: dc.Ledger) -> None:
+    """The tables do not nest; what the names of one imply for the other is given away all the same."""
+    aged = dc.table(pa.table({"town": list("aab"), "age": list("yoy"), "n": [1, 2, 3]}), "n", "all")
+    release(book, aged, dc.total())
+    four = dc.table(pa.table({"town": list("aabcc"), "sex": list("fmffm"), "n": [3, 4, 5, 1, 2]}), "n", "all")
+    with pytest.raises(Discloses) as caught:
+        release(book, four, dc.margin("town"), "sum:sex=m,town=a")
+    found = {tuple(sorted(cell.values())) for cell in caught.value.values["cells"]}  # all but the row that is named
+    assert found == {("a", "f"), ("b", "f"), ("b", "y")}
+
+
 def test_a_finer_and_a_coarser_table_meet_on_the_finer(book: dc.Ledger) -> None:
     coarse = dc.table(pa.table({"town": list("abc"), "n": [3, 7, 2]}), "n", ["town"])
     release(book, coarse, sums("110"))
@@ -124,6 +155,14 @@ def test_in_a_data_set_of_added_or_removed_people_kept_sums_are_charged_and_reco
     assert statement.relation == "added-or-removed" and statement.spent.epsilon == Fraction(1, 20)
     assert statement.discloses == ("total",)
     assert "those sums are not protected" in book.statement("d")
+
+
+@pytest.mark.parametrize("what", ["margin:town", "sum:town=a", "total"])
+def test_keeping_less_protects_no_less_and_the_page_names_the_change(book: dc.Ledger, what: str) -> None:
+    """One person moved inside town a costs the same, whichever other sums are kept."""
+    made = release(book, GRID, what)
+    assert made.guarantee.unit.change.distance == 2 and book.status("d").spent.epsilon == Fraction(1, 20)
+    assert f"promises epsilon = 0.1 for {made.guarantee.unit}" in book.statement("d")
 
 
 def test_several_tables_are_one_transaction(url: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from discreet.ledger import Spending, ledger
 from discreet.privacy import Pure
 
-SCRIPT = Path(__file__).with_name("killed_release.py")
+ROOT = Path(__file__).parents[2]
 STAGES = [
     "record",
     "draw",
@@ -27,41 +27,48 @@ STAGES = [
 ]
 
 
-def killed_at(stage: str, url: str, folder: Path) -> list[str]:
-    """The stages that were reached, in order."""
-    log = folder / "log"
-    command = [sys.executable, str(SCRIPT), url, str(folder / "out"), str(log), stage]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == (-signal.SIGKILL if stage != "none" else 0), done.stderr
-    return list(dict.fromkeys(log.read_text().splitlines()))
+NONE, POOR = "none", "over budget"
 
 
-def test_the_stages_are_all_there(sqlite_url: str, tmp_path: Path) -> None:
-    ledger(sqlite_url).create("people", epsilon=1)
-    assert killed_at("none", sqlite_url, tmp_path) == STAGES
-    assert (tmp_path / "out" / "release.json").exists()
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for every stage with a ledger in it and whatever a release that ended there has left."""
+    root = tmp_path_factory.mktemp("killed")
+    places = [root / stage for stage in (*STAGES, NONE, POOR)]
+    for place in places:
+        place.mkdir()
+        ledger(str(place / "ledger.db")).create("people", epsilon="1/2" if place.name == POOR else 3)
+    command = [sys.executable, "-m", "tests.ledger.killed_release", *map(str, places)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Traceback") == done.stderr.count("OverBudget") == 1, done.stderr
+    return root
+
+
+def ended(home: Path) -> tuple[int, list[str]]:
+    """How the process ended, and the stages that were reached, in order."""
+    return int((home / "status").read_text()), list(dict.fromkeys((home / "log").read_text().splitlines()))
+
+
+def test_the_stages_are_all_there(homes: Path) -> None:
+    assert ended(homes / NONE) == (0, STAGES)
+    assert (homes / NONE / "out" / "release.json").exists()
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_killed_at_every_stage(stage: str, sqlite_url: str, tmp_path: Path) -> None:
-    book = ledger(sqlite_url)
-    book.create("people", epsilon=3)
-    assert killed_at(stage, sqlite_url, tmp_path) == STAGES[: STAGES.index(stage) + 1]
+def test_killed_at_every_stage(stage: str, homes: Path) -> None:
+    home, book = homes / stage, ledger(str(homes / stage / "ledger.db"))
+    assert ended(home) == (-signal.SIGKILL, STAGES[: STAGES.index(stage) + 1])
     recorded = len(book.history("people"))
     assert recorded == (0 if stage == "record" else 1)
-    assert (tmp_path / "out").exists() == (stage in ("tell the ledger", "saved"))
+    assert (home / "out").exists() == (stage in ("tell the ledger", "saved"))
     states = [entry.state for entry in book.history("people")]
     assert states == [] if stage == "record" else ["released" if stage == "saved" else "charged, not released"]
     book.spend("people", Spending(Pure(1)))
     assert book.status("people").left.epsilon == 2 - recorded
 
 
-def test_over_budget_releases_nothing(sqlite_url: str, tmp_path: Path) -> None:
-    ledger(sqlite_url).create("people", epsilon="1/2")
-    command = [sys.executable, str(SCRIPT), sqlite_url, str(tmp_path / "out"), str(tmp_path / "log"), "none"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0
-    assert "OverBudget" in done.stderr
-    assert (tmp_path / "log").read_text().splitlines() == ["record"]
-    assert not (tmp_path / "out").exists()
-    assert ledger(sqlite_url).history() == ()
+def test_over_budget_releases_nothing(homes: Path) -> None:
+    assert ended(homes / POOR) == (1, ["record"])
+    assert not (homes / POOR / "out").exists()
+    assert ledger(str(homes / POOR / "ledger.db")).history() == ()

@@ -22,6 +22,7 @@ from discreet.ledger.spending import amount_of, charge
 from discreet.numbers import Epsilon
 from discreet.privacy import Approximate, Concentrated, Loss, Pure
 from discreet.record.release import LedgerEntry
+from tests.shell import Done, shell
 
 
 def test_a_budget_is_spent_and_then_refused(url: str) -> None:
@@ -377,9 +378,8 @@ def test_importing_the_ledger_is_light() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "ledger", *words]
-    return subprocess.run(command, capture_output=True, text=True)
+def run(*words: str) -> Done:
+    return shell("ledger", *words)
 
 
 def test_from_the_shell(sqlite_url: str, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from discreet.ledger import Spending, ledger
 from discreet.ledger.words import as_csv, history_line
 from discreet.record.release import seal_of
 from discreet.sample.bits import seeded
+from tests.shell import shell
 
 from .test_forged_lines import append, charge_line
 
@@ -36,11 +37,6 @@ def book(sqlite_url: str) -> dc.Ledger:
 
 def drawn(**options: Any) -> dc.Release:
     return dc.release(TABLE, epsilon=1, max_count=9, mechanism="geometric", **options)
-
-
-def shell(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
-    return subprocess.run(command, text=True, **{"capture_output": True, **options})
 
 
 def resealed(folder: Path, **changes: Any) -> None:
@@ -138,8 +134,8 @@ def test_a_distribution_that_nobody_got_is_not_released(book: dc.Ledger, sqlite_
     (tmp_path / "t.csv").write_text("town,n\na,3000\nb,1000\nc,4000\n")
     words = [str(tmp_path / "t.csv"), "--count", "n", "--keys", "town", "--epsilon", "1", "--max-count", "9"]
     with open("/dev/full", "w") as full:
-        done = shell("distribution", *words, "--ledger", sqlite_url, "--dataset", "d",
-                     capture_output=False, stdout=full, stderr=subprocess.PIPE)  # fmt: skip
+        command = [sys.executable, "-m", "discreet", "distribution", *words, "--ledger", sqlite_url, "--dataset", "d"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode != 0
     assert [entry.state for entry in book.history("d")] == ["charged, not released"]
 

@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,13 +21,9 @@ from discreet.io import folder as folders
 from discreet.ledger import ledger
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, run
 from discreet.ways.row_by_row.spec import RowByRow
+from tests.shell import Done, shell
 
 TABLE = dc.table(pa.table({"town": list("abc"), "n": [3, 1, 4]}), "n", ["town"])
-
-
-def shell(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -308,7 +303,7 @@ def test_accepting_a_disclosure_from_the_shell_and_from_a_file(csv_file: Path, s
         (tmp_path / f"{name}.csv").write_text(row + "\n")
     common = ["--count", "n", "--keys", "town", "--epsilon", "1", "--ledger", sqlite_url, "--dataset", "d"]
 
-    def keep(name: str, *more: str) -> subprocess.CompletedProcess[str]:
+    def keep(name: str, *more: str) -> Done:
         out = str(tmp_path / f"out-{name}")
         return shell("release", str(csv_file), *common, "--keep", str(tmp_path / f"{name}.csv"), "--out", out, *more)
 

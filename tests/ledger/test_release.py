@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from discreet.ledger import ledger
+from tests.shell import Done, shell
 
 
-def release(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def release(folder: Path, *options: str) -> Done:
     (folder / "table.csv").write_text("county,people\na,0\nb,3\nc,1\n")
     words = [
         "release",
@@ -26,8 +25,7 @@ def release(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
         "--out",
         str(folder / "out"),
     ]
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words, *options]
-    return subprocess.run(command, capture_output=True, text=True)
+    return shell(*words, *options)
 
 
 def test_spending_is_recorded_with_what_is_published_exactly(sqlite_url: str, tmp_path: Path) -> None:

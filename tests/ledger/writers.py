@@ -1,4 +1,4 @@
-"""Processes for the tests: one that spends until it is refused, and one whose children are killed at random points."""
+"""Processes for the tests: writers that spend together until refused, and one whose children are killed at random."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import signal
 import sys
 import time
 from fractions import Fraction
+from multiprocessing import Queue, get_context
+from multiprocessing.synchronize import Barrier
 
 from discreet.errors import OverBudget
 from discreet.ledger import Spending, ledger
@@ -16,15 +18,28 @@ from discreet.privacy import Pure
 WARM_UP = 5
 
 
-def spend_all(url: str) -> None:
-    """Prints how many spendings were accepted."""
-    book, accepted = ledger(url), 0
+def spend_all(url: str, start: Barrier, accepted: Queue[int]) -> None:
+    """Spends until it is refused; says how often it was not."""
+    book, spent = ledger(url), 0
+    start.wait()
     try:
         while True:
-            book.spend("people", Spending(Pure(Fraction(1, 7)), note=f"{os.getpid()} {accepted}"))
-            accepted += 1
+            book.spend("people", Spending(Pure(Fraction(1, 7)), note=f"{os.getpid()} {spent}"))
+            spent += 1
     except OverBudget:
-        print(accepted)
+        accepted.put(spent)
+
+
+def spend_together(url: str, number: int) -> None:
+    """Prints how many spendings of each writer were accepted; they start at the same moment."""
+    together = get_context("fork")
+    start, accepted = together.Barrier(number), together.Queue()
+    writers = [together.Process(target=spend_all, args=(url, start, accepted)) for _ in range(number)]
+    for writer in writers:
+        writer.start()
+    print(*(accepted.get(timeout=120) for _ in writers))
+    for writer in writers:
+        writer.join()
 
 
 def release_forever(url: str, released: str) -> None:
@@ -60,6 +75,6 @@ def kill_children(url: str, released: str, kills: int, seed: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "spend":
-        spend_all(sys.argv[2])
+        spend_together(sys.argv[2], int(sys.argv[3]))
     else:
         kill_children(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))

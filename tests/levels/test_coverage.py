@@ -80,6 +80,18 @@ def test_of_every_question(loss: Loss, missing: bool) -> None:
         assert as_it_should(errors(loss, missing, weights), reach), question
 
 
+def test_where_noise_is_rare_intervals_are_as_short_as_what_is_published_shows() -> None:
+    """At epsilon 8 an interval may be a few thousandths wide: it is the least that holds 95%, but for two units of the
+    last digit, and not more than is needed to have the nearest whole number in it."""
+    made, loss = planned(Pure("8"), False), Pure("8")
+    slack = DEVIATIONS * np.sqrt(0.05 * 0.95 / DRAWS)
+    for question in made.answered:
+        off = errors(loss, False, matrix_of(made.layout.design, question)[0].astype(float))
+        reach = float(half_widths(made.spread, made.noise, question, 0.95)[0])
+        low, high = np.quantile(off, [0.95 - slack, 0.95 + slack], method="higher")
+        assert low - 1e-4 <= reach <= high + 2e-4, question
+
+
 def regions(cells: int) -> dict[str, Floats]:
     rng = np.random.default_rng(8)
     some = rng.permutation(cells)

@@ -46,6 +46,8 @@ def test_an_engine_is_named_or_given() -> None:
         engine_of("lokal", 10)
     with pytest.raises(BadInput, match=r"no method run"):
         engine_of(3, 10)
+    with pytest.raises(BadInput, match=r"Own is a class.*Own\(\)"):
+        engine_of(Own, 10)
 
 
 def test_one_summary_of_every_part_is_taken() -> None:
@@ -59,3 +61,7 @@ def test_one_summary_of_every_part_is_taken() -> None:
         accepted([parts[0], parts[2]], tasks)
     with pytest.raises(BadInput, match=r"part 4, of which no task was"):
         accepted([*parts, replace(again, part=3)], tasks)
+    wrong: Any
+    for wrong in (None, [None], [{"part": 0}], tasks, ["part"]):
+        with pytest.raises(BadInput, match=r"the engine gave back a"):
+            accepted(wrong, tasks)

@@ -52,6 +52,48 @@ def test_what_files_say_of_their_bound_is_not_lost(how: str, tmp_path: Path) -> 
         looked_at(given, tmp_path / "t", contributions=2)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"parts": 123}, "no name of a file or folder"),
+        ({"parts": [None]}, "no name of a file or folder"),
+        ({"parts": frame()}, "a Table is no name"),
+        ({"out": 5}, "neither text nor a path"),
+        ({"out": None}, "Give out"),
+        ({"keys": 5}, "no list of columns"),
+        ({"rows_are_disjoint": "no"}, "neither true nor false"),  # taken for yes, it would switch a guard off
+        ({"drop_totals": 1}, "neither true nor false"),
+    ],
+    ids=lambda one: str(next(iter(one))) if isinstance(one, dict) else "",
+)
+def test_what_is_of_another_type(wrong: dict[str, Any], words: str, tmp_path: Path) -> None:
+    given = {"parts": usual(tmp_path / "in"), "count": "n", "keys": KEYS, "epsilon": 1, "out": tmp_path / "out"}
+    with pytest.raises(dc.BadInput, match=words):
+        dc.release_parts(**{**given, **wrong})
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("name", ["rows_are_disjoint", "drop_totals", "keep_order"])
+def test_yes_or_no_of_one_table(name: str) -> None:
+    with pytest.raises(dc.BadInput, match=f"{name} was given as 'no'.*neither true nor false"):
+        dc.table(frame(), "n", KEYS, **{name: "no"})
+
+
+def test_a_release_is_not_put_among_its_parts(tmp_path: Path) -> None:
+    """The next one would take it for some of them."""
+    given = usual(tmp_path / "in")
+    with pytest.raises(dc.BadInput, match="whose files are the parts"):
+        dc.release_parts(given, "n", KEYS, 1, out=given / "out")
+    assert sorted(path.name for path in given.iterdir()) == ["p0.parquet", "p1.parquet", "p2.parquet"]
+
+
+def test_a_column_that_is_called_as_people_are(tmp_path: Path) -> None:
+    """Its counts would be passed over, and rows be counted in their place."""
+    given = in_parts(tmp_path / "in", frame().rename_columns([*KEYS, "*"]), [240])
+    with pytest.raises(dc.BadInput, match="there is a column of that name"):
+        dc.release_parts(given, "*", KEYS, 1, out=tmp_path / "out", universe=frame().select(KEYS))
+
+
 def test_parts_that_say_different_bounds_are_refused(tmp_path: Path) -> None:
     given = usual(tmp_path / "in")
     pq.write_table(pq.read_table(given / "p1.parquet").replace_schema_metadata(BOUND), given / "p1.parquet")

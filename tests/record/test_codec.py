@@ -148,3 +148,12 @@ def test_the_schema_says_the_same() -> None:
     assert not list(validator.iter_errors(encode(sample())))
     for name, value in (("yes", 1), ("many", [True]), ("share", 0.5), ("kind", "z"), ("rows", ["1"]), ("more", 1)):
         assert list(validator.iter_errors({**encode(sample()), name: value})), name
+
+
+@pytest.mark.parametrize("name", ["epsilon", "alpha", "delta", "rho"])
+def test_a_loss_says_which_of_its_numbers_is_missing(name: str) -> None:
+    good = {"epsilon": "1", "alpha": None, "delta": "0", "rho": None}
+    with pytest.raises(Damaged, match=f"x.{name}: is missing, or not an exact number"):
+        decode(Loss, {key: value for key, value in good.items() if key != name}, "x")
+    with pytest.raises(Damaged, match="not an object with fields"):
+        decode(Loss, None, "x")

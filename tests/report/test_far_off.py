@@ -112,3 +112,48 @@ def test_every_report_says_how_far_off_each_kind_of_number_is() -> None:
         page = render(dc.release(small(), 1, **options).publication)  # type: ignore[arg-type]
         assert "The distribution of the published counts is off by" in page and "right on average" in page
         assert re.search(r"<td>(a row|cells)</td>", page) and re.search(r"<td>total</td>", page)
+
+
+def test_where_columns_have_shares_each_has_its_error() -> None:
+    rows, runs, made = 150, 12, np.random.default_rng(6)
+    frame = pa.table({"k": [f"{i:03d}" for i in range(rows)], "a": made.poisson(2, rows), "b": made.poisson(2, rows)})
+    secret = dc.table(frame, {"a": "4/5", "b": "1/5"}, keys=["k"])
+    of_a = np.array(secret.schema.column("counted")) == "a"
+    off, said = [], []
+    for seed in range(runs):
+        out = dc.release(secret, 1, seed=seed)
+        off.append([np.abs(out.counts - secret.counts)[some].mean() for some in (of_a, ~of_a)])
+        page = page_of(out.publication, prepared(out.publication))
+        said.append(re.fullmatch(r"(\S+) for a, (\S+) for b", page.typical_error or "").groups())  # type: ignore[union-attr]
+    assert np.mean(np.array(said, dtype=float), axis=0) == pytest.approx(np.mean(off, axis=0), rel=0.12)
+    assert np.mean(off, axis=0)[1] > 1.5 * np.mean(off, axis=0)[0], "so that one for the other would not do"
+
+
+@pytest.mark.parametrize("top", [None, 12])
+@pytest.mark.parametrize("least", [None, 1, 2, 3])
+def test_which_counts_bounded_noise_leaves_right_on_average_is_said(least: int | None, top: int | None) -> None:
+    """Exactly: the mean of what is published, for every count that it can be."""
+    options: dict[str, Any] = {"mechanism": "bounded", "truth": "1/3", "support": 2, "max_count": top}
+    out = dc.release(large(), 1, min_count=least, **options)
+    form, low, high = out.mechanism.form, least or 0, 30 if top is None else top
+    steps = np.arange(-2, 3)
+    chances = np.exp(form.noise.log_mass(steps.astype(float)))
+    wrong = [k for k in range(low, high + 1) if abs(np.clip(k + steps, 0, top) @ chances - k) > 1e-9]
+    page = page_of(out.publication, prepared(out.publication))
+    assert page.bias.startswith("bias-none") is not wrong
+    said = " ".join(page.steps)
+    assert ("come out too large" in said) is any(k < 5 for k in wrong)
+    assert ("too small" in said) is any(k > 5 for k in wrong)
+    assert ("every count is right on average" in said) is (not wrong)
+    assert ("all others are right" in said) is (bool(wrong) and (top is None or min(wrong) > 5))
+    if top is not None:
+        assert min(k for k in wrong if k > 5) == 11 and "above 10 " in said
+    assert ("smallest" in render(out.publication)) is (least is not None)
+
+
+def test_errors_by_count_are_drawn_for_few_rows_too() -> None:
+    page = render(dc.release(small(), 1, mechanism="explicit-fair", max_count=40).publication)
+    assert "Expected error by true count" in page and "treated as is said here" not in page
+    assert "true counts, treated as is said here" in render(
+        dc.release(large(), 1, max_count=5, top_code=True).publication
+    )

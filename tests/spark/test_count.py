@@ -49,6 +49,37 @@ def test_what_cannot_be_counted(spark: Any) -> None:
         dc.count(as_spark(spark, [*ROWS, ("01001", "f", None)]), BY, UNIVERSE, "person", 1)  # type: ignore[list-item]
     with pytest.raises(BadInput, match="Did you mean 'person'"):
         dc.count(as_spark(spark, ROWS), BY, UNIVERSE, "persn", 1)
+    for bad, kind in ((float("nan"), "double"), ("", "string")):
+        nobody = spark.createDataFrame([("f", bad), ("m", bad)], f"sex string, person {kind}")
+        with pytest.raises(BadInput, match=r"empty in 2 row"):
+            dc.count(nobody, "sex", {"sex": ["f", "m"]}, "person", 1)
+    lists = spark.createDataFrame([("f", ["a, b"]), ("m", ["a", "b"])], "sex string, person array<string>")
+    with pytest.raises(BadInput, match="no texts or numbers"):
+        dc.count(lists, "sex", {"sex": ["f", "m"]}, "person", 1)
+    twice = spark.createDataFrame([("f", "a")], "person string, Person string")
+    with pytest.raises(BadInput, match="2 columns of that name"):
+        dc.count(twice, "person", {"person": ["f", "m"]}, "Person", 1)
+    octets = spark.createDataFrame([("f", bytearray(b"\xff"))] * 2, "sex string, person binary")
+    with pytest.raises(BadInput, match=r"Spark data frame was to be counted.*UnicodeDecodeError"):
+        dc.count(octets, "sex", {"sex": ["f", "m"]}, "person", 1)
+
+
+def test_rows_are_read_once(spark: Any) -> None:
+    """A frame that is another one whenever it is looked at: what is kept of a person is of one look at it, so that
+    nobody is counted above the bound. With two looks some would be: who had one row in the first had others in the
+    second."""
+    people = spark.range(0, 600, 1, 2).selectExpr("'f' AS sex", "cast(id AS string) AS person")
+    looks = spark.sparkContext.accumulator(0)
+
+    def counted(batches: Any) -> Any:
+        looks.add(1)
+        yield from batches
+
+    frame = people.mapInArrow(counted, "sex string, person string")
+    dc.count(frame, "sex", {"sex": ["f", "m"]})
+    once = looks.value
+    dc.count(frame, "sex", {"sex": ["f", "m"]}, "person", 1)
+    assert looks.value == 3 * once  # to check what is in it, and to bound it
 
 
 def test_a_frame_is_collected_where_a_table_is_meant(spark: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from html import escape
@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
+from discreet.distribution.evidence import Posterior, posterior
 from discreet.errors import Damaged, DiscreetError
 from discreet.io import EXPLORE, RECORD, REPORT
 from discreet.io.folder import Contents, folder_of
 from discreet.record.release import mark_of, parse, read_record, seal_of
 from discreet.report import pages
 from discreet.report.explore import HARMLESS
-from discreet.report.facts import stated
-from discreet.verify import COMPARED, LAST
+from discreet.verify import COMPARED, LAST, _Account, verify_contents
+from discreet.ways.keep_distribution import follow
 from discreet.ways.keep_distribution.facts import SEEDED
 
 META = re.compile(r'<meta name="discreet" content="[^"]*">')
@@ -60,7 +61,7 @@ def with_the_mark_changed(contents: Contents) -> Contents:
 def with_a_report_that_states_it(contents: Contents) -> Contents:
     """The quick forgery of the report and the page for analysts: the one line that software reads."""
     try:
-        words = stated(read_record(contents.document))
+        words = read_record(contents.document).stated
     except (DiscreetError, Damaged, KeyError, TypeError, ValueError, AttributeError):
         return contents
     said, stating = f'<meta name="discreet" content="{escape(words)}">', f'"stated":{json.dumps(words)}'
@@ -96,3 +97,36 @@ def reports_uncompared() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(LAST, COMPARED)
         yield
+
+
+FOUND: dict[object, Posterior] = {}
+
+
+def remembered(histogram: Any, *given: Any, prefix: Any = None, **options: Any) -> Posterior:
+    """What most edits of one folder ask for again is worked out once."""
+    named = tuple(options.items())
+    key = (histogram.tobytes(), None if prefix is None else prefix.tobytes(), given, named)
+    if key not in FOUND:
+        FOUND[key] = posterior(histogram, *given, prefix=prefix, **options)
+    return FOUND[key]
+
+
+@contextmanager
+def ended_by_the_first_problem() -> Iterator[None]:
+    """Whether a folder is refused is known with the first problem: the verdict is the same, and comes sooner."""
+    whole = _Account.add
+
+    def add(account: _Account, what: str, run: Callable[[], list[str]]) -> None:
+        if not account.problems:
+            whole(account, what, run)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Account, "add", add)
+        patch.setattr(follow, "posterior", remembered)
+        yield
+
+
+def passes(contents: Contents, seeded: bool) -> bool:
+    """Whether verify finds nothing wrong."""
+    with ended_by_the_first_problem():
+        return verify_contents(contents, allow_seeded=seeded).valid

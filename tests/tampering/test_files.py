@@ -11,8 +11,10 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pyarrow as pa
 import pytest
@@ -21,8 +23,8 @@ import discreet as dc
 from discreet.io import RECORD, REPORT
 from discreet.io.folder import Contents, read_contents
 from discreet.verify import verify_contents
-from tests.tampering.folders import KINDS, Honest, honest
-from tests.tampering.forge import reports_uncompared, with_a_report_that_states_it, with_files, written
+from tests.tampering.folders import FULL, KINDS, Honest, honest
+from tests.tampering.forge import passes, reports_uncompared, with_a_report_that_states_it, with_files, written
 
 Rows = list[list[str]]
 CSV_KINDS = [kind for kind in KINDS if KINDS[kind].get("format") is None]
@@ -34,7 +36,7 @@ def others(folder: Honest) -> dict[str, bytes]:
 
 
 def valid(folder: Honest, contents: Contents) -> bool:
-    return verify_contents(contents, allow_seeded=folder.seeded).valid
+    return passes(contents, folder.seeded)
 
 
 def rewritten(content: bytes, change: Callable[[Rows], Rows]) -> bytes:
@@ -91,6 +93,7 @@ def _rows(content: bytes, change: Callable[[list[bytes]], list[bytes]]) -> bytes
     return b"".join(change(content.splitlines(keepends=True)))
 
 
+IN_FULL, SHARE = ("row-by-row", "measure", "several-tables"), 3  # of other kinds one writing in so many is tried
 LINES = 4  # what a file must have more of for all of these; sums over few rows have not
 WRITINGS: dict[
     str, Callable[[bytes], bytes]
@@ -129,6 +132,8 @@ def test_nothing_is_hidden_in_how_a_table_is_written(kind: str) -> None:
     assert "table.csv" in long
     for name in long:
         for how, change in WRITINGS.items():
+            if not (FULL or kind in IN_FULL or crc32(f"{kind} {name} {how}".encode()) % SHARE == 0):
+                continue
             found = verify_contents(with_files(folder.contents, {**files, name: change(files[name])}))
             problems = [problem for problem in found.problems if f"{name}: " in problem]
             assert problems, (name, how)
@@ -246,32 +251,40 @@ SCRIPTS = [
 ]  # fmt: skip
 
 
+@cache
+def drawn_elsewhere() -> Contents:
+    """A folder whose report cannot be compared, since something else drew it."""
+    contents = honest("row-by-row").contents
+    document: dict[str, Any] = dict(contents.document)
+    document["rendered"] = {**document["rendered"], "jinja2": "0.0.1"}
+    return replace(contents, document=document)
+
+
+def test_a_report_that_something_else_drew_may_have_other_words() -> None:
+    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    page = files[REPORT].decode().replace("What was done", "Done").encode()
+    assert page != files[REPORT]
+    assert valid(folder, with_files(drawn_elsewhere(), {**files, REPORT: page}))
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_report_that_loads_or_runs_anything_is_refused_whoever_drew_it(script: str) -> None:
-    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    files = others(honest("row-by-row"))
     page = files[REPORT].decode()
-    document: dict[str, Any] = dict(folder.contents.document)
-    document["rendered"] = {**document["rendered"], "matplotlib": "0.0.1"}
-    contents = replace(folder.contents, document=document)
-    harmless = with_files(contents, {**files, REPORT: page.replace("What was done", "Done").encode()})
-    assert valid(folder, harmless), "it cannot be compared"
     for forged in (page.replace("</body>", f"{script}</body>"), script + page, page + script):
-        found = verify_contents(with_files(contents, {**files, REPORT: forged.encode()}))
+        found = verify_contents(with_files(drawn_elsewhere(), {**files, REPORT: forged.encode()}))
         assert any("active content" in problem for problem in found.problems), forged
 
 
 def test_the_encoding_of_a_report_is_named_first() -> None:
     """Where none is named, a browser guesses; where another is, letters become marks."""
-    folder, files = honest("row-by-row"), others(honest("row-by-row"))
+    files = others(honest("row-by-row"))
     page = files[REPORT].decode()
-    document: dict[str, Any] = dict(folder.contents.document)
-    document["rendered"] = {**document["rendered"], "matplotlib": "0.0.1"}
-    contents = replace(folder.contents, document=document)
     for forged in (
         page.replace('<meta charset="utf-8">', ""), page.replace('charset="utf-8"', 'charset="utf-7"'),
         page.replace("<head>", "<head><p>" + "x" * 2000 + "</p>"), "\ufeff" + page,
     ):  # fmt: skip
-        found = verify_contents(with_files(contents, {**files, REPORT: forged.encode()}))
+        found = verify_contents(with_files(drawn_elsewhere(), {**files, REPORT: forged.encode()}))
         assert any("active content" in problem for problem in found.problems), forged[:100]
 
 

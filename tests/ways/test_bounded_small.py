@@ -70,7 +70,43 @@ def test_rows_keep_what_they_promise_and_their_delta_is_the_worst_of_all_pairs(f
     worst = max(excess(one, other, odds) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
     said = least_delta(form, EPSILON)
     assert worst <= said <= worst + Fraction(1, 2**60)
-    assert found.lower_bound <= said <= found.lower_bound + Fraction(1, 10**8)
+    at_its_odds = least_delta(form, Epsilon(ratio=form.noise.odds))
+    assert found.lower_bound <= at_its_odds <= found.lower_bound * (1 + Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize(("odds", "truth", "support"), [(3, "1/2", 20), (8, "1/3", 10)])
+def test_a_delta_far_below_the_errors_of_floats_is_the_least(odds: int, truth: str, support: int) -> None:
+    """To eight digits, by enumeration in rationals and a bound that is proven."""
+    found = edge_of(Bounded(Fraction(odds), Fraction(truth), support), 0, always_true=False)
+    laws = [law_of(found.form, count) for count in range(support + 8)]
+    assert all(mean(law) == count for count, law in enumerate(laws) if count)
+    assert all(law[count] == Fraction(truth) for count, law in enumerate(laws) if count >= support)
+    worst = max(excess(one, other, Fraction(odds)) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
+    assert found.lower_bound <= worst <= found.lower_bound * (1 + Fraction(1, 10**7)) and worst < Fraction(1, 10**8)
+
+
+@pytest.mark.parametrize(("odds", "support"), [("11/10", 6), ("3/2", 10), ("19/10", 12)])
+def test_what_is_right_on_average_from_one_on_costs_much_below_odds_of_two(odds: str, support: int) -> None:
+    """The mean doubles from 1 to 2, and no output is above support + 2."""
+    found = edge_of(Bounded(Fraction(odds), Fraction(1, 100), support), 0, always_true=False)
+    assert least_delta(found.form, Epsilon(ratio=Fraction(odds))) >= (2 - Fraction(odds)) / (support + 2)
+
+
+@pytest.mark.parametrize("epsilon", ["5", "10"])
+def test_the_mechanism_over_a_range_has_a_small_delta_at_a_large_epsilon(epsilon: str) -> None:
+    """Everything from 1 on costs hardly more there than the noise alone."""
+    made = dc.bounded_mechanism(12, epsilon, truth="1/2", support=4)
+    alone = Bounded(made.epsilon.odds(), Fraction(1, 2), 4).delta(made.epsilon)
+    assert alone / 2 < made.delta < 2 * alone and dc.certify(made.mechanism, epsilon, made.delta).holds
+    assert not dc.certify(made.mechanism, epsilon, made.delta * Fraction(999, 1000)).holds
+
+
+@pytest.mark.parametrize("epsilon", [30, 100])
+def test_a_delta_too_small_for_the_solver_is_refused_with_what_to_do(epsilon: int) -> None:
+    with pytest.raises(BadInput, match="too small for the solver"):
+        dc.bounded_mechanism(12, epsilon, truth="1/2", support=4)
+    with pytest.raises(BadInput, match="'clamped'"):
+        dc.release(table([9]), epsilon, mechanism="bounded", truth="1/2", support=8, small_counts="unbiased")
 
 
 def test_draws_follow_the_rows_and_the_noise_and_no_nearby_law() -> None:
@@ -110,12 +146,16 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [({"support": 41}, "up to support 40"), ({"max_count": 9}, "Give 12 or more")],
+    ("kind", "changed", "message"),
+    [
+        ("both", {"support": 41}, "up to support 40"),
+        ("unbiased", {"support": 61}, "up to support 60"),
+        ("both", {"max_count": 9}, "Give 12 or more"),
+    ],
 )
-def test_what_has_no_rows_is_refused(changed: dict[str, Any], message: str) -> None:
+def test_what_has_no_rows_is_refused(kind: str, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        dc.release(table([9]), "1.1", small_counts="both", **{**HALF, **changed})
+        dc.release(table([9]), "1.1", small_counts=kind, **{**HALF, **changed})
 
 
 def test_a_forged_row_is_found(tmp_path: Path) -> None:

@@ -295,6 +295,13 @@ def test_a_forgery_that_is_sealed_anew_is_found(name: str, change: Any, said: st
     assert any(said in problem for problem in problems), problems
 
 
+@pytest.mark.parametrize(("given", "forged"), [("0", "0.0"), ("0", "1e-999"), ("1/2", "0.0")])
+def test_a_weight_of_nothing_is_told_from_others(given: str, forged: str, tmp_path: Path) -> None:
+    dc.release(table(40), 1, lam=given).save(tmp_path / "out")
+    problems = resealed(tmp_path / "out", lambda d: d["mechanism"]["aim"].update(lam=forged))
+    assert any("is not the one that is found again" in problem for problem in problems), problems
+
+
 def test_a_diagnosed_release_is_not_said_to_be_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [(u, v, w) for u in "abc" for v in "def" for w in "ghi"][:-1]  # a structural zero
     columns = {key: [name[k] for name in names] for k, key in enumerate("uvw")}

@@ -114,6 +114,19 @@ def test_counts_beyond_what_can_be_mapped_keep_their_own_noise(tmp_path: Path) -
     assert dc.verify(tmp_path / "out").valid, dc.verify(tmp_path / "out").problems
 
 
+@pytest.mark.parametrize("options", [{}, {"favor": "distribution"}, {"favor": "distribution", "refine": False}])
+def test_counts_beyond_what_can_be_mapped_are_in_the_promised_error(options: dict[str, Any], tmp_path: Path) -> None:
+    true = np.repeat([0, 10**6], 300)
+    table = dc.table(pa.table({"place": [f"p{i:03d}" for i in range(600)], "n": true}), "n")
+    release = dc.release(table, "0.3", seed=1, **options)
+    measured, aim = np.abs(release.counts - true).mean(), release.mechanism.aim
+    assert aim is not None and measured > 1
+    assert aim.count_error == pytest.approx(measured, rel=0.3)  # five standard errors
+    assert aim.distribution_error == pytest.approx(measured, rel=0.3)  # all of them alike: whole noise is its error
+    dc.release(table, "0.3", measurements=False, **options).save(tmp_path / "out")
+    assert not dc.verify(tmp_path / "out").problems
+
+
 def test_signed_leaves_the_noise_in_place(tmp_path: Path) -> None:
     release = dc.release(example(), "0.3", signed=True)
     assert release.counts.min() < 0 and release.measurements is None and release.mechanism.name == "signed"

@@ -38,9 +38,14 @@ class Running:
         token = self.address.partition("token=")[2]
         if not hasattr(self.process, "cookie"):
             client.get("/", params={"token": token}).raise_for_status()
-            self.process.cookie = client.cookies["discreet"]  # type: ignore[attr-defined]
-        client.cookies.set("discreet", self.process.cookie, domain="127.0.0.1")  # type: ignore[attr-defined]
+            (self.process.cookie,) = client.cookies.items()  # type: ignore[attr-defined]
+        client.cookies.set(*self.process.cookie, domain="127.0.0.1")  # type: ignore[attr-defined]
         return client
+
+    def cookie(self) -> tuple[str, str]:
+        """Its name and its value."""
+        ((name, value),) = set(self.client().cookies.items())
+        return name, value
 
 
 def run_page(folder: Path, **environment: str) -> Running:

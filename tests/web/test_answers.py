@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ def test_shares_are_said_beside_the_columns(table: Path, tmp_path: Path) -> None
     made, _ = run(answers.release(tmp_path / "out", tmp_path / "ledger.db"))
     assert made.record.way == "by-share" and dc.verify(tmp_path / "out").valid
     assert screens.contents(Work("key", "t.csv", answers))["shares"] == {"births": "3/4", "deaths": "1/4"}
+    totals = screens.analyst(tmp_path / "out")["estimates"]  # births and deaths have no total together
+    assert [one["question"] for one in totals] == ["total, births", "total, deaths"]
+    assert all(re.fullmatch(r"-?\d+ \(between -?\d+ and -?\d+, 95%\)", one["answer"]) for one in totals), totals
     with pytest.raises(BadInput, match="add up to 1"):
         said(table, {**counts, "share deaths": "1/2"}, {}).table().read_schema()
     assert said(table, {"count": "births", "share births": "1/3"}, {}).table().count == "births"

@@ -56,8 +56,8 @@ LOOK = """
 
 def opened(browser: Any, page: Running, size: dict[str, int], script: bool = True) -> Any:
     context = browser.new_context(viewport=size, java_script_enabled=script, device_scale_factor=1)
-    cookie = page.client().cookies["discreet"]
-    context.add_cookies([{"name": "discreet", "value": cookie, "url": page.base, "sameSite": "Strict"}])
+    name, value = page.cookie()
+    context.add_cookies([{"name": name, "value": value, "url": page.base, "sameSite": "Strict"}])
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)
     tab.complaints = []
@@ -123,6 +123,9 @@ def test_the_example_from_upload_to_a_verified_folder(
         tab.get_by_role("link", name="Open the report").click()
     report.value.wait_for_load_state()
     report.value.screenshot(path=str(PICTURES / f"{name}-7-report.png"), full_page=True)
+    with report.value.expect_response("**/explore.html") as answered:
+        report.value.get_by_role("link", name="explore.html").first.click()
+    assert answered.value.status == 200, "a click in the report comes from the page itself"
     with tab.context.expect_page() as explored:
         tab.get_by_role("link", name="Ask it questions").click()
     said = explored.value.locator("#said")

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from discreet.web.guard import Keys
 from tests.web.conftest import Running, csrf, run_page, stopped, workbook
 
 SECRET = 918273
@@ -39,7 +40,7 @@ def raw(page: Running, method: str, path: str, headers: dict[str, str], body: by
 
 
 def cookie(page: Running) -> str:
-    return f"discreet={page.client().cookies['discreet']}"
+    return "=".join(page.cookie())
 
 
 def own(page: Running) -> dict[str, str]:
@@ -50,10 +51,14 @@ def test_it_listens_on_this_machine_only(page: Running) -> None:
     assert page.base.startswith("http://127.0.0.1:")
 
 
+def test_two_pages_at_once_do_not_take_each_others_cookie() -> None:
+    assert Keys().name != Keys().name, "a browser gives a cookie to every port of a machine"
+
+
 def test_without_the_cookie_nothing_is_answered(page: Running) -> None:
-    host = {"host": page.base.removeprefix("http://")}
+    host, (name, _) = {"host": page.base.removeprefix("http://")}, page.cookie()
     for path in ("/", "/ledger", "/static/style.css", "/start.json", "/nowhere"):
-        for more in ({}, {"cookie": "discreet=x"}, {"cookie": "discreet="}, {"cookie": "\x01"}):
+        for more in ({}, {"cookie": f"{name}=x"}, {"cookie": f"{name}="}, {"cookie": "\x01"}):
             status, _, text = raw(page, "GET", path, {**host, **more})
             assert (status == 403 and "discreet serve printed" in text) or (status == 400 and "\x01" in str(more))
     assert raw(page, "GET", "/", own(page))[0] == 200
@@ -202,7 +207,7 @@ def test_errors_name_places_and_no_value(page: Running, tmp_path: Path) -> None:
     work, token = upload(client, path)
     answer = client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": "county"})
     assert answer.status_code == 422
-    for part in ("row 2, column", "row 3, column", "rows 3 and 4 have the same"):
+    for part in ("row 2, column", "row 3, column", "rows 3 and 4 have the same keys"):
         assert part in answer.text.replace("&#39;", "'"), answer.text
     assert str(SECRET) not in answer.text and tempfile.gettempdir() + "/discreet-" not in answer.text
     assert client.get(f"{work}/keep").status_code == 422  # nothing goes on with such a file

@@ -32,6 +32,7 @@ WIDTHS = (1, 2, 3, 4, 5, 6.5, 8, 10, 12, 15, 20)  # of the free edges, in parts 
 LEAST_EDGE, LEAST_REACH = 2, 2  # counts, where noise is narrow
 REACH = 0.4  # in parts of 1/epsilon, beyond where the best answers are: more made bounds worse and programs larger
 FARTHEST = 6.0  # in parts of 1/epsilon: answers that are best so far from the truth are tried as far away as this
+AROUND = 2  # times as far as the best answers are: columns rise up to there, and have to fall again
 ROOMS = (1e-7, 1e-6, 1e-5)  # parts of epsilon, and of every order, left for the errors of the solver
 MIXED = 2.0**-32  # share of a uniform answer: no entry is then so small that it needs many bits
 FRACTION_BITS = 84  # of integer weights: the smallest, MIXED over the counts, still has as many digits as ROOMS need
@@ -84,7 +85,7 @@ def anytime(
 def _edges(task: Structured, epsilon: Epsilon) -> Iterator[tuple[int, int]]:
     """The widths of edges to try, the last without anything between them; a reach of one is enough there."""
     size, loss = task.size, float(np.log(float(epsilon.bounds()[0])))
-    reach = max(LEAST_REACH, round(REACH / loss)) + displaced(task, loss)
+    reach = max(LEAST_REACH, round(REACH / loss)) + AROUND * displaced(task, loss)
     for width in WIDTHS:
         edge = max(LEAST_EDGE, round(width / loss))
         if 2 * (edge + 2 * reach) + 2 >= size:

@@ -11,17 +11,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.build.bounded_inputs import SCALE, excess_row, law_rows
-from discreet.build.duals import proven_bound
+from discreet.build.bounded_inputs import excess_row, law_rows
 from discreet.build.formulation import Formulation, LinearRow
-from discreet.build.rounding import integer_weights
-from discreet.errors import BadInput, SolverFailed
+from discreet.build.least_rows import Rows, least_rows, rows_in_floats
+from discreet.certify.profile import least_delta
+from discreet.errors import BadInput
 from discreet.laws import Bounded
 from discreet.mechanism import EdgeThenNoise, Weights
+from discreet.numbers import Epsilon
 from discreet.requirements import Cell
 
 MORE = 4  # rows beyond the support: with one the least delta is nearly reached, with four it is, to a part in 10,000
-LARGEST_EDGE = 40  # support: the program then takes some ten seconds
+LARGEST_EDGE = {False: 60, True: 40}  # support, by whether the truth always has its chance: then some ten seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +35,26 @@ class Edge:
 
 def edge_of(noise: Bounded, first: int, *, always_true: bool, top: int | None = None) -> Edge:
     """Right on average from 1 on; the truth has its chance from the support on, or for every count."""
-    from discreet.program import solve
-
-    if noise.support > LARGEST_EDGE:
-        found = f"rows for small counts are worked out up to support {LARGEST_EDGE}"
-        raise BadInput(f"support = {noise.support} was asked for", found, "Use small_counts 'clamped'")
+    if noise.support > (largest := LARGEST_EDGE[always_true]):
+        known = f"such rows for small counts are worked out up to support {largest}"
+        raise BadInput(f"support = {noise.support} was asked for", known, "Use small_counts 'clamped'")
     beyond = max(first, noise.support) + MORE
     if top is not None and top < beyond:
-        found = f"below {beyond} all counts need rows of their own"
-        raise BadInput(f"max_count = {top} was asked for", found, f"Give {beyond} or more, or drop it")
+        needed = f"below {beyond} all counts need rows of their own"
+        raise BadInput(f"max_count = {top} was asked for", needed, f"Give {beyond} or more, or drop it")
     program = _program(noise, first, beyond, always_true)
-    answer = solve(program.program(scale=SCALE))
-    if not answer.optimal:
-        raise SolverFailed("rows for small counts were to be optimised", f"HiGHS says '{answer.status}'")
-    rows, total = integer_weights(program, answer.values / SCALE)
-    try:
-        form = EdgeThenNoise(first, Weights(tuple(map(tuple, rows)), total), noise, top)
-    except BadInput as error:
-        raise SolverFailed("rows for small counts were to be put into integers", "rounding needs more room") from error
-    return Edge(form, max(Fraction(0), proven_bound(program, answer.duals)))
+    alone = Epsilon(ratio=noise.odds)
+
+    def form(rows: Rows, total: int) -> EdgeThenNoise:
+        return EdgeThenNoise(first, Weights(tuple(map(tuple, rows)), total), noise, top)
+
+    def measure(rows: Rows, total: int) -> Fraction:
+        return least_delta(form(rows, total), alone)
+
+    least = noise.delta(alone)
+    found = rows_in_floats(program, measure) if always_true else None  # these cost much, but where the odds are large
+    found = found or least_rows(program, noise.odds, first, least, measure)
+    return Edge(form(found.rows, found.total), max(found.bound, least))
 
 
 def _program(noise: Bounded, first: int, beyond: int, always_true: bool) -> Formulation:

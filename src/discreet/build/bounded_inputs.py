@@ -8,10 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.build.duals import proven_bound
 from discreet.build.formulation import Exact, Formulation, LinearRow
-from discreet.build.rounding import integer_weights
-from discreet.errors import SolverFailed
+from discreet.build.least_rows import LeastRows, least_rows, rows_in_floats
+from discreet.laws import Bounded
 from discreet.mechanism import Mechanism, of_weights
 from discreet.numbers import Epsilon, Number, probability, text, whole
 from discreet.options import spelt
@@ -20,7 +19,6 @@ from discreet.privacy.values import ratio_alone
 from discreet.requirements import Cell
 from discreet.shown import Shown
 
-SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
 Measure = Literal["hockey-stick", "single-outputs"]
 
 
@@ -83,29 +81,33 @@ def published_bounded_mechanism(
 def _solved(
     max_count: int, epsilon: Epsilon, truth: Number, support: int, first: int, measure: Measure
 ) -> BoundedMechanism:
-    from discreet.program import solve
-
     last, chance = whole(max_count, "max_count", 1), probability(truth, "truth", open_ends=True)
     layout = _Layout(first, last, whole(support, "support", 1), chance)
-    program = _program(layout, epsilon.odds(), measure)
-    answer = solve(program.program(scale=SCALE))
-    if not answer.optimal:
-        raise SolverFailed(
-            "a bounded mechanism was to be optimised", f"HiGHS says '{answer.status}', though one exists"
-        )
-    rows, total = integer_weights(program, answer.values / SCALE)
-    excesses = _excesses(rows, total, epsilon.odds())
+    found = _rows(layout, epsilon, measure)
+    excesses = _excesses(found.rows, found.total, epsilon.odds())
     true = _program(layout, epsilon.bounds(160)[1], measure)
     return BoundedMechanism(
-        mechanism=of_weights("bounded-noise", rows, truth=text(chance), support=layout.support),
+        mechanism=of_weights("bounded-noise", found.rows, truth=text(chance), support=layout.support),
         first=first,
         epsilon=epsilon,
         truth=chance,
         support=layout.support,
         delta=max(sum(line, Fraction(0)) for line in excesses),
         delta_single=max(max(line) for line in excesses),
-        lower_bound=max(Fraction(0), proven_bound(true, answer.duals)),
+        lower_bound=max(Fraction(0), found.multipliers.bound(true)),
     )
+
+
+def _rows(layout: _Layout, epsilon: Epsilon, measure: Measure) -> LeastRows:
+    """In floats where that will do; they cannot tell small deltas from nothing."""
+    program, odds = _program(layout, epsilon.odds(), measure), epsilon.odds()
+
+    def delta(rows: list[list[int]], total: int) -> Fraction:
+        lines = _excesses(rows, total, odds)
+        return max(sum(line, Fraction(0)) if measure == "hockey-stick" else max(line) for line in lines)
+
+    least = Bounded(odds, layout.truth, layout.support).delta(Epsilon(ratio=odds))
+    return rows_in_floats(program, delta) or least_rows(program, odds, layout.first, least, delta)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from discreet.build.integers import inner_odds, to_weights
 from discreet.build.pricing import lower_bound
 from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
 from discreet.build.unfixed import unfixed, unfixed_bound, unfixed_by_name
-from discreet.costs import cost_matrix, prior_of
-from discreet.errors import BadInput, SolverFailed, choose
+from discreet.costs import cost_matrix, floats_of, prior_of
+from discreet.errors import BadInput, SolverFailed, choose, short
 from discreet.laws import Geometric, NoiseLaw, law_parameters, standard_noise
 from discreet.laws.law import constant_odds
 from discreet.mechanism import Mechanism
@@ -130,7 +130,7 @@ def construct(
     """
     known = explicit.names()
     choose(method, (*METHODS, *known), "method")
-    size = np.asarray(z, dtype=float).size
+    size = floats_of(z, "a distribution").size
     if size < 2:
         raise BadInput("a distribution of counts was given", f"it has {size} entries, at least 2 are needed")
     distribution = prior_of(z, size, "the distribution")
@@ -146,7 +146,7 @@ def construct(
 def _lasting(seconds: Any) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise BadInput(
-            f"seconds was given as {seconds!r}", "it must be a number above zero", "Leave it out for a minute"
+            f"seconds was given as {short(seconds)}", "it must be a number above zero", "Leave it out for a minute"
         )
     return float(seconds)
 

@@ -21,7 +21,7 @@ from discreet.build.structured import Structured, structured
 from discreet.certify import Certificate, certify
 from discreet.certify.profile import least_delta
 from discreet.costs import cost_matrix
-from discreet.errors import BadInput, Infeasible, NotProven, choose
+from discreet.errors import BadInput, Infeasible, NotProven, choose, short
 from discreet.mechanism import LARGEST_MATRIX, Mechanism, Weights, of_weights
 from discreet.numbers import Epsilon, Number, digits_above, text, whole
 from discreet.options import listed, spelt
@@ -180,7 +180,7 @@ def design(
     """
     choose(method, METHODS, "method")
     if isinstance(seconds, bool) or not (isinstance(seconds, Real) and float(seconds) > 0):
-        raise BadInput(f"seconds = {seconds!r} was given", "it must be a number above 0")
+        raise BadInput(f"seconds = {short(seconds)} was given", "it must be a number above 0")
     size = whole(max_count, "max_count", 1) + 1
     loss = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "design")
     allowed, slack = loss.epsilon, loss.delta

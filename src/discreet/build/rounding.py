@@ -27,7 +27,18 @@ def integer_weights(
     exact = [row for row in equalities if _denominator(row) <= LARGEST_EXACT] + list(active)
     grid = lcm(1, *(value.denominator for value in formulation.fixed.values())) << bits
     rounded = [Fraction(max(0, round(Fraction(value) * grid)), grid) for value in near.tolist()]
-    solved = _solve_exactly(rounded, exact)
+    return _of_entries(formulation, _solve_exactly(rounded, exact), grid)
+
+
+def exact_weights(formulation: Formulation, values: Sequence[Fraction], bits: int) -> tuple[list[list[int]], int]:
+    """The same of rationals that meet everything already, up to less than 2^-bits."""
+    equalities = [row for row in formulation.rows if row.equal]
+    grid = lcm(1, *(value.denominator for value in formulation.fixed.values())) << bits
+    rounded = [Fraction(max(0, round(value * grid)), grid) for value in values]
+    return _of_entries(formulation, _solve_exactly(rounded, equalities), grid)
+
+
+def _of_entries(formulation: Formulation, solved: Sequence[Fraction], grid: int) -> tuple[list[list[int]], int]:
     total = lcm(grid, *(value.denominator for value in solved))
     entries = [int(value * total) for value in solved]
     size = len(formulation.variable)

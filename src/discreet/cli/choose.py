@@ -65,5 +65,6 @@ def _lines(choices: Choices) -> Iterable[str]:
     console = Console(width=110)
     with console.capture() as captured:
         console.print(choices.sentence)
+        console.print(choices.about)
         console.print(table)
     return captured.get().splitlines()

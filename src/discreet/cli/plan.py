@@ -45,7 +45,7 @@ def _lines(made: Plan) -> Iterator[str]:
     for one in made.questions:
         yield f"  {one.name:<30} {one.sd:10.4g} {float(Fraction(one.share)):8.1%}"
     if made.expected:
-        yield "Errors to expect, of a count and of the distribution of counts (Wasserstein-1):"
+        yield f"Errors to expect, of a count and of the distribution (Wasserstein-1), {made.about}:"
     for row in made.expected:
         yield f"  {row.shape:<12} {row.count_error:10.3g} {row.distribution_error:10.3g}"
 

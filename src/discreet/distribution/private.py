@@ -152,7 +152,7 @@ def _check(
     people: int, allow_idealised: bool,
 ) -> None:  # fmt: skip
     """Refuse what cannot be measured, before anything is spent; nothing but public values is looked at."""
-    if max_count != "auto":
+    if not isinstance(max_count, str) or max_count != "auto":
         bins = len(_binned(counts, histogram, max_count))
     else:
         share, bins = _share_of_max_count(counts, loss), 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,11 @@ def require_columns(columns: Sequence[str], known: Sequence[str]) -> None:
     if not columns:
         raise BadInput("totals by groups were asked for", "no key column is named", f"Name one of {', '.join(known)}")
     for name in columns:
+        if not isinstance(name, str):
+            do = f"Name columns one by one: {', '.join(map(repr, known))}"
+            raise BadInput(f"totals by {name!r} were asked for", f"a {type(name).__name__} is not the name of one", do)
         if name not in known:
-            raise BadInput(f"totals by {name!r} were asked for", "no such key column", did_you_mean(str(name), known))
+            raise BadInput(f"totals by {name!r} were asked for", "no such key column", did_you_mean(name, known))
     if len(set(columns)) < len(columns):
         raise BadInput(f"totals by {', '.join(columns)} were asked for", "a column is named twice", "Name it once")
 
@@ -70,15 +73,22 @@ def sums_of(of: Integers, values: Floats, number: int) -> Floats:
 def rows_where(categories: Any, rows: Integers, wanted: Mapping[str, Any]) -> Integers:
     """Those of the rows that have the wanted value in every named column, or one of several values."""
     known = categories.column_names
+    if not isinstance(wanted, Mapping):
+        found = f"a {type(wanted).__name__} does not say which column has which value"
+        raise BadInput("some rows were asked for", found, f"Write where({known[0]}=...)")
+    wanted = {name: _several(values) for name, values in wanted.items()}
     asked = _said(wanted)
     if not wanted:
         raise BadInput("some rows were asked for", "no column is named", f"Name one of {', '.join(known)}")
     inside = np.ones(len(rows), dtype=bool)
     for name, values in wanted.items():
         if name not in known:
-            raise BadInput(f"rows where {asked} were asked for", f"no key column {name!r}", did_you_mean(name, known))
+            found = f"no key column {name!r}"
+            raise BadInput(f"rows where {asked} were asked for", found, did_you_mean(str(name), known))
+        if not values:
+            raise BadInput("some rows were asked for", f"no value of {name!r} is named", "Name one or more")
         column = coded_texts(key_columns(categories, [name])[name])
-        places = [_place(column, one, name, asked) for one in _several(values)]
+        places = [_place(column, one, name, asked) for one in values]
         inside &= np.isin(column.codes[rows], places)
     if not inside.any():
         raise BadInput(f"rows where {asked} were asked for", "there are none", "Ask for values that occur together")
@@ -86,7 +96,8 @@ def rows_where(categories: Any, rows: Integers, wanted: Mapping[str, Any]) -> In
 
 
 def _several(values: Any) -> list[Any]:
-    return list(values) if isinstance(values, (list, tuple, set, frozenset)) else [values]
+    """One value, or as many as there are in a list, an array, a column."""
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
 
 
 def _place(column: Any, value: Any, name: str, asked: str) -> int:
@@ -97,8 +108,8 @@ def _place(column: Any, value: Any, name: str, asked: str) -> int:
     return place
 
 
-def _said(wanted: Mapping[str, Any]) -> str:
-    return " and ".join(f"{name} is {' or '.join(map(str, _several(values)))}" for name, values in wanted.items())
+def _said(wanted: Mapping[str, list[Any]]) -> str:
+    return " and ".join(f"{name} is {' or '.join(map(str, values))}" for name, values in wanted.items())
 
 
 def read_where(words: Sequence[str]) -> dict[str, list[str]]:

@@ -1,11 +1,13 @@
 """Counts that follow a public covariate: of a population of n a count is Poisson with mean n times the row's rate, and
-rates are gamma distributed over the rows. The two numbers of that law are those that make what was published likeliest
-(empirical Bayes); then each row has a posterior, from its covariate and its own noisy value.
+rates are gamma distributed over the rows. The numbers of that law are those that make what was published likeliest
+(empirical Bayes); then each row has a posterior, from its covariate and its own noisy value. How far counts follow n is
+one of these numbers, a power of n: 1 if twice as many people have twice the count, 0 if n tells nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +23,14 @@ FAR = 1e-7  # chance of noise beyond what is looked at
 FITTED_ON = 400_000  # cells of rows by possible counts: the law is fitted on so many, the rows taken evenly
 CHUNK = 1 << 22  # cells held at once
 TINY = 1e-300  # so that no logarithm is infinite
-STEPS = 200  # of the search for the two numbers: it takes some sixty
+STEPS = 200  # of the search for the numbers of the law: it takes some eighty
 EVENEST = 12.0  # of the logarithm of the shape: rates are then as good as equal
+STEEPEST = 1.5  # power of the covariate that counts follow
+TRIED_FIRST = np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -0.5]])  # steps from the start
+POWERS = (0.0, 0.5, 1.0)  # that are tried for groups
+SHAPES = np.exp(np.linspace(-3, 9, 13))  # that are tried for groups, from hardly alike to as good as equal
+ROUNDS = 8  # in which the mean of rates is found for each shape
+REACH, POINTS = 6.0, 241  # deviations to either side, and how many counts are looked at there
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,13 @@ class RateLaw:
 
     mean: float
     shape: float
+    power: float = 1.0  # of the covariate that counts follow
+
+    def means(self, covariate: Floats) -> Floats:
+        """Of the counts; a power of the covariate in parts of its typical size, so that it leaves the mean alone."""
+        typical = float(np.exp(np.log(covariate).mean()))
+        found: Floats = self.mean * typical * (covariate / typical) ** self.power
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +81,19 @@ def row_rates(view: Estimate, covariate: Floats) -> RowRates:
         raise BadInput("counts that follow a covariate were asked for", found, "Ask for rows without it")
     evidence = shares.evidence
     law = fitted(evidence, covariate)
+    means = law.means(covariate)
     columns = np.empty((5, evidence.rows))
     step = max(1, CHUNK // _width(evidence))
     for start in range(0, evidence.rows, step):
         part = slice(start, start + step)
-        columns[:, part] = _posteriors(evidence, covariate, law, part, view.level)
+        columns[:, part] = _posteriors(evidence, means, law.shape, part, view.level)
     mean, variance = columns[:2]
     median, low, high = columns[2:].astype(np.int64)
     return RowRates(law, mean, variance, median, low, high, covariate)
 
 
 def fitted(evidence: Evidence, covariate: Floats) -> RateLaw:
-    """The likeliest law of rates, by a search over its two numbers."""
+    """The likeliest law of rates, by a search over its three numbers."""
     from scipy.optimize import minimize
 
     number = max(100, FITTED_ON // _width(evidence))
@@ -86,21 +102,27 @@ def fitted(evidence: Evidence, covariate: Floats) -> RateLaw:
     some = covariate[rows]
     start = max(float(evidence.seen[rows].sum()), 1.0) / float(some.sum())
 
+    def law_of(numbers: Floats) -> RateLaw:
+        mean, shape, power = numbers
+        shape, power = np.exp(np.clip(shape, -EVENEST, EVENEST)), np.clip(power, 0.0, STEEPEST)
+        return RateLaw(float(np.exp(mean)), float(shape), float(power))
+
     def unlikely(numbers: Floats) -> float:
-        law = RateLaw(float(np.exp(numbers[0])), float(np.exp(min(numbers[1], EVENEST))))
-        return -float(np.log(np.maximum((_prior(possible, some, law, evidence.top) * noise).sum(axis=1), TINY)).sum())
+        prior = _prior(possible, law_of(numbers).means(some), law_of(numbers).shape, evidence.top)
+        return -float(np.log(np.maximum((prior * noise).sum(axis=1), TINY)).sum())
 
     found = minimize(
-        unlikely, np.array([np.log(start), 0.0]), method="Nelder-Mead", options={"maxiter": STEPS, "xatol": 1e-3}
-    )
-    return RateLaw(float(np.exp(found.x[0])), float(np.exp(min(found.x[1], EVENEST))))
+        unlikely, np.array([np.log(start), 0.0, 1.0]), method="Nelder-Mead",
+        options={"maxiter": STEPS, "xatol": 1e-3, "initial_simplex": TRIED_FIRST + [np.log(start), 0.0, 1.0]},
+    )  # fmt: skip
+    return law_of(found.x)
 
 
-def _prior(possible: Floats, covariate: Floats, law: RateLaw, top: int | None) -> Floats:
-    """P(count) under the law of rates: negative binomial. Counts above `top` are it."""
+def _prior(possible: Floats, means: Floats, shape: float, top: int | None) -> Floats:
+    """P(count) of rows with these means, under the law of rates: negative binomial. Counts above `top` are it."""
     from scipy.special import betainc, gammaln
 
-    mean, shape = law.mean * covariate[:, None], law.shape
+    mean = means[:, None]
     with np.errstate(invalid="ignore"):
         chance = np.exp(
             gammaln(possible + shape) - gammaln(shape) - gammaln(possible + 1)
@@ -142,12 +164,12 @@ def _possible(evidence: Evidence, rows: Integers) -> tuple[Floats, Floats]:
     return counts, np.exp(evidence.law.log_mass(evidence.seen[rows][:, None] - counts))
 
 
-def _posteriors(evidence: Evidence, covariate: Floats, law: RateLaw, part: slice, level: float) -> Floats:
+def _posteriors(evidence: Evidence, means: Floats, shape: float, part: slice, level: float) -> Floats:
     """Mean, variance, median and the ends of a credible interval, for some rows."""
     rows = np.arange(evidence.rows)[part]
     possible, noise = _possible(evidence, rows)
     noise = noise / np.maximum(noise.max(axis=1, keepdims=True), TINY)
-    chance = np.maximum(_prior(possible, covariate[rows], law, evidence.top) * noise, 0.0)
+    chance = np.maximum(_prior(possible, means[rows], shape, evidence.top) * noise, 0.0)
     chance[:, 0] += TINY
     chance /= chance.sum(axis=1, keepdims=True)
     mean = (chance * possible).sum(axis=1)
@@ -160,3 +182,51 @@ def _posteriors(evidence: Evidence, covariate: Floats, law: RateLaw, part: slice
         for share in (0.5, tail, 1 - tail)
     ]  # fmt: skip
     return np.stack([mean, variance, *ends])
+
+
+def group_counts(seen: Floats, deviation: Floats, covariate: Floats, level: float) -> Floats:
+    """Mean and ends of credible intervals of the true counts of groups, from what is told of each: its unbiased sum.
+
+    Rows of a group are more alike than others, so that posteriors of rows would add up to too narrow a one; the law of
+    rates is that of groups. These are few: every shape and power counts by how likely it makes what was seen.
+    """
+    spread = np.maximum(deviation, 1e-3)
+    counts = _around(seen, spread)
+    noise = np.exp(-(((counts - seen[:, None]) / spread[:, None]) ** 2) / 2) * _steps(counts)
+    relative = covariate / np.exp(np.log(covariate).mean())
+    evidence, chance, total = -np.inf, np.zeros_like(counts), max(float(seen.sum()), 1.0)
+    for power, shape in product(POWERS, SHAPES):
+        found, each = _under(shape, counts, noise, relative**power, total)
+        both = np.logaddexp(evidence, found)
+        evidence, chance = both, np.exp(evidence - both) * chance + np.exp(found - both) * each
+    running, tail = np.cumsum(chance, axis=1), (1 - level) / 2
+    ends = [_at_share(counts, running, share) for share in (tail, 1 - tail)]
+    return np.stack([(chance * counts).sum(axis=1), *ends])
+
+
+def _around(seen: Floats, spread: Floats) -> Floats:
+    """Whole numbers near what was seen of each, as many for all; some stand several times where noise is narrow."""
+    low, high = np.maximum(seen - REACH * spread, 0.0), np.maximum(seen + REACH * spread, 1.0)
+    return np.rint(low[:, None] + (high - low)[:, None] * np.linspace(0, 1, POINTS)[None, :])
+
+
+def _steps(counts: Floats) -> Floats:
+    """How many counts each one stands for: up to the next; none where it stands again."""
+    return np.maximum(np.diff(counts, axis=1, append=counts[:, -1:] + 1), 0.0)
+
+
+def _under(shape: float, counts: Floats, noise: Floats, covariate: Floats, total: float) -> tuple[float, Floats]:
+    """The logarithm of how likely this shape makes what was seen, and the posterior of every group under it."""
+    mean = total / float(covariate.sum())
+    for _ in range(ROUNDS):
+        chance = _prior(counts, mean * covariate, shape, None) * noise
+        each = np.maximum(chance.sum(axis=1, keepdims=True), TINY)
+        weight = shape / (shape + mean * covariate)  # of a group: its count varies by its rate and by chance
+        mean = max(float(weight @ (chance * counts / each).sum(axis=1) / (weight @ covariate)), 1e-12)
+    return float(np.log(each).sum()), chance / each
+
+
+def _at_share(counts: Floats, running: Floats, share: float) -> Floats:
+    place = np.minimum((running < share * running[:, -1:] - 1e-12).sum(axis=1), counts.shape[1] - 1)
+    found: Floats = np.take_along_axis(counts, place[:, None], 1)[:, 0]
+    return found

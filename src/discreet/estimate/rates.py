@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from discreet.estimate.covariate import RowRates
     from discreet.estimate.view import Estimate
 
+FEWEST_GROUPS = 8  # that a law of rates is made from
+
 
 @dataclass(frozen=True, eq=False)
 class Rates:
@@ -63,22 +65,27 @@ class Rates:
     def counts(self, *columns: str) -> AnswerSet:
         """The true counts of rows, or of groups, if they follow the denominators: posteriors, as of the rates."""
         view = self.view
+        if columns:
+            return self._of_groups(columns)
         if view.shares is None:
             found = "the noise of its rows is joint, and a posterior is made from independent ones"
-            raise BadInput("counts that follow a covariate were asked for", found, "Ask for rows or totals without it")
+            raise BadInput("counts that follow a covariate were asked for", found, "Ask for groups, or without it")
         found_rows = self.fitted
-        if not columns:
-            keys = one_by_one(view.categories, view.rows_asked).keys
-            none, more = np.zeros(len(found_rows.mean), dtype=bool), {"median": found_rows.median}
-            ends = (found_rows.low.astype(float), found_rows.high.astype(float))
-            return AnswerSet(keys, found_rows.mean, *ends, none, view.level, view.cut, more=more)
-        from discreet.estimate.intervals import half_width
+        keys = one_by_one(view.categories, view.rows_asked).keys
+        none, more = np.zeros(len(found_rows.mean), dtype=bool), {"median": found_rows.median}
+        ends = (found_rows.low.astype(float), found_rows.high.astype(float))
+        return AnswerSet(keys, found_rows.mean, *ends, none, view.level, view.cut, more=more)
 
-        groups = groups_of(view.categories, columns, view.rows_asked)
-        mean, variance = (sums_of(groups.of, part, len(groups)) for part in (found_rows.mean, found_rows.variance))
-        reach = half_width(view.level, None, 0.0, 1.0) * np.sqrt(variance)
-        none = np.zeros(len(groups), dtype=bool)
-        return AnswerSet(groups.keys, mean, np.maximum(mean - reach, 0.0), mean + reach, none, view.level, view.cut)
+    def _of_groups(self, columns: tuple[str, ...]) -> AnswerSet:
+        """From the unbiased sum of each; few groups tell no law, and what is kept is known."""
+        from discreet.estimate.covariate import group_counts
+
+        plain, over = self.view.by(*columns), self.by(*columns).more["denominator"]
+        if len(plain) < FEWEST_GROUPS or plain.exact.any() or plain.conservative:
+            return plain
+        told = self.view.sums(groups_of(self.view.categories, columns, self.view.rows_asked))
+        mean, low, high = group_counts(told.estimate, told.deviation, over, self.view.level)
+        return AnswerSet(plain.keys_frame, mean, low, high, plain.exact, plain.level, plain.cut)
 
     @property
     def fitted(self) -> RowRates:

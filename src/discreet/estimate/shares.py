@@ -18,6 +18,7 @@ from discreet.estimate.evidence import Evidence
 from discreet.estimate.independent import independent_rows
 from discreet.estimate.intervals import half_width
 from discreet.estimate.prefix import Prefix, prefix_of
+from discreet.estimate.profile import likelihood_of
 from discreet.estimate.sized import RowPart
 from discreet.estimate.steady import SteadyNoise, near, ordered
 from discreet.estimate.view import Estimate
@@ -26,7 +27,9 @@ from discreet.numbers import probability, whole
 if TYPE_CHECKING:
     from discreet.estimate.posterior import RowEstimates
 
+CLEARLY = 0.8  # of the width of another interval: only then is the likelihood's taken, so that none is picked by chance
 TIED = 1e-9  # of a row: shares of rows are compared with sums of floats
+LARGEST_SEEN = 1 << 53  # noisy value: floats tell larger ones no longer apart
 METHODS = ("published", "likelihood", "bayes")
 
 
@@ -69,7 +72,7 @@ class CountShares:
         held = sum(self.parts[k].evidence.rows for k in parts)
         estimate, variance, bias, law, weight = 0.0, 0.0, 0.0, None, 0.0
         for k in parts:
-            prefix, place = self._upto(k, t)
+            evidence, prefix, place = self._upto(k, t)
             last = len(prefix.estimate) - 2  # of the counts that are told of
             at = min(place, last)
             estimate += 0.0 if place > last else self.parts[k].evidence.rows - float(prefix.estimate[at])
@@ -78,15 +81,19 @@ class CountShares:
         width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
         middle, low, high = map(float, ends)
-        return Answer(middle, (low, high), self.level)
+        drawn = half_width(self.level, None, 0.0, middle * (1 - middle) / self.number)  # the likelihood tells no more
+        if len(self.parts) == 1 and drawn < CLEARLY * width / self.number and place < evidence.size:
+            least, most = _likely_share(evidence, place, self.level)
+            low, high = (1 - most, 1 - least) if most - least < CLEARLY * (high - low) else (low, high)
+        return Answer(float(np.clip(middle, low, high)), (low, high), self.level)
 
-    def _upto(self, k: int, t: int) -> tuple[Prefix, int]:
+    def _upto(self, k: int, t: int) -> tuple[Evidence, Prefix, int]:
         """What the rows of a part tell of counts up to t, and at which place."""
         evidence = self.parts[k].evidence
         if evidence.steady is None:
-            return self.prefixes[k], t
+            return evidence, self.prefixes[k], t
         first, some = near(evidence, evidence.steady, t)
-        return prefix_of(some), t - first
+        return some, prefix_of(some), t - first
 
     def _tells(self, evidence: Evidence, t: int) -> bool:
         """Whether counts above t may be among the rows; refused where nothing is known of it."""
@@ -144,6 +151,11 @@ class CountShares:
         width = prefix.half_widths(self.level, np.abs(rising - wanted))
         ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
         low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        likelihood = likelihood_of(evidence) if 0 < share < 1 and high - low > 1 else None
+        if likelihood is not None:
+            least, most = map(float, likelihood.quantile(share, self.level))
+            if most - least < CLEARLY * (high - low):
+                return least, float(np.clip(middle, least, most)), most
         return low, middle, high
 
     def rows(self, rows: Integers) -> RowEstimates:
@@ -163,7 +175,8 @@ class CountShares:
         """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
         from discreet.estimate.posterior import posteriors
 
-        chances: Floats = posteriors(self.evidence, np.array([int(value)]))[0]
+        seen = whole(value, "the noisy value", -LARGEST_SEEN, LARGEST_SEEN)
+        chances: Floats = posteriors(self.evidence, np.array([seen]))[0]
         return chances
 
     def distribution(self, method: str) -> Floats:
@@ -174,6 +187,12 @@ class CountShares:
         if method == "published":
             return self.evidence.prior
         return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
+
+
+def _likely_share(evidence: Evidence, t: int, level: float) -> tuple[float, float]:
+    """Of counts of at most t; anything, where the likelihood is not looked at."""
+    likelihood = likelihood_of(evidence)
+    return (0.0, 1.0) if likelihood is None else likelihood.share(t, level)
 
 
 def of_rows(evidence: Evidence, level: float) -> Estimate:

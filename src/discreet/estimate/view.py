@@ -16,7 +16,7 @@ from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where, sums_of
 from discreet.estimate.told import SumEstimates, ToldSums
-from discreet.numbers import exact, probability
+from discreet.numbers import level_of
 from discreet.options import spelt
 from discreet.shown import Shown
 from discreet.ways import way_named
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from discreet.estimate.rates import Rates
     from discreet.estimate.shares import CountShares
     from discreet.record.release import Publication
+
+
+HEAVIEST = 1e100  # weight of a row: the squares of larger ones are no numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +56,7 @@ class Estimate(Shown):
 
     def where(self, values: Mapping[str, Any] | None = None, **more: Any) -> Estimate:
         """The same about some rows: `where(sex="f")`, or `where({"Age group": ["0-4", "5-9"]})` for any of several."""
-        wanted = {**(values or {}), **more}
+        wanted = {**values, **more} if isinstance(values, Mapping) else more if values is None else values
         told = self.with_rows("some rows")
         return replace(told, chosen=rows_where(told.categories, told.rows_asked, wanted))
 
@@ -116,14 +119,14 @@ class Estimate(Shown):
         noise is independent. With columns: group by group."""
         from discreet.estimate.compare import difference
 
-        return difference(self.with_rows("differences"), other.with_rows("differences"), by)
+        return difference(self.with_rows("differences"), _view(other, "a difference").with_rows("differences"), by)
 
     def over(self, other: Estimate, *by: str) -> Any:
         """The total in parts of that of the other one: a ratio; a share, where the other one has all rows of this one.
         With columns: group by group."""
         from discreet.estimate.compare import ratio
 
-        return ratio(self.with_rows("ratios"), other.with_rows("ratios"), by)
+        return ratio(self.with_rows("ratios"), _view(other, "a ratio").with_rows("ratios"), by)
 
     def share(self, *by: str) -> AnswerSet:
         """The share of each group in the total of all of them."""
@@ -212,6 +215,9 @@ class Estimate(Shown):
         if rows.shape != (self.told.rows,) or not np.isfinite(rows).all():
             found = f"it is not one number for each of the {self.told.rows} rows"
             raise BadInput("a sum over some rows was asked for", found, "Give 1 for rows that count, 0 for others")
+        if np.abs(rows).max(initial=0.0) > HEAVIEST:
+            found = f"a weight is larger than {HEAVIEST:g}"
+            raise BadInput("a sum over some rows was asked for", found, "Give smaller weights, and multiply afterwards")
         if not rows.any():
             raise BadInput("a sum over some rows was asked for", "all weights are 0", "Give 1 for rows that count")
         return self.told.sums(csr_array(rows[None, :]), self.level)
@@ -220,7 +226,7 @@ class Estimate(Shown):
 @spelt
 def estimate(release: Any, level: float | str = 0.95) -> Estimate:
     """The analyst's view of a release, or of the folder it was saved in."""
-    number = float(probability(exact(level, "the level"), "the level", open_ends=True))
+    number = level_of(level)
     folder = getattr(release, "folder", release)
     publication = publication_of(folder)
     found = _told(publication, number)
@@ -255,6 +261,13 @@ def publication_of(release: Any) -> Publication[Any]:
     if not isinstance(release, Release):
         raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")
     return release.publication
+
+
+def _view(other: Any, what: str) -> Estimate:
+    if not isinstance(other, Estimate):
+        found = f"a {type(other).__name__} is no view of a release"
+        raise BadInput(f"{what} of two totals was asked for", found, "Give dc.estimate(...) of it")
+    return other
 
 
 class _Nameless:

@@ -24,8 +24,8 @@ from discreet.evaluate.pool import outcomes
 from discreet.lattice.invariants import kept_list
 from discreet.lattice.laws import LAWS
 from discreet.laws import calibrated_laws
-from discreet.numbers import Number, whole
-from discreet.options import spelt
+from discreet.numbers import Number, level_of, whole
+from discreet.options import listed, spelt
 from discreet.privacy import Approximate, loss_of, pure_only
 from discreet.privacy.values import epsilons_of
 from discreet.shown import Shown
@@ -180,7 +180,7 @@ def evaluate(
         done[job.method, job.epsilon] = rows
         if journal is not None:
             journal.add(job.method, job.epsilon, rows)
-    return Evaluation(tuple(row for job in jobs for row in done[job.method, job.epsilon]), level)
+    return Evaluation(tuple(row for job in jobs for row in done[job.method, job.epsilon]), setting.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,27 +335,25 @@ def _setting(
 ) -> Setting:
     if not isinstance(table, Table):
         raise BadInput("a table was to be evaluated", f"a {type(table).__name__} was given", "Use read_table or table")
-    if not 0 < level < 1:
-        raise BadInput(f"intervals of level {level} were asked for", "it must lie between 0 and 1")
     return Setting(
         repeats=whole(repeats, "the number of repeats", 2),
         seed=whole(seed, "seed", 0),
         max_count=None if max_count is None else whole(max_count, "max_count", 1),
         delta=loss_of(1, delta=delta).delta,
         keep=kept_list(keep),
-        beyond=tuple(whole(depth, "beyond", 0) for depth in beyond),
-        level=level,
+        beyond=tuple(whole(depth, "beyond", 0) for depth in listed(beyond)),
+        level=level_of(level),
     )
 
 
 def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
     from discreet.ways import mechanism_names
 
-    names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+    known = (*mechanism_names(), *calibrated_laws(), *LAWS)
+    names = list(dict.fromkeys(choose(name, known, "method") for name in listed(methods, (str,))))
     if not names:
         raise BadInput("methods were to be evaluated", "none was named")
     for name in names:
-        choose(name, (*mechanism_names(), *calibrated_laws(), *LAWS), "method")
         if name in LAWS and not setting.keep:
             raise BadInput(
                 f"the law {name!r} was to be evaluated", "nothing to keep is named", "Give keep (--keep total)"

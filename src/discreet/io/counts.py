@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import BadInput
-from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames
 from discreet.numbers import whole
 
 LARGEST = 1 << 62  # leaves room for the noise in 64 bits
@@ -65,7 +65,7 @@ def whole_counts(column: Any, name: str, rows: RowNames = AS_THEY_COME, writing:
     elif pa.types.is_floating(kind):
         values = _whole_floats(column.to_numpy(), bad)
     elif pa.types.is_decimal(kind):
-        values = _parsed([str(value) for value in column.to_pylist()], bad)
+        values = _parsed([str(value) for value in column.to_pylist()], None, bad)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
         values = _text(column, writing, bad)
     else:
@@ -111,9 +111,9 @@ def _text(column: Any, writing: Writing, bad: _Named) -> NDArray[np.int64]:
     import pyarrow.compute as pc
 
     if not _are_digits(column):
-        column = _plainly(pc.utf8_trim_whitespace(column), writing, bad)
+        column = _plainly(pc.utf8_trim_whitespace(column), writing)
     if not _are_digits(column):
-        return _parsed(column.to_pylist(), bad)
+        return _parsed(column.to_pylist(), writing.suppressed_as, bad)
     values: NDArray[np.int64] = pc.cast(column, pa.int64()).to_numpy()
     return values
 
@@ -126,7 +126,7 @@ def _are_digits(column: Any) -> bool:
     return longest <= MOST_DIGITS and bool(pc.all(pc.ascii_is_decimal(column), min_count=0).as_py())
 
 
-def _plainly(texts: Any, writing: Writing, bad: _Named) -> Any:
+def _plainly(texts: Any, writing: Writing) -> Any:
     """Counts in digits alone, where they are written as was said."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -137,66 +137,81 @@ def _plainly(texts: Any, writing: Writing, bad: _Named) -> Any:
         texts = pc.if_else(meant, pc.replace_substring_regex(texts, mark, ""), texts)
     if writing.suppressed_as is not None:
         most, hidden = writing.suppressed_as, pc.match_substring_regex(texts, SUPPRESSED, ignore_case=True)
-        _require_rule(texts, most, bad)
-        texts = pc.if_else(hidden, pa.scalar(str(most), texts.type), texts)
+        meant = pc.and_not(hidden, _by_another_rule(texts, most))
+        texts = pc.if_else(meant, pa.scalar(str(most), texts.type), texts)
     return texts
 
 
-def _require_rule(texts: Any, most: int, bad: _Named) -> None:
+def _by_another_rule(texts: Any, most: int) -> Any:
     """'<5' hides 0 to 4: read as another number than 4, one person could move a count by more than one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    other = np.zeros(len(texts), dtype=bool)
     for pattern, below in ((FEWER, 1), (AT_MOST, 0)):
         said = pc.match_substring_regex(texts, pattern)
         limits = pc.replace_substring_regex(texts.filter(said), pattern, r"\1").cast(pa.int64()).to_numpy() - below
-        if (limits != most).any():
-            row = int(np.flatnonzero(said.to_numpy(zero_copy_only=False))[(limits != most).argmax()])
-            do = "Give the largest count that the rule suppresses: 4 for <5"
-            raise bad(row, f"was suppressed by another rule than that of counts up to {most}", do)
+        other[np.flatnonzero(said.to_numpy(zero_copy_only=False))[limits != most]] = True
+    return pa.array(other)
 
 
-def _parsed(texts: list[str], named: _Named) -> NDArray[np.int64]:
-    found, bad = np.zeros(len(texts), dtype=np.int64), []
+def _parsed(texts: list[str], suppressed_as: int | None, named: _Named) -> NDArray[np.int64]:
+    found, bad = np.zeros(len(texts), dtype=np.int64), dict[_Unread, list[int]]()
     for row, entry in enumerate(texts):
-        try:
-            found[row] = _parse(entry, named, row)
-        except BadInput as error:
-            bad.append(error)
-            if len(bad) > NAMED:
-                break
+        read = _parse(entry, suppressed_as)
+        if isinstance(read, int):
+            found[row] = read
+        else:
+            bad.setdefault(read, []).append(row)
     if bad:
-        raise _together(bad)
+        raise _together(bad, named)
     return found
 
 
-def _together(bad: list[BadInput]) -> BadInput:
-    """The first bad cells in one error."""
-    first, more = bad[0], ["more" for _ in bad[NAMED:]]
-    found = "; ".join([*(error.found for error in bad[:NAMED]), *more])
-    advice = ". ".join(dict.fromkeys(error.do for error in bad))
-    return BadInput(first.asked, found, advice, **first.values)
+@dataclass(frozen=True)
+class _Unread:
+    """Why a text is no count, and what to do."""
+
+    how: str
+    do: str = COUNTS_ARE
 
 
-def _parse(entry: str, bad: _Named, row: int) -> int:
+def _together(bad: dict[_Unread, list[int]], named: _Named) -> BadInput:
+    """Every kind of bad cells in one error, with the first of each."""
+    told = []
+    for kind, rows in bad.items():
+        told += [named(row, kind.how).found for row in rows[:NAMED]]
+        told += [f"and {len(rows) - NAMED:,} more"] if len(rows) > NAMED else []
+    said = list(dict.fromkeys(kind.do for kind in bad))
+    said = [one for one in said if not any(other != one and other.startswith(one) for other in said)]
+    where = named(next(iter(bad.values()))[0], "")
+    return BadInput(where.asked, "; ".join(told), ". ".join(said), **where.values)
+
+
+def _parse(entry: str, suppressed_as: int | None) -> int | _Unread:
     if entry == "" or entry.lower() in {"na", "n/a", "nan", "null", "none", "."}:
-        raise bad(row, "is missing", f"{COUNTS_ARE}; write 0 where nobody was counted")
+        return _Unread("is missing", f"{COUNTS_ARE}; write 0 where nobody was counted")
+    if entry == UNSAVED:
+        return _Unread("is a formula, and its value is not in the file", SAVE_IT)
     if entry.startswith("#"):
-        raise bad(row, "is an error of a formula")
+        return _Unread("is an error of a formula")
     if re.fullmatch(SUPPRESSED, entry, re.IGNORECASE):
-        raise bad(row, "was suppressed", WAYS_OUT)
+        if suppressed_as is None:
+            return _Unread("was suppressed", WAYS_OUT)
+        how = f"was suppressed by another rule than that of counts up to {suppressed_as}"
+        return _Unread(how, "Give the largest count that the rule suppresses: 4 for <5")
     if re.fullmatch(r"[+-]?[0-9]{1,3}([,.' _\u00a0\u202f][0-9]{3})+", entry):
         do = "Write it with digits only, or say what stands between thousands (--thousands MARK)"
-        raise bad(row, "is text with thousands separators, or not a whole number", do)
+        return _Unread("is text with thousands separators, or not a whole number", do)
     if re.fullmatch(r"[+-]?inf(inity)?", entry, re.IGNORECASE):
-        raise bad(row, "is infinite")
+        return _Unread("is infinite")
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,4})?", entry, re.IGNORECASE):
-        raise bad(row, "is not a number")
+        return _Unread("is not a number")
     number = Fraction(entry)
     if number < 0:
-        raise bad(row, "is negative")
+        return _Unread("is negative")
     if number.denominator != 1:
-        raise bad(row, "is not a whole number")
+        return _Unread("is not a whole number")
     if number > LARGEST:
-        raise bad(row, "is larger than 2^62")
+        return _Unread("is larger than 2^62")
     return int(number)

@@ -44,14 +44,15 @@ def _numbers(column: Any) -> Floats:
     """As floats; what is no number is not a number."""
     import pyarrow as pa
 
-    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
+    if numeric:
         return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
-    return np.array([_number(text) for text in column.to_pylist()])
+    return np.array([_number(str(value)) for value in column.to_pylist()], dtype=float)
 
 
-def _number(text: str | None) -> float:
+def _number(text: str) -> float:
     try:
-        return float((text or "").replace(",", "").strip())
+        return float(text.replace(",", "").strip())
     except ValueError:
         return float("nan")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.io.bounded import is_bytes
 from discreet.io.row_order import has_order
-from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames
 from discreet.options import listed
 
 Keys = Sequence[str] | str | None
@@ -56,7 +56,9 @@ def key_names(frame: Any, count: str, keys: Keys) -> list[str]:
 
 def must_have(name: str, names: list[str], what: str) -> None:
     if name not in names:
-        raise BadInput(f"the {what} {name!r} was asked for", "the table has no such column", did_you_mean(name, names))
+        raise BadInput(
+            f"the {what} {short(name)} was asked for", "the table has no such column", did_you_mean(name, names)
+        )
 
 
 def _named(keys: Sequence[str] | str, names: list[str], count: str) -> list[str]:
@@ -139,6 +141,7 @@ def with_texts(frame: Any, names: Sequence[str]) -> Any:
 def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
     """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     columns = {}
     for name in categories.column_names:
@@ -152,6 +155,10 @@ def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
         may_miss = column.null_count or pa.types.is_floating(column.type)
         if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
             raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
+        if pa.types.is_string(column.type) and (unsaved := pc.equal(column, UNSAVED).to_numpy()).any():
+            number = rows.number(int(unsaved.argmax()))
+            found = f"row {number}, column {name!r} is a formula, and its value is not in the file"
+            raise BadInput(f"{name!r} is a key column", found, SAVE_IT, row=number, column=name)
         columns[name] = _cut_off(_as_files_hold_it(column))
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
@@ -171,7 +178,7 @@ def _cut_off(column: Any) -> Any:
     import pyarrow as pa
 
     if column.num_chunks > 1 and column.nbytes < LONGEST_COLUMN:
-        column = pa.chunked_array([column.combine_chunks()])
+        return pa.chunked_array([column.combine_chunks()])  # which copies
     return column.take(pa.array(np.arange(len(column)))) if column.get_total_buffer_size() > column.nbytes else column
 
 

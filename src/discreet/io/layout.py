@@ -27,6 +27,7 @@ NOTE = (  # how people begin what they write below a table
     r"(?i)^\W*(sources?|notes?|n\.?b|footnotes?|remarks?|legend|copyright|last updated?|quellen?|anmerkung(en)?|"
     r"hinweise?|stand|source|remarque|fuentes?|notas?|bron)\b|^[*†‡§©¹²³⁴-⁹(\[]"
 )
+AFTER_BLANKS = "!"  # the first text that does not begin with a space, a line break or the like
 
 
 @dataclass(frozen=True)
@@ -201,14 +202,17 @@ def _is_text(frame: Any) -> bool:
 
 def _blank(frame: Any, names: Sequence[str]) -> Any:
     """Of each row, whether all of these columns are empty; most often one look at the first of them is enough."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     empty = np.ones(frame.num_rows, dtype=bool)
     for name in names:
-        column = frame.column(name)
-        empty &= pc.match_substring_regex(pc.fill_null(column, ""), r"^\s*$").to_numpy()
-        if not empty.any():
+        column = pc.fill_null(frame.column(name), "")
+        empty &= pc.less(column, AFTER_BLANKS).to_numpy()
+        some = np.flatnonzero(empty)
+        if not len(some):
             break
+        empty[some] = pc.match_substring_regex(column.take(pa.array(some)), r"^\s*$").to_numpy()
     return empty
 
 

@@ -10,6 +10,9 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.io.rows import AS_THEY_COME, RowNames
 
+SLOTS_A_ROW = 2  # where rows are put into slots: more of them take longer than sorting
+WORTH_SLOTS = 1 << 14  # rows: of fewer, sorting takes no time
+
 
 def has_order(column: Any) -> bool:
     """Whether Arrow can compare such values: of half floats and some spans of time it cannot."""
@@ -22,11 +25,49 @@ def has_order(column: Any) -> bool:
     return True
 
 
-def sorting(categories: Any) -> Any:
+def in_order(categories: Any, names: list[str], rows: RowNames = AS_THEY_COME) -> tuple[Any, Any]:
+    """The rows in the order of their keys, and their places before; refused if two have the same."""
+    order = _by_slots(categories) if categories.num_rows >= WORTH_SLOTS else None
+    if order is not None:
+        return categories.take(order), order
+    order = _sorting(categories)
+    ordered = categories.take(order)
+    _refuse_duplicates(ordered, order, names, rows)
+    return ordered, order
+
+
+def _sorting(categories: Any) -> Any:
     import pyarrow.compute as pc
 
     keys = numbered(categories)
     return pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names]).to_numpy()
+
+
+def _by_slots(categories: Any) -> Any:
+    """Without sorting rows, where keys are dense: every combination of values has a slot, every row goes into its own.
+    None where there are too many slots, where two rows meet in one, or where values may be alike and not the same."""
+    import pyarrow.compute as pc
+
+    short = SLOTS_A_ROW * categories.num_rows < 1 << 31  # half the memory
+    slots, where = 1, np.zeros(categories.num_rows, dtype=np.int32 if short else np.int64)
+    for column in categories.columns:
+        values = pc.unique(column) if _is_exact(column) else None
+        if values is None or slots * len(values) > SLOTS_A_ROW * len(where):
+            return None
+        where *= len(values)
+        where += pc.index_in(column, value_set=values.take(pc.sort_indices(values))).to_numpy()
+        slots *= len(values)
+    rows = np.full(slots, -1, dtype=where.dtype)
+    rows[where] = np.arange(len(where), dtype=where.dtype)
+    found = rows[rows >= 0]
+    return found if len(found) == len(where) else None
+
+
+def _is_exact(column: Any) -> bool:
+    """Whether values are the same if they are equal: of floats, zero is minus zero."""
+    import pyarrow as pa
+
+    return not column.null_count and bool(pa.types.is_string(column.type) or pa.types.is_integer(column.type))
 
 
 def numbered(categories: Any) -> Any:
@@ -54,7 +95,13 @@ def _compared(column: Any) -> tuple[Any, Any]:
 
 
 def strictly_ascending(categories: Any) -> bool:
-    return categories.num_rows < 2 or bool(_adjacent(categories)[0].all())
+    open_ = np.ones(max(categories.num_rows - 1, 0), dtype=bool)  # neighbours that are equal so far
+    for column in categories.columns:
+        less, equal = _compared(column)
+        if not (less | equal | ~open_).all():
+            return False
+        open_ &= equal
+    return not open_.any()
 
 
 def may_be_ascending(categories: Any) -> bool:
@@ -89,7 +136,7 @@ def _readings(column: Any) -> Iterator[Any]:
             continue
 
 
-def refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowNames = AS_THEY_COME) -> None:
+def _refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowNames) -> None:
     if ordered.num_rows < 2:
         return
     _, equal = _adjacent(ordered)
@@ -98,7 +145,7 @@ def refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowNames
         one, other = sorted(rows.number(int(order[place + side])) for side in (0, 1))
         raise BadInput(
             f"every row must have its own keys ({', '.join(names)})",
-            f"rows {one} and {other} have the same",
+            f"rows {one} and {other} have the same keys",
             "Add up the counts of such rows, or name more key columns",
             rows=(one, other),
         )

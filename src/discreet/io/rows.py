@@ -12,6 +12,8 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 
 NAMED = 5  # cells or rows that an error names: enough to see what is meant
+UNSAVED = "#formula without a value"  # the text of a cell whose value was never computed
+SAVE_IT = "Open the file in a spreadsheet program and save it, so that it holds the values of its formulas"
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,6 +68,20 @@ def pattern(path: Path) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", address(path))
 
 
+def spark_error() -> type[Exception]:
+    from pyspark.errors import PySparkException
+
+    found: type[Exception] = PySparkException
+    return found
+
+
+def said_by_spark(error: Exception) -> str:
+    """The line of it that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = next((line for line in reversed(lines) if "Error" in line.partition(":")[0]), lines[0] if lines else "")
+    return told or type(error).__name__
+
+
 def session_of(frame: Any) -> Any:
     return frame.sparkSession
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import FrameT, Integers
-from discreet.errors import BadInput
+from discreet.errors import BadInput, true_or_false
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
 from discreet.io.key_columns import Keys, plain, with_texts
 from discreet.io.layout import Arrangement, Counts, Laid, Read, laid_out, read_given
-from discreet.io.row_order import refuse_duplicates, sorting, strictly_ascending
+from discreet.io.row_order import in_order, strictly_ascending
 from discreet.io.rows import AS_THEY_COME, RowNames, together
 from discreet.io.totals import TotalsRule, without_totals
 from discreet.io.universe import filled_from, universe_of
@@ -125,6 +125,10 @@ class _Said:
     keep_order: bool
     suppressed_as: int | None
 
+    def __post_init__(self) -> None:
+        for name in ("drop_totals", "rows_are_disjoint", "keep_order"):
+            true_or_false(getattr(self, name), name)
+
 
 @dataclass(frozen=True, eq=False)
 class _Taken:
@@ -230,11 +234,7 @@ def _ordered(
             "Name the key columns, or say keep_order if the order of the rows is public",
         )
     if names and not strictly_ascending(categories):
-        order = sorting(categories)
-        refuse_duplicates(categories.take(order), order, names, named)
-        if keep_order:
-            order = None
-        else:
-            categories = categories.take(order)
+        ordered = in_order(categories, names, named)
+        categories, order = (categories, None) if keep_order else ordered
     sorted_by_keys = bool(names) and (not keep_order or strictly_ascending(categories))
     return Schema(tuple(names), count, rows, categories, kind, order="sorted" if sorted_by_keys else "as-given"), order

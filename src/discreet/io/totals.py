@@ -25,11 +25,11 @@ def _any_digit(word: str) -> str:
 
 
 LEXICON = """
-    total totals tot grand-total grand-totals sub-total sub-totals subtotal subtotals overall all sum sums everyone
-    everybody altogether aggregate both
-    gesamt insgesamt gesamtergebnis gesamtsumme gesamtzahl summe zwischensumme alle zusammen
+    total totals tot grand-total grand-totals grandtotal sub-total sub-totals subtotal subtotals overall all sum sums
+    everyone everybody altogether aggregate both
+    gesamt insgesamt insg gesamtergebnis gesamtsumme gesamtzahl gesamtbevölkerung summe zwischensumme alle zusammen
     totaal eindtotaal subtotaal allemaal
-    ensemble somme tous toutes sous-total
+    ensemble somme tous toutes sous-total totaux
     suma todos todas conjunto somatório
     totale totali somma tutti tutte complessivo
     totalt summa alla samtliga sammenlagt i-alt
@@ -55,13 +55,33 @@ WHOLES = """
     åldrar kön personer regioner kommuner län grupper aldre aldersgrupper køn kjønn
     ikäryhmät sukupuolet alueet henkilöt płcie grupy-wiekowe województwa regiony osoby
 """  # what tables are divided by, in the plural: 'All ages', 'Tous âges', 'Alle Personen', 'Ambos sexos'
-WORDS = tuple(LEXICON.split())
-QUANTIFIERS = tuple(EVERY.split())
-ALL_OF = rf"({'|'.join(QUANTIFIERS)})-(({ARTICLES})-)?({'|'.join(WHOLES.split())})(-(combined|confondus|confondues))?"
+STROKES = str.maketrans("øłđħŧı", "oldhti")  # letters with a mark that Unicode does not take off them
+ACCENTS = (  # of Latin, Greek, Cyrillic, Hebrew and Arabic letters: many leave them out, capitals lose them
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
+
+
+def _plain(word: str) -> str:
+    """Without accents."""
+    return re.sub(f"[{ACCENTS}]", "", normalize("NFKD", word)).translate(STROKES)
+
+
+def _spelt(words: str) -> tuple[str, ...]:
+    """Also as they are written without accents, and as the Latin letters that they look like."""
+    given = words.split()
+    others = [look(word) for word in given if len(word) >= SHORTEST_MISSPELT for look in (_plain, in_latin)]
+    return tuple(dict.fromkeys([*given, *others]))
+
+
+WORDS = _spelt(LEXICON)
+QUANTIFIERS = _spelt(EVERY)
+ALL_OF = rf"({'|'.join(QUANTIFIERS)})-(({ARTICLES})-)?({'|'.join(_spelt(WHOLES))})(-(combined|confondus|confondues))?"
 ALONE = "|".join((*WORDS, ALL_OF))
 SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,4}})?$"  # several, 'Gesamt (alle)'; with a footnote or a year
-LEADING = "total|totals|gesamt|insgesamt|summe|totaal|totale|totalt|yhteensä|razem|ogółem"  # others begin names, too
-PHRASES = rf"^(grand-|sub-?)?({LEADING})-|-(sub-?)?({LEADING})$"  # 'Total, all ages', 'County total'
+LEADING = _spelt("total totals gesamt insgesamt summe totaal totale totalt yhteensä razem ogółem")  # others begin names
+_LEADS = "|".join(LEADING)
+PHRASES = rf"^(grand-|sub-?)?({_LEADS})-|-(sub-?)?({_LEADS})$"  # 'Total, all ages', 'County total'
 FORMS = (  # blocks of letters in another form: half and full width, mathematical, raised, encircled
     r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
     r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
@@ -76,12 +96,9 @@ ALIKE = "".join(map(chr, (*LIKE_CAPITALS, *LIKE_LATIN))) + "ıǀ"  # letters tha
 LATIN = rf"[^\pL]|[A-Za-z{ALIKE}]"
 LOOKS = rf"^({LATIN})*[{ALIKE}]({LATIN})*$|[A-Za-z][{ALIKE}]|[{ALIKE}][A-Za-z]"  # a text, or a word, of such letters
 DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL"  # what may look like another word
-SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
     rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|"
-    + "|".join(
-        sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING.split("|"))})
-    )
+    + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
 )
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
@@ -103,21 +120,33 @@ def means_total(values: Any) -> Any:
 
     usual = _composed(pc.replace_substring_regex(values, BLANKS, " "))
     disguised = pc.match_substring_regex(usual, DISGUISED)
-    texts, found = usual.filter(disguised).to_pylist(), _reads_as_total(usual)
+    texts, found = usual.filter(disguised).to_pylist(), pc.or_(_reads_as_total(usual), _reads_as_total(_bare(usual)))
     for look in (_seen, _seen_with_a_capital_for_l):
         other = pc.replace_with_mask(usual, disguised, pa.array(map(look, texts), usual.type))
-        found = pc.or_(found, _reads_as_total(other))
+        found = pc.or_(found, _reads_as_total(_bare(other)))
     return found
 
 
 def _composed(values: Any) -> Any:
-    """Letters in their usual form. Not by Arrow, which up to version 20 took apart what it was to compose."""
+    """Letters in their usual form, without marks that belong to none. Not by Arrow, which up to version 20 took apart
+    what it was to compose."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     others = pc.match_substring_regex(values, r"[^\x00-\x7F]")
-    composed = [normalize("NFKC", text) for text in values.filter(others).to_pylist()]
+    composed = [re.sub(f"[{ACCENTS}]", "", normalize("NFKC", text)) for text in values.filter(others).to_pylist()]
     return pc.replace_with_mask(values, others, pa.array(composed, values.type))
+
+
+def _bare(values: Any) -> Any:
+    """Longer texts as they are written without accents."""
+    import pyarrow.compute as pc
+
+    apart = pc.utf8_normalize(pc.utf8_lower(values), form="NFKD")
+    bare = pc.replace_substring_regex(apart, f"[{ACCENTS}]", "")
+    for stroke, letter in STROKES.items():
+        bare = pc.replace_substring(bare, chr(stroke), chr(letter))
+    return pc.if_else(pc.greater_equal(pc.utf8_length(bare), SHORTEST_MISSPELT), bare, values)
 
 
 def _reads_as_total(usual: Any) -> Any:
@@ -174,7 +203,11 @@ def _in_column(column: Any) -> Flags:
         return np.zeros(len(column), dtype=bool)
     text = column.cast(pa.string())
     some = distinct(text)
-    different = pc.unique(some.filter(pc.match_substring_regex(some, MAYBE)))
+    accented = some.filter(pc.match_substring_regex(some, r"[^\x00-\x7F]"))
+    likely = (some, some), (accented, _bare(accented))
+    different = pa.concat_arrays(
+        [pc.unique(values.filter(pc.match_substring_regex(spelt, MAYBE))) for values, spelt in likely]
+    )
     meant = different.filter(means_total(different)) if len(different) else different
     if len(meant) == 0:
         return np.zeros(len(column), dtype=bool)
@@ -212,7 +245,7 @@ def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> Bad
         "every person must be counted in one row alone",
         f"{len(rows)} row(s) have keys that mean a total: {', '.join(told)}{more}",
         "Leave them out with drop_totals (--drop-totals); or, if one person may be counted in K rows, say so with "
-        "contributions (--contributions K); or, if they are rows like the others, say rows_are_disjoint "
-        "(--rows-are-disjoint)",
+        "contributions (--contributions K); or, if they are rows like the others, such as a place of that "
+        "name, say rows_are_disjoint (--rows-are-disjoint)",
         rows=tuple(named.number(row) for row in rows[:NAMED].tolist()),
     )

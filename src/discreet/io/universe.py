@@ -15,7 +15,7 @@ from discreet.errors import BadInput
 from discreet.io.frames import as_text, to_arrow
 from discreet.io.key_columns import must_have, plain, with_texts
 from discreet.io.layout import read_frame
-from discreet.io.row_order import numbered, refuse_duplicates, sorting
+from discreet.io.row_order import in_order, numbered
 from discreet.io.rows import AS_THEY_COME, RowNames
 from discreet.io.totals import TotalsRule, without_totals
 
@@ -50,8 +50,7 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     for name in names:
         must_have(name, frame.column_names, "key column of the universe")
     categories = plain(with_texts(frame, names).select(list(names)))
-    order = sorting(categories)
-    refuse_duplicates(categories.take(order), order, list(names))
+    in_order(categories, list(names))  # which refuses a row that is there twice
     return categories
 
 
@@ -76,8 +75,7 @@ def filled_from(
             "a universe was given", f"row {row} of the table is not in it", "Add it, or correct its keys", row=row
         )
     if found.num_rows != len(counts) or len(np.unique(places.to_numpy())) != len(counts):
-        order = sorting(categories)
-        refuse_duplicates(categories.take(order), order, names, named)
+        in_order(categories, names, named)
     filled = np.zeros(universe.num_rows, dtype=np.int64)
     filled[places.to_numpy()] = counts
     return universe, filled

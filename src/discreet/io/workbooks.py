@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, MissingExtra, choose
-from discreet.io.rows import NAMED, RowNames
+from discreet.io.rows import NAMED, UNSAVED, RowNames
 from discreet.io.written_xlsx import SHEETS
 
 LARGEST = 2 << 30  # bytes that a workbook may unpack to: the largest sheet, filled, takes half of it
 MOST_PARTS = 10_000  # of a workbook: sheets, pictures, styles
 LOOKED_AT = 50  # rows in which the header is looked for
+FORMULA = re.compile(rb"<(\w+:)?f[\s>/]")  # in a sheet's XML
 Cells = list[str | None]  # of a row; None: empty
 
 
@@ -39,7 +40,10 @@ def sheet_names(path: Path) -> tuple[str, ...]:
 def read_sheet(path: Path, sheet: str | None = None, header_row: int | None = None) -> tuple[Any, RowNames, int]:
     """An Arrow table of text columns, the numbers of its rows, and that of the header."""
     with _Opened(path) as book:
-        rows = list(_filled(_chosen(book, sheet, path)))
+        chosen = _chosen(book, sheet, path)
+        title, rows = chosen.title, list(_filled(chosen))
+    if _has_formulas(path):
+        rows = _with_unsaved(rows, path, title)
     if not rows:
         raise BadInput(f"{path} was to be read", "the sheet is empty")
     header = _header(rows, header_row, path)
@@ -49,11 +53,38 @@ def read_sheet(path: Path, sheet: str | None = None, header_row: int | None = No
     return frame, RowNames(np.array([row.number for row in below], dtype=np.int64)), header.number
 
 
+def _has_formulas(path: Path) -> bool:
+    """Looked for in the bytes: few sheets have any, and to read a sheet twice takes twice the time."""
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                with archive.open(name) as sheet:
+                    if any(FORMULA.search(line) for line in iter(lambda: sheet.read(1 << 20), b"")):
+                        return True
+    return False
+
+
+def _with_unsaved(rows: list[SheetRow], path: Path, title: str) -> list[SheetRow]:
+    """With a mark in every cell that is computed and whose value was never saved: it looks empty, and is not."""
+    cells = {row.number: row.cells for row in rows}
+    with _Opened(path) as saved, _Opened(path, values=False) as made:
+        sheets = [next(one for one in book.worksheets if one.title == title) for book in (saved, made)]
+        for sheet in sheets:
+            sheet.reset_dimensions()
+        for number, (values, formulas) in enumerate(zip(*(sheet.iter_rows() for sheet in sheets)), start=1):
+            for place, (value, formula) in enumerate(zip(values, formulas)):
+                if formula.data_type == "f" and value.value is None and value.data_type == "n":  # not an empty text
+                    known = cells.setdefault(number, [])
+                    known += [None] * (place + 1 - len(known))
+                    known[place] = UNSAVED
+    return [SheetRow(number, cells[number]) for number in sorted(cells)]
+
+
 class _Opened:
     """A workbook that is closed again; what is wrong with one comes out as almost any error there is."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, values: bool = True) -> None:
+        self.path, self.values = path, values
 
     def __enter__(self) -> Any:
         _require_small(self.path)
@@ -64,7 +95,7 @@ class _Opened:
                 f"{self.path} was to be read", "openpyxl is not installed", "Run: pip install 'discreet[excel]'"
             ) from error
         try:
-            self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
+            self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=self.values, keep_links=False)
         except Exception:  # its message may quote the file, which is secret
             raise _unreadable(self.path) from None
         return self.book

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.io.coded import Coded, coded_texts, labels_of
 from discreet.options import known_only, listed, spelt
 
@@ -93,7 +93,11 @@ def sum_where(**where: object) -> SumWhere:
 def sums(matrix: Any, name: str = "matrix") -> Sums:
     """Keep any sums, given as a 0/1 matrix with a row per sum and a column per cell."""
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    rows = [list(row) for row in dense]
+    try:
+        rows = [list(row) for row in dense]
+    except TypeError as error:
+        found = f"{short(matrix)} is no matrix"
+        raise BadInput(f"the sums of {name} were to be kept", found, "Give rows of 0 and 1") from error
     if not rows or not rows[0]:
         raise BadInput(f"the sums of {name} were to be kept", "the matrix is empty")
     for i, row in enumerate(rows):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -264,7 +265,7 @@ class Ledger:
 
     def _make_file(self) -> bool:
         """An empty file is an empty SQLite database; only `create` may bring one into being."""
-        if self.address.file is None or self.address.file.exists():
+        if self.address.file is None or exists(self.address.file):  # no name is too long for it
             return False
         try:
             self.address.file.touch()

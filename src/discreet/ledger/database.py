@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os.path import exists
 from typing import Any
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
@@ -16,13 +17,16 @@ from discreet.ledger.reading import Accounts, UnknownRules
 from discreet.ledger.tables import READ_BY, VERSION, foreign, found_version, lines, unguarded
 
 CONNECT_SECONDS = 10  # a server that has not answered by then is taken to be down
+SEES_THE_LATEST = "READ COMMITTED"  # whatever the server is set to: who waited for the lock must see what was written
 
 
 def engine_for(address: Address, wait: float) -> Engine:
     """`wait`: how many seconds to wait for another writer."""
     if address.url.get_backend_name() != "sqlite":
         options = {"connect_timeout": CONNECT_SECONDS}
-        engine = create_engine(address.url, poolclass=NullPool, connect_args=options, hide_parameters=True)
+        engine = create_engine(
+            address.url, poolclass=NullPool, connect_args=options, hide_parameters=True, isolation_level=SEES_THE_LATEST
+        )
         event.listen(engine, "begin", lambda connection: _begin_postgresql(connection, wait))
         return engine
     engine = create_engine(address.url, poolclass=NullPool, connect_args={"timeout": wait}, hide_parameters=True)
@@ -56,11 +60,24 @@ def _is_write(connection: Connection) -> bool:
 @contextmanager
 def transaction(engine: Engine, address: Address, asked: str, *, write: bool = False) -> Iterator[Connection]:
     """All or nothing. Errors of the database come out in plain words, with no password in them or behind them."""
+    _refuse_other_names(address, asked)
     try:
         with engine.connect().execution_options(discreet_write=write) as connection, connection.begin():
             yield connection
     except SQLAlchemyError as error:
         raise _explained(error, address, asked) from None
+
+
+def _refuse_other_names(address: Address, asked: str) -> None:
+    """SQLite keeps what is not yet in the file beside it, by its name: by another name a spending would not be seen."""
+    try:
+        names = 1 if address.file is None else address.file.stat().st_nlink
+    except (OSError, ValueError):  # SQLite will say what is wrong with it
+        return
+    if names < 2:
+        return
+    found = f"the file {address.shown} has another name (a hard link), by which writers would not see each other"
+    raise BadInput(asked, found, "Remove the other name, or copy the file while nobody writes")
 
 
 def check_format(connection: Connection, address: Address, asked: str) -> None:
@@ -121,7 +138,7 @@ def _explained(error: SQLAlchemyError, address: Address, asked: str) -> BadInput
     message = lines[0] if lines else type(error).__name__
     lower, shown = cause.lower(), address.shown
     if "unable to open" in lower:
-        if address.file is not None and not address.file.exists():
+        if address.file is not None and not exists(address.file):  # no name is too long for it
             return no_ledger(address, asked)
         return BadInput(asked, f"the file {shown} cannot be opened", "Check that it and its folder can be written")
     if "is locked" in lower or "lock timeout" in lower:

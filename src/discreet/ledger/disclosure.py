@@ -63,7 +63,7 @@ class Stack:
 
 
 def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
-    """What is given away with `new` that was not before; a sum of one row, kept as such, is no news."""
+    """What is given away with `new` that was not before; a row that was itself named to be kept is no news."""
     assert new.table is not None
     count = count_of(new.table)
     others = {one.number for one in earlier if one.table is None or count_of(one.table) != count}
@@ -85,7 +85,8 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
         before = [block for number, block in stack.blocks.items() if number != new.number]
         after, known = _given_away([*before, own]), _given_away(before)
         examined &= after.examined and known.examined
-        said = {*known.exact.tolist(), *_rows_of_one(own)}
+        named = [] if new.number in stack.left_out else _named_cells(own, new.table.naming_rows)
+        said = {*known.exact.tolist(), *named}
         given.add(stack, [cell for cell in after.exact.tolist() if cell not in said], 0)
         remainders = dict(known.residues)
         for cell, modulus in after.residues:
@@ -134,9 +135,9 @@ def _too_many(entries: Sequence[Numbered]) -> bool:
     return sum(one.table.rows for one in entries if one.table is not None) > MOST_ROWS
 
 
-def _rows_of_one(block: csr_array) -> list[int]:
-    """Cells that are kept as sums of their own."""
-    single = np.flatnonzero(np.diff(block.indptr) == 1)
+def _named_cells(block: csr_array, named: Integers) -> list[int]:
+    """Cells that are kept as sums of their own, by sums that say so."""
+    single = named[np.diff(block.indptr)[named] == 1]
     cells: list[int] = block.indices[block.indptr[single]].tolist()
     return cells
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 def open_book(ledger: Any, dataset: str | None, bits: Bits, **entry: Any) -> Ledger | None:
     """The ledger that will be charged, if any; whatever could not be recorded is refused now."""
-    if not isinstance(entry.get("accept_disclosure", False), bool):
-        found = "it is neither true nor false"
-        raise BadInput(f"accept_disclosure was given as {entry['accept_disclosure']!r}", found, "Give True or False")
     if ledger is None:
         given = {"dataset": dataset, **entry}
         for name, value in given.items():

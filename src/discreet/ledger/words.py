@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
+from discreet.ledger.spending import Amount, amount_of
 from discreet.numbers import text
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Entry, Statement
     from discreet.ledger.exactly import ExactSpending
-    from discreet.ledger.spending import Amount
 
 LONGEST_AMOUNT = 12  # letters: what is longer is rounded on a page; the export has every digit
 DIGITS = 6  # of an amount that is rounded: a millionth too much at most
@@ -233,6 +233,7 @@ def _entry(entry: Entry) -> Iterator[str]:
     for name, value in (("by", spending.who), ("for", spending.note), ("mechanism", spending.mechanism)):
         if value:
             yield f"    {name} {value}"
+    yield f"    promises {_short(amount_of(spending.loss))} for {spending.neighbours}"
     state = "released again" if len(entry.digests) > 1 else entry.state
     yield f"    {OUTCOMES[state].format(digests=', '.join(entry.digests), times=len(entry.digests))}"
     if spending.discloses:

@@ -53,7 +53,8 @@ def passes(design: LevelDesign, measured: Floats) -> Passes:
         taken = _shares(design, level, own)
         passed = pull[level - 1] * _quotient(below[level - 1], precision[level - 1])
         with np.errstate(invalid="ignore"):
-            free = np.where(np.isinf(own), np.inf, own * (1 - taken) + taken**2 * variance[level - 1][parent])
+            inside = np.where(taken == 1, 0.0, own * (1 - taken))  # an only child is what its parent is
+            free = inside + np.where(np.isinf(inside), 0.0, taken**2 * variance[level - 1][parent])
         share.append(taken)
         variance.append(free)
         pull.append(1 - taken * (1 - passed[parent]))
@@ -122,8 +123,9 @@ class Spread:
     def variance(self, question: Question) -> Floats:
         """Of the estimate of an entry, for every node: it is the same for all combinations of attributes."""
         out = np.zeros(self.design.nodes(question.level))
-        for r in subsets(question.attributes):
-            others = self.design.size(question.attributes) / self.design.size(r)
+        attributes = self.design.plain(question).attributes  # one value alone has no component of its own
+        for r in subsets(attributes):
+            others = self.design.size(attributes) / self.design.size(r)
             out = out + self.passes[r].variance[question.level] * self._left(r) / others**2
         return out
 
@@ -156,6 +158,7 @@ class Spread:
         the question's there is nothing in it.
         """
         design, variances = self.design, self.variances
+        question = design.plain(question)
         told = {one: np.zeros(design.table_shape(one)) for one, variance in variances.items() if not variance}
         fed = question if variances.get(question) else self._finer(question)
         entry = np.zeros(design.table_shape(question))

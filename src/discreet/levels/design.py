@@ -84,6 +84,18 @@ class LevelDesign:
     def table_shape(self, question: Question) -> tuple[int, ...]:
         return self.nodes(question.level), *(self.shape[a] for a in question.attributes)
 
+    def plain(self, question: Question) -> Question:
+        """The coarsest question with the same entries: without attributes of one value, and above nodes that are only
+        children, each of them."""
+        level = question.level
+        while level and self.nodes(level) == self.nodes(level - 1):
+            level -= 1
+        return Question(level, tuple(a for a in question.attributes if self.shape[a] > 1))
+
+    def tells(self, one: Question, other: Question) -> bool:
+        """Whether the answers to one add up to those of the other, by whatever columns these are named."""
+        return self.plain(one).gives(self.plain(other))
+
     def by_entry(self, values: Any, question: Question) -> Any:
         """What is known of each node of a question's level, and is the same for all its entries, for each of these."""
         return np.repeat(values, self.size(question.attributes))

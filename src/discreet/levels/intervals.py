@@ -35,7 +35,9 @@ EXACT = 1e-9  # of the variance: so small a rest is none
 MOSTLY = 0.9  # of the variance: so much of an entry's own noise settles its law
 SMOOTH = 0.005  # deviations by which steps are rounded off, so that an integral over them ends
 BEYOND = 2.5  # times as far an interval goes on: a step that it ends at is then inside, all but 0.6% of it
-FREQUENCIES = 12000  # at which it is summed
+RARE = 0.3  # counts: of a smaller deviation noise is rare, and an interval of a few thousandths,
+FINER = 5  # so that its steps are rounded off by so many times less, nearly as little as what is published
+FREQUENCIES = 12000  # at which an integral is summed, and FINER times as many
 HARDLY = 3e-3  # of the variance: a noise whose own law is not seen
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
@@ -89,7 +91,7 @@ def half_width_of_sum(
     narrow = deviation < NARROW * largest
     if noise.get(design.cells) is not None and (narrow or design.entries(design.cells) <= FEW_CELLS):
         shares = {q: one / deviation for q, one in spread.noise_in_sum(weights).items()}
-        return deviation * _reach(shares, noise, level)
+        return deviation * _reach(shares, noise, level, rare=deviation < RARE * largest)
     step = STEP * largest if narrow else 0.0
     return factor(level, any(one.pure for one in noise.values())) * deviation + step
 
@@ -170,23 +172,27 @@ def _by_all(
 ) -> float:
     """Of one node's entry, by the law of all noises in it: in deviations."""
     deviation = math.sqrt(float(spread.variance(question)[place]))
-    return _reach({q: one / deviation for q, one in spread.noise_weights(question, place).items()}, noise, level)
+    weights = {q: one / deviation for q, one in spread.noise_weights(question, place).items()}
+    return _reach(weights, noise, level, rare=deviation < RARE)
 
 
-def _reach(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float) -> float:
+def _reach(
+    weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float, rare: bool = False
+) -> float:
     """Of a sum of noises with these weights, whose variance is one."""
-    top = 6 / SMOOTH
-    steps = np.linspace(0, top, FREQUENCIES + 1)[1:]
-    waves = np.exp(-((SMOOTH * steps) ** 2) / 2)
+    smooth = SMOOTH / (FINER if rare else 1)
+    steps, width = np.linspace(0, 6 / smooth, FREQUENCIES * (FINER if rare else 1) + 1, retstep=True)
+    steps = steps[1:]
+    waves = np.exp(-((smooth * steps) ** 2) / 2)
     for asked, some in weights.items():
         waves = waves * _waves(noise[asked], some, steps)
-    heights = waves / steps * (2 / math.pi) * (top / FREQUENCIES)
+    heights = waves / steps * (2 / math.pi) * width
 
     def inside(x: float) -> float:
-        return float(heights @ np.sin(x * steps)) + x * (top / FREQUENCIES) / math.pi
+        return float(heights @ np.sin(x * steps)) + x * width / math.pi
 
     small = sum(float(part[part <= HARDLY].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
-    smoother = math.hypot(SMOOTH, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
+    smoother = math.hypot(smooth, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
     return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * smoother
 
 

@@ -68,6 +68,12 @@ class RaggedDesign:
     def questions(self) -> Iterator[Question]:
         return self.completed.questions()
 
+    def plain(self, question: Question) -> Question:
+        return self.completed.plain(question)
+
+    def tells(self, one: Question, other: Question) -> bool:
+        return self.completed.tells(one, other)
+
     def entries(self, question: Question) -> int:
         if question not in self._entries:
             self._entries[question] = len(np.unique(self._codes(question)))

@@ -8,7 +8,7 @@ A question that nobody asked for may be worth measuring: a finer one that tells 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -58,7 +58,8 @@ def choose_shares(
     Without `others`, no question is added.
     """
     asked = list(dict.fromkeys(asked))
-    measured = [q for q in dict.fromkeys([*asked, *needed]) if not _given(q, kept)]
+    unknown = [q for q in dict.fromkeys([*asked, *needed]) if not _given(design, q, kept)]
+    measured = _once(design, unknown, {*fixed, *needed})
     _require_shares(measured, fixed, named)
     if not measured:
         return Shares({}, 0.0, None if pure else 0.0, 0.0)
@@ -99,7 +100,24 @@ def candidates(
     else:
         near = sorted({q for one in measured for q in _near(design, one)}, key=_coarse_first)
         found = list(dict.fromkeys([*measured, design.cells, *near]))[:CANDIDATES]
-    return [q for q in found if not _given(q, kept)]
+    return _once(design, [q for q in [*measured, *found] if not _given(design, q, kept)], measured)
+
+
+def _once(
+    design: LevelDesign | RaggedDesign, questions: Sequence[Question], meant: Container[Question]
+) -> list[Question]:
+    """Of questions with the same entries one, the finest: it answers the others. All that are meant stay."""
+    said = {design.plain(q) for q in questions if q in meant}
+    finest: dict[Question, Question] = {}
+    for question in questions:
+        plain = design.plain(question)
+        if plain not in said:
+            finest[plain] = max(finest.get(plain, question), question, key=_fineness)
+    return [q for q in dict.fromkeys(questions) if q in meant or finest.get(design.plain(q)) == q]
+
+
+def _fineness(question: Question) -> tuple[int, int]:
+    return question.level, len(question.attributes)
 
 
 def _near(design: LevelDesign | RaggedDesign, question: Question) -> Iterator[Question]:
@@ -113,8 +131,8 @@ def _near(design: LevelDesign | RaggedDesign, question: Question) -> Iterator[Qu
             yield Question(level, tuple(sorted((*attributes, other))))
 
 
-def _given(question: Question, kept: Sequence[Question]) -> bool:
-    return any(one.gives(question) for one in kept)
+def _given(design: LevelDesign | RaggedDesign, question: Question, kept: Sequence[Question]) -> bool:
+    return any(design.tells(one, question) for one in kept)
 
 
 def _coarse_first(question: Question) -> tuple[int, int, tuple[int, ...]]:

@@ -44,12 +44,12 @@ def whole_table(
     `deviations` are of the shape of the estimates, or one for each node. `targets` are counts for the leaves of a table
     without attributes, which are fitted to the sums of the level above them in place of the estimates.
     """
-    if targets is not None and design.shape:
+    if targets is not None and design.size(design.attributes) > 1:
         raise BadInput("targets were given for cells by attributes", "only leaves without attributes have any")
     told, held = Told(design, estimates, deviations, kept, words), held_by(design, kept)
     cells = top_cells(told, held)
     for level, rows_by in enumerate(held.below, start=held.start + 1):
-        if design.shape:
+        if design.size(design.attributes) > 1:
             cells = _cells_below(told, level, cells, rows_by)
         else:
             aims = targets if level == design.last else None

@@ -68,6 +68,9 @@ def engine_of(engine: Any, rows: int) -> Engine:
             found: Engine = Spark()
             return found
         return Serial() if rows < IN_THIS_PROCESS else Processes()
+    if isinstance(engine, type):
+        found_kind = f"{engine.__name__} is a class"
+        raise BadInput("an engine was given", found_kind, f"Give an object of it: {engine.__name__}()")
     if not isinstance(engine, Engine):
         found_kind = f"a {type(engine).__name__} has no method run(function, tasks)"
         raise BadInput("an engine was given", found_kind, f"Use {' or '.join(ENGINES)}, or an object with that method")

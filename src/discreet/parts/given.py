@@ -52,6 +52,7 @@ class Given:
     files: tuple[str, ...]
     folders: FolderNames
     rows: int
+    folder: str | None = None  # where every file is one of them
 
 
 def given_parts(parts: Any) -> Given:
@@ -70,14 +71,23 @@ def given_parts(parts: Any) -> Given:
         raise BadInput(asked, f"it has {len(found):,} parts", f"Use {MOST_PARTS:,} at most")
     files = sorted(str(path.absolute()) for path in found)
     folders = FolderNames() if base is None else _folder_names(files, base.absolute(), asked)
-    return Given(tuple(files), folders, _rows(files, folders, asked))
+    whole = str(base.absolute()) if base is not None and base.is_dir() and base == _path(parts) else None
+    return Given(tuple(files), folders, _rows(files, folders, asked), whole)
+
+
+def _path(part: Any) -> Path:
+    if not isinstance(part, (str, Path)):
+        found = f"a {type(part).__name__} is no name of a file or folder"
+        raise BadInput("a table in parts was to be read", found, "Name a folder, a pattern, or a list of files")
+    return Path(part)
 
 
 def _found(parts: Any) -> tuple[str, Path | None, list[Path]]:
     """What was asked for, below which folder names say something, and the files."""
     if isinstance(parts, (list, tuple)):
-        return "a table in parts was to be read", None, [Path(one) for one in parts]
-    asked, base = f"a table in parts was to be read from {parts}", Path(parts)
+        return "a table in parts was to be read", None, [_path(one) for one in parts]
+    base = _path(parts)
+    asked = f"a table in parts was to be read from {parts}"
     if base.is_dir():
         every = (path for path in base.rglob("*") if path.suffix.lower() in SUFFIXES)
         return asked, base, [path for path in every if not _is_hidden(path.relative_to(base))]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput
+from discreet.errors import BadInput, true_or_false
 from discreet.io import MANIFEST
 from discreet.numbers import Epsilon, Number, whole
-from discreet.options import keywords_of
+from discreet.options import keywords_of, spelt
 from discreet.parts.engine import Engine, engine_of
 from discreet.parts.front import PART_ROWS, Arranged, arranged
 from discreet.parts.given import given_parts
@@ -82,6 +82,7 @@ class PartsRelease:
         return f"<Release of {rows} rows in {parts} parts, {self.mechanism.name}: {self.guarantee.sentence}>"
 
 
+@spelt
 def release_parts(
     parts: str | Path | Sequence[str | Path],
     count: str | None = None,
@@ -123,7 +124,7 @@ def release_parts(
     part_rows: how long parts are made, where they have to be sorted anew.
     before: told what will be published before anything is spent. The rest is as in `release` and `read_table`.
     """
-    check_about(about, measurements)
+    check_about(about)
     loss, spec = asked(epsilon, way, options, BESIDE, alpha=alpha, rho=rho, delta=delta)
     hooks = way_named(spec.name).in_parts
     if hooks is None:
@@ -131,11 +132,12 @@ def release_parts(
     spec = spec if hooks.narrowed is None else hooks.narrowed(spec)
     reading = Reading(_one(count), _keys(keys), contributions, drop_totals, rows_are_disjoint, suppressed_as)
     kept = None if hooks.by is None else hooks.by(spec)
-    if not isinstance(os_randomness, bool):
-        raise BadInput(f"os_randomness was given as {os_randomness!r}", "it is neither true nor false")
-    if out is None:
-        raise BadInput("a release in parts was to be made", "no folder to write is named", "Give out")
+    for name, value in (
+        ("os_randomness", os_randomness), ("drop_totals", drop_totals), ("rows_are_disjoint", rows_are_disjoint)
+    ):  # fmt: skip
+        true_or_false(value, name)
     given, used = given_parts(parts), whole(part_rows, "part_rows", 1)
+    target = _apart(out, given.folder)
     at, bits = stages or ignore, source(seed)
     from discreet.io.folder import free_target, place_for
     from discreet.ledger.paying import open_book
@@ -143,7 +145,7 @@ def release_parts(
     book = open_book(ledger, dataset, bits, note=note, who=who, accept_disclosure=accept_disclosure)
     recorder = None if book is None else book.recorder(str(dataset))
     runner = engine_of(engine, given.rows)
-    with secret_folder(free_target(out)) as scratch, place_for(out, scratch) as place:
+    with secret_folder(free_target(target)) as scratch, place_for(target, scratch) as place:
         at("look at the parts")
         tags = hashlib.sha256(b"tags" + drawn(seed).key).digest()  # a key by which data are known again, of no noise
         first = Look(reading, tags, spec.name, kept)
@@ -202,6 +204,16 @@ def not_in_parts(spec: WaySpec) -> BadInput:
     )
 
 
+def _apart(out: Any, folder: str | None) -> Path:
+    """A folder to write, and not among the parts: the next release would take it for some of them."""
+    if not isinstance(out, (str, Path)):
+        raise BadInput("a release in parts was to be made", "no folder to write is named", "Give out")
+    if folder is not None and Path(out).absolute().is_relative_to(folder):
+        found = f"it lies in {folder}, whose files are the parts"
+        raise BadInput(f"the release was to be saved in {out}", found, "Name a folder elsewhere")
+    return Path(out)
+
+
 def _one(count: Any) -> str:
     if not isinstance(count, str):
         raise BadInput(f"count was given as {count!r}", "in parts one column of counts is released", "Name one column")
@@ -209,6 +221,8 @@ def _one(count: Any) -> str:
 
 
 def _keys(keys: Any) -> tuple[str, ...] | str | None:
+    if keys is not None and not isinstance(keys, (str, list, tuple)):
+        raise BadInput(f"keys was given as {keys!r}", "it is no list of columns", "Name the key columns, or 'all'")
     return keys if keys is None or isinstance(keys, str) else tuple(str(name) for name in keys)
 
 

@@ -116,6 +116,9 @@ def _named(database: Any, reading: Reading) -> tuple[list[str], Reading]:
     found = [row[0] for row in database.execute("DESCRIBE given").fetchall() if row[0] != FILE]
     if reading.count != PEOPLE:
         must_have(reading.count, found, "column of counts")
+    elif PEOPLE in found:
+        asked = f"people were to be counted, which {PEOPLE!r} means as the column of counts"
+        raise BadInput(asked, "there is a column of that name", "Give the column another name")
     others = [name for name in found if name != reading.count]
     keys = others if reading.keys == "all" else [reading.keys] if isinstance(reading.keys, str) else reading.keys
     if keys is None:

@@ -15,7 +15,16 @@ from typing import Any, TypeVar
 from discreet.errors import BadInput
 from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
-from discreet.io.spark import SeenFrom, address, column, pattern, session_of, session_or_new
+from discreet.io.spark import (
+    SeenFrom,
+    address,
+    column,
+    pattern,
+    said_by_spark,
+    session_of,
+    session_or_new,
+    spark_error,
+)
 from discreet.parts.front import PART_ROWS
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
@@ -63,7 +72,7 @@ class Spark:
             numbers = session.range(0, len(tasks), 1, len(tasks))
             try:
                 found = numbers.mapInArrow(done, "summary binary").collect()
-            except _spark_error() as error:
+            except spark_error() as error:
                 raise _failed(error) from error
         for row in found:
             yield pickle.loads(row.summary)
@@ -87,19 +96,10 @@ def _columns(frame: Any, count: Any, keys: Any) -> list[str]:
     return names
 
 
-def _spark_error() -> type[Exception]:
-    from pyspark.errors import PySparkException
-
-    found: type[Exception] = PySparkException
-    return found
-
-
 def _failed(error: Exception) -> BadInput:
     """What Spark says of a task that failed, as often as it tried it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next((line for line in reversed(lines) if "Error" in line.partition(":")[0]), lines[0] if lines else "")
     do = "Workers need discreet and what it needs, the same versions as here, and the folders under the same names"
-    return BadInput("a task was run by Spark", told or type(error).__name__, do)
+    return BadInput("a task was run by Spark", said_by_spark(error), do)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def release_frame(
         writer = ordered.sortWithinPartitions(*map(column, names)).write.option("maxRecordsPerFile", part_rows)
         try:
             writer.parquet(address(staged))
-        except _spark_error() as error:
+        except spark_error() as error:
             raise _failed(error) from error
         if not any(staged.glob("*.parquet")):
             found = f"what Spark wrote is not beside {target} on this machine"

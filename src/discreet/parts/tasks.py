@@ -130,7 +130,11 @@ def accepted(
     """One summary of every part, in their order. A part may come twice, but not as two different things."""
     found: dict[int, SummaryOf] = {}
     problems: dict[int, BadInput] = {}
+    if not isinstance(summaries, Iterable):
+        raise _no_summary(summaries)
     for one in summaries:
+        if not isinstance(one, (Failed, Looked, Noised, Mapped)):
+            raise _no_summary(one)
         if isinstance(one, Failed):
             problems[one.part] = BadInput(one.asked, one.found, one.do, part=one.part)
             continue
@@ -155,6 +159,13 @@ def accepted(
         found_parts = f"{len(lacking)} of {len(tasks)} did not come back, the first is part {lacking[0] + 1}"
         raise BadInput("a release was made in parts", found_parts, "Look at the engine, and release again")
     return [found[task.part] for task in tasks]
+
+
+def _no_summary(thing: object) -> BadInput:
+    return BadInput(
+        "a release was made in parts", f"the engine gave back a {type(thing).__name__}",
+        "Its method run gives back what function(task) gives, of every task",
+    )  # fmt: skip
 
 
 def all_of(problems: list[BadInput]) -> BadInput:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from discreet.errors import BadInput
@@ -378,6 +378,11 @@ class Guarantee(Shown):
         return any(one.code in ("top-coded", "sized") for one in self.remarks)
 
     @property
+    def raised(self) -> bool:
+        """Whether smaller counts were treated as a smallest one."""
+        return any(one.code == "bottom-coded" for one in self.remarks)
+
+    @cached_property
     def sentence(self) -> str:
         """The promise in words, for people."""
         from discreet.record.words import guarantee

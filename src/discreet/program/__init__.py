@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, SolverFailed
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Algorithm = Literal["simplex", "interior"]
 ALGORITHMS: dict[Algorithm, str] = {"simplex": "simplex", "interior": "ipm"}
 TIGHTEST = 1e-10  # the smallest feasibility tolerance the solver accepts
+SMALLEST_COEFFICIENT = 1e-12  # of which the solver takes notice; none smaller can be asked for
+LONGEST_REPEATED = 60.0  # seconds for all attempts together
 ABOUT = 1e-9  # of answers that are rounded and proved afterwards: finer ones take longer and are no better
 
 
@@ -77,6 +79,56 @@ def solve(program: LinearProgram, algorithm: Algorithm = "simplex", tolerance: f
         )
     values, duals = np.array(answer.col_value), np.array(answer.row_dual)
     return Solution(True, found, float(program.costs @ values), values, duals)
+
+
+class Repeated:
+    """A program that is solved again and again with other costs and bounds, each time from the answer before."""
+
+    def __init__(self, program: LinearProgram) -> None:
+        import highspy
+
+        self._program, self._solver = program, highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("solver", ALGORITHMS["simplex"]),
+            ("primal_feasibility_tolerance", ABOUT),
+            ("dual_feasibility_tolerance", ABOUT),
+            ("small_matrix_value", SMALLEST_COEFFICIENT),
+            ("time_limit", LONGEST_REPEATED),
+            ("presolve", "off"),  # it removes what is dear, and prints where that goes wrong
+        ):
+            self._solver.setOptionValue(option, value)
+        self._solver.passModel(_model(program))
+
+    def solve(
+        self, costs: Floats, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
+    ) -> Solution | None:
+        """None where no attempt comes to an end: as it is scaled, the same from nothing, and as the solver scales."""
+        import highspy
+
+        rows, columns = (np.arange(size, dtype=np.int32) for size in self._program.matrix.shape)
+        self._solver.changeColsCost(len(columns), columns, costs)
+        self._solver.changeColsBounds(len(columns), columns, lower, upper)
+        self._solver.changeRowsBounds(len(rows), rows, row_lower, row_upper)
+        for anew, scaling in ((False, 0), (True, 0), (True, 2)):
+            if anew:
+                self._solver.clearSolver()
+            self._solver.setOptionValue("simplex_scale_strategy", scaling)
+            self._solver.run()
+            if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                answer = self._solver.getSolution()
+                values, duals = np.array(answer.col_value), np.array(answer.row_dual)
+                return Solution(True, "Optimal", float(costs @ values), values, duals)
+        return None
+
+    def basis(self) -> tuple[Integers, Integers]:
+        """Of the last answer: which columns and which rows are at neither bound, as many as there are rows."""
+        import highspy
+
+        found = self._solver.getBasis()
+        free = highspy.HighsBasisStatus.kBasic
+        columns, rows = (np.flatnonzero([one == free for one in part]) for part in (found.col_status, found.row_status))
+        return columns, rows
 
 
 def _model(program: LinearProgram) -> Any:

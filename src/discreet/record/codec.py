@@ -277,7 +277,8 @@ def loss_json(loss: Loss) -> dict[str, str | None]:
 def loss_of_json(value: Mapping[str, Json]) -> Loss:
     """Exactly what `loss_json` writes: a loss stated in two ways, or in another spelling, is none."""
     for name in LOSS_NAMES:
-        if not isinstance(value.get(name), (str, type(None))):
+        kinds = (str,) if name == "delta" else (str, type(None))
+        if not isinstance(_object(value, "").get(name, MISSING), kinds):
             raise Damaged(f".{name}", "is missing, or not an exact number in quotation marks")
     delta = exact(str(value["delta"]), "delta")
     loss: Loss

@@ -63,7 +63,7 @@ class SchemaFacts:
     dropped_totals: int = 0  # rows that were left out because their keys mean a total
     suppressed_as: int | None = None  # counts up to this were suppressed before, by a public rule, and taken as this
 
-    @property
+    @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What a promise about such a table says last."""
         return about_rows(self.rows_are_disjoint, self.dropped_totals, self.suppressed_as)
@@ -140,6 +140,17 @@ class ReleaseRecord(Terse, Generic[Facts]):
         """Whether the measurements are published."""
         return bool(self.tables[0].measurements)
 
+    @cached_property
+    def encoded(self) -> dict[str, Json]:
+        """As plain JSON values, without the seal; made once, for whoever reads it and whoever writes it again."""
+        value: dict[str, Json] = encode(self)
+        return value
+
+    @cached_property
+    def stated(self) -> str:
+        """What every page must state, whatever its words: it is compared even where none can be rendered again."""
+        return f"{self.way}; {self.guarantee.loss}; {self.guarantee.grade}; private: {str(self.private).lower()}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnswerTable(Terse):
@@ -207,8 +218,7 @@ def drawn_of(publication: Publication[Any]) -> str:
 
 def write_record(record: ReleaseRecord[Any]) -> str:
     """release.json, sealed."""
-    value = encode(record)
-    return indented({**value, "seal": seal_of(value)}) + "\n"
+    return indented({**record.encoded, "seal": seal_of(record.encoded)}) + "\n"
 
 
 def indented(value: object, depth: int = 0) -> str:
@@ -265,10 +275,11 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
         )
     inside = {name: item for name, item in value.items() if name != "seal"}
     of: Any = ReleaseRecord
-    record: ReleaseRecord[Any] = decode_fields(of[way_named(str(inside.get("way"))).facts], inside, "release.json")
-    for name, item in encode(record).items():
+    read: ReleaseRecord[Any] = decode_fields(of[way_named(str(inside.get("way"))).facts], inside, "release.json")
+    record = replace(read, guarantee=replace(read.guarantee, private=read.private))
+    for name, item in record.encoded.items():
         if name not in inside:
             raise Damaged(f"release.json.{name}", "is missing")
         if json.dumps(item, sort_keys=True) != json.dumps(inside[name], sort_keys=True):  # 1, 1.0 and true are equal
             raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
-    return replace(record, guarantee=replace(record.guarantee, private=record.private))
+    return record

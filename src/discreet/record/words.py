@@ -112,10 +112,13 @@ STEPS = {
     "cut-by-size": "Treat counts above the size of their group, in the public column '{column}', as that size.",
     "draw-by-size": "Spend {price} on the counts: mechanism {mechanism}, one for each of {sizes} size(s), row by row.",
     "draw-column": "Spend {price} on the counts '{column}': mechanism {mechanism}, row by row.",
+    "draw-column-noise": "Spend {price} on the counts '{column}': mechanism {mechanism}, row by row. Its noise is "
+    "{noise} on average, up or down.",
     "raise-to": "Treat counts below {min_count} as {min_count}.",
     "measure-distribution": "Spend {price} on the distribution: {asked}",
     "construct": "Construct the mechanism {mechanism} for that distribution: free, it looks at nothing secret.",
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
+    "draw-rows-own": "Spend {price} on the counts: a mechanism of the publisher's own, row by row.",
     "add-noise": "Spend {price} on noise for each of the {rows} counts.",
     "refine": "Estimate the distribution again from the noisy counts: free, it looks at nothing secret.",
     "map-by-rank": "Map the noisy counts onto that distribution, by rank, so that both agree exactly: free, for the "
@@ -173,18 +176,24 @@ STEPS = {
     "mapped-plain": "The noisy counts were left as they are, but for those outside the range of counts, which are at "
     "its ends: that others would be better was not sure.",
     "left-signed": "The noisy values were left as they are, negative ones too.",
+    "rows-drawn-own": "Every count was replaced by a random one, drawn by a mechanism of the publisher's own.",
     "rows-drawn": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}'.",
     "drawn-by-share": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the share of "
     "its column: {columns} columns, row by row.",
     "drawn-by-size": "Every count was replaced by a random one, drawn by the mechanism '{mechanism}' for the size of "
     "its group: one for each of {sizes} size(s), in the public column '{column}'. None is above the size of its group.",
-    "near-zero-clamped": "No count is off by more than {support}. What the noise leads below zero is published as "
+    "near-zero-clamped": "The noise changes no count by more than {support}. What it leads below zero is published as "
     "zero, so that counts below {support} come out too large on average; all others are right on average.",
-    "near-zero-never": "No count is off by more than {support}, and every count is right on average.",
-    "near-zero-unbiased": "No count is off by more than {support}, and every count but 0 is right on average; how "
-    "often a count below {support} is published as it is depends on the count.",
-    "near-zero-both": "No count is off by more than {support}, every count but 0 is right on average, and all are "
-    "published as they are equally often.",
+    "near-zero-never": "The noise changes no count by more than {support}, and every count is right on average.",
+    "near-ends-clamped": "The noise changes no count by more than {support}. What it leads below zero is published as "
+    "zero, what it leads above {top} as {top}, so that counts below {support} come out too large on average, and those "
+    "above {high} too small.",
+    "near-top-clamped": "The noise changes no count by more than {support}. What it leads above {top} is published as "
+    "{top}, so that counts above {high} come out too small on average; all others are right on average.",
+    "near-zero-unbiased": "The noise changes no count by more than {support}, and every count but 0 is right on "
+    "average; how often a count below {support} is published as it is depends on the count.",
+    "near-zero-both": "The noise changes no count by more than {support}, every count but 0 is right on average, and "
+    "all are published as they are equally often.",
     "turned-into-a-lattice": "What is kept was turned into a lattice: all changes of the table that leave every kept "
     "sum as it is.",
     "lattice-noise-added": "Random noise was drawn on that lattice (sampler: {sampler}) and added.",
@@ -210,6 +219,8 @@ STEPS = {
     "level, from the total down; at the finest level the noisy counts were first mapped, in their order, so that the "
     "distribution of counts is kept as well as the sums allow: in order of size, the table's counts differ by {apart} "
     "on average from the distribution that was estimated. This costs no privacy either.",
+    "distribution-apart": "In order of size, the table's counts differ by {apart} on average from the distribution of "
+    "counts that the noisy cells by themselves suggest: all sums are kept, and the distribution as far as they allow.",
     "cells-made-alike": "What was measured does not tell single cells: within the sums that it tells, the table has "
     "them as alike as can be. Use it for these sums alone.",
     "noise-conditioned": "It was drawn so that no count became negative, which biases small counts upwards and large "
@@ -217,7 +228,7 @@ STEPS = {
 }
 
 ADVICE = {
-    "approximate": "Treat every count as approximate: differences smaller than the typical error mean nothing.",
+    "approximate": "Treat every count as approximate: differences smaller than the errors above mean nothing.",
     "measurements": "For sums over many rows use the file of measurements: its values may be negative, but their "
     "errors cancel.",
     "measurements-cut": "For sums over many rows use the file of measurements: its values may be negative, but their "
@@ -238,7 +249,7 @@ KEYS = {
 
 PAGE = {
     "window": "{title}: private release",
-    "subtitle": "A private release of {rows:,} counts, made {created}.",
+    "subtitle": "A private release of {counts}, made {created}.",
     "source": "source",
     "contact": "contact",
     "licence": "licence",
@@ -274,6 +285,8 @@ PAGE = {
     "error": "How far off the counts are",
     "error-distribution": "The distribution of the published counts is off by about",
     "error-distribution-unit": "in counts: so far would a count have to be shifted on average to make it the true one.",
+    "error-distribution-unit-treated": "in counts: so far would a count have to be shifted on average to make it that "
+    "of the true counts, treated as is said here.",
     "error-distribution-most": "The distribution of the published counts is off by no more than a count is, on "
     "average.",
     "bias-none": "Published counts are right on average, and so are their sums: errors go up as often as down.",
@@ -289,6 +302,10 @@ PAGE = {
     "error-typical": "On average a published count is off by about",
     "error-typical-cut": "On average a published count is off from the true one, or from the largest count where the "
     "true one is larger, by about",
+    "error-typical-raised": "On average a published count is off from the true one, or from the smallest count where "
+    "the true one is smaller, by about",
+    "error-typical-both": "On average a published count is off from the true one, or from the smallest or the largest "
+    "count where the true one is smaller or larger, by about",
     "error-caption": "Expected error of a published count, by its true value, as far as rows are not few and far "
     "between. It follows from what is published.",
     "answers": "How far off the answers are",
@@ -326,9 +343,9 @@ BRIEF = {
 }
 
 EXPLORE = {
-    "subtitle": "A private release of {rows:,} counts, made on {created}. Every answer comes with an interval that "
+    "subtitle": "A private release of {counts}, made on {created}. Every answer comes with an interval that "
     "holds the true number in {percent}% of all cases.",
-    "subtitle-plain": "A private release of {rows:,} counts, made on {created}.",
+    "subtitle-plain": "A private release of {counts}, made on {created}.",
     "of-rows": "Of a row, the estimate is what its own noisy value and the counts of all rows together let one expect; "
     "sums of such estimates are biased: ask for totals instead.",
     "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
@@ -345,6 +362,7 @@ EXPLORE = {
     "together": "Intervals hold one by one: of {twenty} of them, one misses on average.",
 }
 
+COUNTS = {True: "one count", False: "{rows:,} counts"}  # by whether there is one
 ODDS = "the odds that a reader gives to one of two such tables against the other change by a factor of {factor} at most"
 CUMULATIVE = ("noisy numbers of rows with a count of at most 0, 1, 2, ...", "How many rows have a count of at most 0, "
               "1, 2, ... was")  # fmt: skip
@@ -419,7 +437,8 @@ def steps(all_of_them: Iterable[Remark]) -> list[str]:
 
 def page(numbers: Mapping[str, object]) -> dict[str, str]:
     """The words of a report that stand on every one, with the numbers of this one."""
-    return {name: text.format(**numbers) for name, text in PAGE.items()}
+    counts = COUNTS[numbers["rows"] == 1].format(rows=numbers["rows"])
+    return {name: text.format(counts=counts, **numbers) for name, text in PAGE.items()}
 
 
 def brief(promise: Guarantee) -> tuple[str, ...]:

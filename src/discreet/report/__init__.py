@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from discreet.record.release import Publication, ReleaseRecord
     from discreet.report.prepared import Prepared
 
 TEMPLATE = "report.html.jinja"
 SOURCES = (
     "record/words.py",
-    *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "errors.py")),
+    *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "drawing.py", "errors.py")),
     *(f"report/{name}" for name in ("csvw.py", "explore.py", "told.py", "prepared.py")),
 )
 ESTIMATES = "estimate"  # whose files compute what the analyst's page shows
-DRAWING = ("jinja2", "matplotlib", "numpy")  # what a report is drawn with
+DRAWING = ("jinja2", "numpy")  # what a report is drawn with
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 DRAWINGS = re.compile(r"<svg.*?</svg>", re.DOTALL)
 CLOSE = 0.02  # points of a drawing: another machine may round its last digits in another way
@@ -24,8 +27,6 @@ CLOSE = 0.02  # points of a drawing: another machine may round its last digits i
 
 def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     """The HTML of report.html."""
-    from jinja2 import Environment, PackageLoader
-
     from discreet.record import words
     from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg
@@ -33,14 +34,25 @@ def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     from discreet.report.prepared import prepared
 
     page = page_of(publication, found or prepared(publication))
-    environment = Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
-    written = environment.get_template(TEMPLATE).render(
-        page=page,
-        said=words.page(vars(page)),
-        distribution=distribution_svg(page.distribution),
-        errors=error_svg(page.errors),
+    written = (
+        templates()
+        .get_template(TEMPLATE)
+        .render(
+            page=page,
+            said=words.page(vars(page)),
+            distribution=distribution_svg(page.distribution),
+            errors=error_svg(page.errors),
+        )
     )
     return CONTROL.sub("\ufffd", written)  # names of columns and the publisher's own words may hold any
+
+
+@cache
+def templates() -> Environment:
+    """Where those of our pages are found; a template is compiled once."""
+    from jinja2 import Environment, PackageLoader
+
+    return Environment(loader=PackageLoader("discreet", "report"), autoescape=True)
 
 
 def pages(publication: Publication[Any], answers: Prepared | None = None) -> dict[str, str]:
@@ -80,12 +92,18 @@ def rendered_by() -> dict[str, str]:
 
     Two records that agree in this have, of equal facts, equal reports; where they differ nothing can be said.
     """
-    from importlib.metadata import version
-
     import discreet
 
-    packages = {name: version(name) for name in DRAWING}
+    packages = {name: _version(name) for name in DRAWING}
     return {"discreet": discreet.__version__, **packages, "words": _words_digest()}
+
+
+@cache
+def _version(package: str) -> str:
+    """It is looked up in a file, and does not change while we run."""
+    from importlib.metadata import version
+
+    return version(package)
 
 
 def _words_digest() -> str:

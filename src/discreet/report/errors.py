@@ -14,6 +14,15 @@ from discreet.public_map import SeenValues
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
 
+@dataclass(frozen=True)
+class ColumnError:
+    """The expected absolute error of a count of one column, where columns have noises of their own."""
+
+    name: str
+    rows: int
+    typical: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Errors:
     """The expected absolute error of a published count, for each true count; and over all of them."""
@@ -22,6 +31,7 @@ class Errors:
     absolute: Floats
     typical: float | None  # None where nothing is known of the counts
     distribution: float | None = None  # of the distribution of the published counts, Wasserstein-1, where it is known
+    apart: tuple[ColumnError, ...] = ()  # where there is none of all counts
 
 
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
@@ -87,10 +97,14 @@ def _apart(published: SeenValues, shares: Floats) -> float:
 
 
 def _noise_alone(noise: NoiseLaw) -> Errors:
+    mean = noise_size(noise)
+    return Errors(np.array([0.0, 1.0]), np.array([mean, mean]), mean)
+
+
+def noise_size(noise: NoiseLaw) -> float:
+    """How far it leads on average, up or down."""
     reach = 4 * noise.centre[1]
     if reach <= WIDEST_SUM:
-        mean = float(2 * (np.arange(reach + 1) * noise.masses(reach)).sum())
-    else:
-        values = np.linspace(0, reach, WIDEST_SUM + 1).round()
-        mean = float(2 * (values * np.exp(noise.log_mass(values))).sum() * (reach / WIDEST_SUM))
-    return Errors(np.array([0.0, 1.0]), np.array([mean, mean]), mean)
+        return float(2 * (np.arange(reach + 1) * noise.masses(reach)).sum())
+    values = np.linspace(0, reach, WIDEST_SUM + 1).round()
+    return float(2 * (values * np.exp(noise.log_mass(values))).sum() * (reach / WIDEST_SUM))

@@ -20,6 +20,10 @@ from discreet.report.prepared import Prepared, PreparedTotals, as_written
 from discreet.ways import way_named
 
 ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
+ERROR_WORDS = {  # of a typical error: whether counts were cut, and raised
+    (False, False): "error-typical", (True, False): "error-typical-cut",
+    (False, True): "error-typical-raised", (True, True): "error-typical-both",
+}  # fmt: skip
 MOST_HEAD = 8  # rows of the table that are shown
 MOST_SUMS = 30  # that a page can list; the record holds all of them
 
@@ -49,6 +53,7 @@ class Page:
     typical_error: str | None
     error_words: str  # which words say what it is
     distribution_error: str | None
+    distribution_words: str
     bias: str  # which words say whether counts are right on average
     kept: list[tuple[str, str]]  # of each sum its name and its value
     kept_more: int  # sums that are not listed
@@ -68,10 +73,10 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
     way, promise, schema = way_named(record.way), record.guarantee, record.schema
     distribution = getattr(record.facts, "distribution", None)
     invariants = getattr(record.facts, "invariants", None)
-    errors = way.errors(publication)
+    errors, treated = way.errors(publication), promise.cut or promise.raised
     return Page(
         title=title_of(record),
-        stated=stated(publication.record),
+        stated=publication.record.stated,
         about=[(name, text) for name, text in vars(record.about).items() if text and name != "title"],
         rows=schema.rows,
         keys=", ".join(schema.keys),
@@ -88,10 +93,11 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         steps=words.steps(way.steps(publication)),
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
-        typical_error=None if errors is None else _shown(errors.typical, schema.rows),
-        error_words="error-typical-cut" if promise.cut else "error-typical",
+        typical_error=None if errors is None else _typical(errors, schema.rows),
+        error_words=ERROR_WORDS[promise.cut, promise.raised],
+        distribution_words=f"error-distribution-unit{'-treated' if treated else ''}",
         distribution_error=None if errors is None else _shown(errors.distribution, schema.rows),
-        bias=_bias(publication),
+        bias=_bias(publication, treated),
         kept=[] if invariants is None else _kept(invariants),
         kept_more=0 if invariants is None else max(0, len(invariants.labels) - MOST_SUMS),
         reaches=[] if publication.answers else _reaches(publication, found),
@@ -173,11 +179,6 @@ def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:
     return found
 
 
-def stated(record: ReleaseRecord[Any]) -> str:
-    """What every report must state, whatever its words: it is compared even where the page cannot be rendered again."""
-    return f"{record.way}; {record.guarantee.loss}; {record.guarantee.grade}; private: {str(record.private).lower()}"
-
-
 def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
     answered = publication.answers is not None
     apply = {
@@ -192,16 +193,24 @@ def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
     return [*(words.ADVICE[name] for name, applies in apply.items() if applies), *written]
 
 
+def _typical(errors: Errors, rows: int) -> str | None:
+    """Of a count; or of a count of each column, where columns have noises of their own."""
+    if not errors.apart:
+        return _shown(errors.typical, rows)
+    found = [(one.name, _shown(one.typical, one.rows)) for one in errors.apart]
+    return ", ".join(f"{error} for {name}" for name, error in found if error is not None) or None
+
+
 def _shown(error: float | None, rows: int) -> str | None:
     """In few rows, or where rows say nothing, no error is typical."""
     return None if error is None or rows < ENOUGH_ROWS else shown(error, 2)
 
 
-def _bias(publication: Publication[Any]) -> str:
+def _bias(publication: Publication[Any], treated: bool) -> str:
     """Which words say whether published counts are right on average."""
-    record, way = publication.record, way_named(publication.record.way)
+    way = way_named(publication.record.way)
     if way.unbiased(publication):
-        return "bias-none-cut" if record.guarantee.cut else "bias-none"
+        return "bias-none-cut" if treated else "bias-none"
     if publication.answers is not None:
         return "bias-answers"
     return "bias-corrected" if way.estimable(publication) else "bias"

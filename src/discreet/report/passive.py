@@ -19,13 +19,11 @@ TOKEN = re.compile(
 ATTRIBUTE = re.compile(r'([A-Za-z:-]+)="([^"<>]*)"')
 PLAIN = frozenset({
     "html", "head", "title", "style", "body", "h1", "h2", "p", "div", "dl", "dt", "dd", "ol", "ul", "li", "figure",
-    "figcaption", "code", "table", "tr", "th", "td", "strong", "footer", "svg", "metadata", "rdf:rdf", "cc:work",
-    "dc:type", "dc:format", "defs", "g", "path", "use", "rect", "clippath", "meta", "a", "bdi",
+    "figcaption", "code", "table", "tr", "th", "td", "strong", "footer", "svg", "g", "path", "text", "meta", "a", "bdi",
 })  # fmt: skip
 INERT = frozenset({
-    "lang", "charset", "name", "content", "class", "type", "id", "transform", "d", "style", "clip-path", "x", "y",
-    "width", "height", "viewbox", "version", "xmlns", "xmlns:xlink", "xmlns:cc", "xmlns:dc", "xmlns:rdf",
-    "rdf:resource", "xlink:href", "href", "role", "scope",
+    "lang", "charset", "name", "content", "class", "transform", "d", "style", "x", "y", "viewbox", "xmlns", "href",
+    "role", "scope",
 })  # fmt: skip
 HEAD = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'  # else a browser guesses the encoding
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but line breaks and tabs: some switch the encoding
@@ -35,10 +33,8 @@ FILE = re.compile(
     r"table\.csv-metadata\.json"
 )  # beside the page: no address leads elsewhere
 PRINTED = "@media print {"  # the one rule for some readers alone
-FRAGMENT = re.compile(r"#[\w.-]+")  # a place on the same page
-DRAWN = re.compile(r"url\(#[\w.-]+\)")
 CALL = re.compile(r"([\w-]*)\(")
-FUNCTIONS = {"var"}  # that a style may call; url only with a place on the same page
+FUNCTIONS = {"var"}  # that a style may call
 
 
 def active_content(page: str) -> str | None:
@@ -47,7 +43,7 @@ def active_content(page: str) -> str | None:
         return page[:40]
     if control := CONTROL.search(page):
         return control[0]
-    place, tokens = 0, []
+    place = 0
     while place < len(page):
         token = TOKEN.match(page, place)
         if token is None:
@@ -55,9 +51,8 @@ def active_content(page: str) -> str | None:
         found = _not_ours(token, page)
         if found is not None:
             return found
-        tokens.append(token)
         place = token.end()
-    return _multiplied(tokens)
+    return None
 
 
 def _not_ours(token: re.Match[str], page: str) -> str | None:
@@ -81,38 +76,17 @@ def _attributes(token: re.Match[str]) -> list[tuple[str, str]]:
     return [(name.lower(), value) for name, value in ATTRIBUTE.findall(token["attributes"] or "")]
 
 
-def _multiplied(tokens: list[re.Match[str]]) -> str | None:
-    """What is drawn again elsewhere is a single path, and no clip is clipped: else a short page draws without end."""
-    paths: set[str] = set()
-    others: set[str] = set()
-    used: set[str] = set()
-    clipping = 0
-    for token in tokens:
-        name, attributes = (token["start"] or token["end"] or "").lower(), _attributes(token)
-        if name == "clippath" and not token[0].endswith("/>"):
-            clipping += 1 if token["start"] else -1
-        elif clipping and (name == "use" or any("url" in value.lower() for _, value in attributes)):
-            return token[0][:40]
-        names = {value for key, value in attributes if key == "id"}
-        (paths if name == "path" else others).update(names)
-        used |= {value[1:] for key, value in attributes if key == "xlink:href"}
-    return next(iter(sorted(used - (paths - others))), None)
-
-
 def _plain_style(rules: str) -> bool:
-    """Of a whole element, which holds for the whole page: not even a place on the page."""
-    return "url" not in rules.lower() and _inert("style", rules.replace(PRINTED, "{"))
+    """Of a whole element, which holds for the whole page."""
+    return _inert("style", rules.replace(PRINTED, "{"))
 
 
 def _inert(attribute: str, value: str) -> bool:
     """Whether a value can neither load nor run anything."""
-    if attribute == "xlink:href":
-        return FRAGMENT.fullmatch(value) is not None
     if attribute == "href":
         return FILE.fullmatch(value) is not None
     if attribute == "charset":
         return value == "utf-8"
-    if attribute in ("style", "clip-path"):
-        rest = DRAWN.sub("", value)
-        return not re.search(r"[@\\&]|/\*", rest) and set(CALL.findall(rest)) <= FUNCTIONS
+    if attribute == "style":
+        return not re.search(r"[@\\&]|/\*", value) and set(CALL.findall(value)) <= FUNCTIONS
     return True

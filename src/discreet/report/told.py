@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.record import words
 from discreet.record.release import Publication
-from discreet.report.facts import files_of, stated, title_of
+from discreet.report.facts import files_of, title_of
 from discreet.report.prepared import LEVEL, Prepared
 
 TOUCHING = ("top-coded", "sized", "bottom-coded", "suppressed-as")  # remarks that say what a total is a total of
@@ -38,8 +38,9 @@ class ExplorePage:
 def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
     """What the analyst's page says beside its numbers."""
     record, promise = publication.record, publication.record.guarantee
-    numbers = {"rows": record.schema.rows, "created": record.created[:10], "percent": f"{100 * LEVEL:g}", "twenty": 20,
-               "why": found.why_not}  # fmt: skip
+    many = words.COUNTS[record.schema.rows == 1].format(rows=record.schema.rows)
+    numbers = {"rows": record.schema.rows, "counts": many, "created": record.created[:10],
+               "percent": f"{100 * LEVEL:g}", "twenty": 20, "why": found.why_not}  # fmt: skip
     say = {name: text.format(**numbers) for name, text in words.EXPLORE.items()}
     exact = any(np.any(one.numbers.exact) for one in found.asked)
     applies = {
@@ -55,7 +56,7 @@ def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
     if found.why_not is not None:
         missing = say["missing" if found.rows is not None else "missing-many"]
     return ExplorePage(
-        stated=stated(record),
+        stated=record.stated,
         title=title_of(record),
         subtitle=say["subtitle" if found.why_not is None else "subtitle-plain"],
         warning=None if record.private else words.SEED_WARNING,

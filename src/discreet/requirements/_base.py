@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 from discreet.numbers import exact, probability
 
 Sense = Literal["<=", "=="]
@@ -118,6 +118,8 @@ def exact_law(value: Any, what: str) -> tuple[Fraction, ...]:
         from discreet.io.files import read_distribution
 
         value = read_distribution(value)
+    if not isinstance(value, Iterable):
+        raise BadInput(f"{what} was given", f"{short(value)} is not a list of numbers", "Give one for every count")
     numbers: list[Fraction] = [exact(number, what) for number in value]
     if not numbers or any(number < 0 for number in numbers) or abs(sum(numbers, Fraction(0)) - 1) > RESIDUAL:
         found = f"its {len(numbers)} numbers sum to {float(sum(numbers)):.12g}"

@@ -112,7 +112,7 @@ def plan(value: Plan) -> Card:
     if value.expected:
         head = ("shape of the data", "error of a count", "error of the distribution")
         rows = tuple((one.shape, near(one.count_error), near(one.distribution_error)) for one in value.expected)
-        grids.append(Listing(head, rows, "errors to expect, by simulation on made-up tables"))
+        grids.append(Listing(head, rows, f"errors to expect, by simulation {value.about}"))
     title = f"Plan for {value.promise.loss}: {plural(len(value.steps), 'step')}, nothing spent"
     return Card(title, lead, facts, tuple(grids))
 
@@ -120,7 +120,7 @@ def plan(value: Plan) -> Card:
 def choices(value: Choices) -> Card:
     head = ("epsilon", "error of a count", "error of the distribution", *value.heads)
     rows = tuple((one.epsilon, near(one.count_error), near(one.distribution_error), *one.means) for one in value)
-    return Card(f"Choices of epsilon: {len(value)}", (value.sentence,), grids=(Listing(head, rows),))
+    return Card(f"Choices of epsilon: {len(value)}", (value.sentence, value.about), grids=(Listing(head, rows),))
 
 
 def release(value: Release[Any]) -> Card:

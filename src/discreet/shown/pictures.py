@@ -16,6 +16,7 @@ from discreet.plot import FILL, INK, REPEATABLE, figure, heat_map, histogram, pr
 
 MOST_COUNTS = 60  # bars side by side; beyond, a curve of the shares above
 NEARLY_ALL = 0.99  # of the rows: the long flat tail is left out
+FEW_POWERS = 1_000  # beyond, there is no room for numbers between powers of ten
 MOST_POINTS = 25  # thresholds of a curve
 PLAIN = "The picture shows {what}."
 
@@ -72,7 +73,7 @@ def release(value: Any) -> Picture:
         ordered = np.sort(counts)
         shares = 100 * (1 - np.arange(1, len(ordered) + 1) / len(ordered))
         axes[0, 0].step(ordered, shares, where="post", color=INK)
-        axes[0, 0].set_xscale("symlog", linthresh=10)
+        _wide_range(axes[0, 0], int(ordered[0]), int(ordered[-1]))
         axes[0, 0].set_ylabel("rows above it, %")
         shown = "the share of rows whose published count is above each count"
     _plain(axes[0, 0], title, schema.count)
@@ -142,10 +143,20 @@ def estimate(value: Any) -> Picture:
     ax.set_ylim(0, None)
     ax.set_ylabel("rows above it, %")
     if thresholds[-1] > MOST_COUNTS:
-        ax.set_xscale("symlog", linthresh=10)
+        _wide_range(ax, 0, int(thresholds[-1]))
     ax.legend(fontsize=8, frameon=False)
     _plain(ax, "true counts, estimated", "count")
     return Picture(drawing, PLAIN.format(what=f"the share of rows above each count; above zero it is {answers[0]}"))
+
+
+def _wide_range(ax: Any, least: int, largest: int) -> None:
+    """Small counts at equal distances, larger ones by powers of ten; with numbers at 1, 2, 5 where there is room."""
+    ax.set_xscale("symlog", linthresh=10)
+    steps = (1, 2, 5) if max(largest, -least) < FEW_POWERS else (1,)
+    wide = [step * 10**power for power in range(1, 19) for step in steps]
+    places = [-one for one in reversed(wide) if one <= -least] + [0, 5] + [one for one in wide if one <= largest]
+    ax.set_xticks(places, [f"{one:,}" for one in places], minor=False)
+    ax.set_xticks([], minor=True)
 
 
 def _shares(value: Any) -> tuple[list[int], list[Any]]:

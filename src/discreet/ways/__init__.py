@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, choose, true_or_false
 from discreet.numbers import exact
 from discreet.options import known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
@@ -39,8 +39,8 @@ class WaySpec:
         """Refuse what is neither yes nor no where one of these is meant: "no" would be taken for yes."""
         for name, (one, _) in options_of(type(self)).items():
             value = getattr(self, name)
-            if one.kind is bool and value is not None and not isinstance(value, bool):
-                raise BadInput(f"{name} was given as {value!r}", "it is neither true nor false", "Give True or False")
+            if one.kind is bool and value is not None:
+                true_or_false(value, name)
 
     @classmethod
     def knows(cls, mechanism: str) -> bool:

@@ -20,7 +20,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-COOKIE = "discreet"
 LARGEST_BODY = 256 << 20  # bytes of an upload: a table of ten million rows
 TOO_LARGE = f"A file may have at most {LARGEST_BODY >> 20} MiB here. Use discreet release in a terminal."
 UNKNOWN = (
@@ -31,7 +30,11 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+# of the same origin, or the browser would take a click in it for one from elsewhere; it runs and sends nothing
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "sandbox allow-same-origin allow-downloads"
+)
 HEADERS = {
     "cache-control": "no-store", "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
     "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin",
@@ -45,6 +48,7 @@ class Keys:
     def __init__(self) -> None:
         self.token: str | None = unguessable()
         self.cookie, self.form = unguessable(), unguessable()
+        self.name = f"discreet-{unguessable()[:8]}"  # of the cookie: browsers give one to every port of a machine
 
     def spend(self, token: str) -> bool:
         """Whether it is the token; it works once."""
@@ -114,13 +118,13 @@ class Guard:
 
     def _known(self, headers: MutableMapping[str, str]) -> bool:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+            found = SimpleCookie(headers.get("cookie", "")).get(self.keys.name)
         except CookieError:
             return False
         return found is not None and hmac.compare_digest(found.value.encode(), self.keys.cookie.encode())
 
     async def _let_in(self, send: Send) -> None:
-        cookie = f"{COOKIE}={self.keys.cookie}; HttpOnly; SameSite=Strict; Path=/"
+        cookie = f"{self.keys.name}={self.keys.cookie}; HttpOnly; SameSite=Strict; Path=/"
         await _answer(send, 303, b"", [(b"location", b"/"), (b"set-cookie", cookie.encode())])
 
 

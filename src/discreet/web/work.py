@@ -126,9 +126,10 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
     """Errors to expect, simulated on made-up tables: no count is read."""
 
     def do(task: Chore) -> None:
+        from discreet.choose import MAX_COUNT
         from discreet.evaluate.shapes import SHAPES
         from discreet.ledger import Spending
-        from discreet.plan import EXAMPLE_MAX_COUNT, plan
+        from discreet.plan import plan
         from discreet.ways import shared_out, way_named
 
         answers = work.answers
@@ -141,7 +142,7 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
         planned = way_named(way.name).plan(schema, made.promise.loss, way)
         spending = Spending(made.promise.loss, made.promise.unit, apart=getattr(planned, "apart", False))
         curve = []
-        likely = SHAPES[REFERENCE](answers.max_count or EXAMPLE_MAX_COUNT)
+        likely = SHAPES[REFERENCE](answers.max_count or MAX_COUNT)
         for epsilon in sorted({*EPSILONS, answers.epsilon}, key=_size):
             task.stage = f"simulate epsilon = {epsilon}"
             at = answers.spec(epsilon) if answers.designs else spec

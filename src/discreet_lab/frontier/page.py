@@ -28,7 +28,7 @@ PICTURED_TABLES = ("homicides", "binomial", "schools", "precincts")  # skewed, a
 PICTURED: tuple[Method, ...] = ("balance", "distribution", "version 0.1", "paper", "oracle")
 COUNT_TICKS, DISTRIBUTION_TICKS = (0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5), (0.01, 0.03, 0.1, 0.3, 1, 3)
 LEAST_RATIO = 3e-3  # below which a line of the picture ends: nothing is left of the error
-NAMED = 12  # failing cells that are named in the list of verdicts; the others are counted
+NAMED = 20  # failing cells that are named in the list of verdicts; the others are counted
 
 
 def written(page: str, cells: Sequence[Judged], tables: Sequence[StudyTable]) -> str:

@@ -92,9 +92,11 @@ class Finding:
     what: str
     ratio: float  # of the error to what it is compared with
     sure: bool  # beyond two standard errors
+    apart: float = math.nan  # two standard errors of the ratio
 
     def __str__(self) -> str:
-        return f"{self.cell}: {self.what} x {self.ratio:.3g}"
+        within = f" ± {self.apart:.2g}" if math.isfinite(self.apart) else ""
+        return f"{self.cell}: {self.what} x {self.ratio:.3g}{within}"
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,9 @@ def _finding(one: Judged, method: Method, other: Method, error: int, factor: flo
     excess = one.excess(method, other, error, factor)
     if excess.mean <= 0:
         return None
-    return Finding(one.cell, NAMES[error], one.ratio(method, other, error), excess.surely_positive)
+    below = float(one.paired(method, other, error)[1].mean())
+    apart = STANDARD_ERRORS * excess.error / below if below else math.nan
+    return Finding(one.cell, NAMES[error], one.ratio(method, other, error), excess.surely_positive, apart)
 
 
 def both_better(cells: Sequence[Judged]) -> Verdict:
@@ -221,5 +225,8 @@ def _broken(one: Judged, method: Method, least: float) -> Finding | None:
     if over.mean <= 0 and under.mean <= 0:
         return None
     worst = max(over, under, key=lambda side: side.mean)
-    ratio = float(promised.mean() / measured.mean()) if measured.mean() else math.inf
-    return Finding(one.cell, "promised", ratio, worst.surely_positive)
+    below = float(measured.mean())
+    ratio, apart = math.inf, math.nan
+    if below:
+        ratio, apart = float(promised.mean()) / below, STANDARD_ERRORS * worst.error / below
+    return Finding(one.cell, "promised", ratio, worst.surely_positive, apart)

@@ -86,7 +86,7 @@ def _round(made: MeasurePlan, table: Table) -> tuple[float, ...]:
     told = Heard(layout, made.noise, apart(layout.design, list(made.noise), drawn.noisy), drawn.kept)
     combining, combined = _timed(told.combined)
     answering, answers = _timed(lambda: {question: answer(told, combined, question) for question in made.answered})
-    targets = targets_of(answers, told.noisy.get(layout.design.cells), mapped(told))
+    targets = targets_of(answers, told, mapped(told))
     rounding, _ = _timed(lambda: whole(layout, answers, told.kept, targets))
     randomness, _ = _timed(lambda: os.urandom(8 * len(table)))
     return measuring, combining, answering, rounding, randomness

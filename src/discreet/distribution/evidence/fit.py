@@ -5,7 +5,9 @@ A prior is a basis: the log-density of the cells is the basis times independent 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,7 @@ ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more 
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
+BOUNDING = 12  # steps of expectation and maximisation, each far shorter than one of a fit, to see that none can be good
 LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than nothing
 
 
@@ -52,6 +55,14 @@ class MeasuredPrefix:
         return np.asarray(np.cumsum(found[::-1])[::-1][1:], dtype=float)
 
 
+class Implied(NamedTuple):
+    """Under some log-density: the law of a count, of a noisy value, and the rows of each cell given what was seen."""
+
+    shares: Floats
+    noisy: Floats
+    rows: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """What was seen: rows by noisy cell, how counts of one cell come to be seen in others, and stage one if any."""
@@ -76,12 +87,11 @@ class Seen:
         """If cells held so many times the rows that their log-density says."""
         return replace(self, widths=self.widths * factors)
 
-    def expectation(self, log_density: Floats) -> tuple[Floats, Floats, Floats]:
-        """The law of a count, of a noisy value, and the expected rows of each cell given what was seen."""
+    def expectation(self, log_density: Floats) -> Implied:
         shares = self.widths * np.exp(log_density - log_density.max())
         shares = shares / shares.sum()
         noisy = shares @ self.blur
-        return shares, noisy, shares * (self.blur @ (self.rows / noisy))
+        return Implied(shares, noisy, shares * (self.blur @ (self.rows / noisy)))
 
     def apart(self, one: Floats, other: Floats) -> float:
         """The share of the rows that two log-densities have in different cells."""
@@ -124,16 +134,34 @@ class Seen:
         return replace(self, measured=replace(self.measured, whiten=whiten, log_determinant=log_determinant))
 
     def log_likelihood(self, log_density: Floats) -> float:
-        _, noisy, expected = self.expectation(log_density)
-        value = float(self.rows @ np.log(noisy))
+        return self.log_likelihood_at(self.expectation(log_density))
+
+    def log_likelihood_at(self, at: Implied) -> float:
+        value = float(self.rows @ np.log(at.noisy))
         if self.measured is not None:
-            residual = self.measured.residual(expected)
+            residual = self.measured.residual(at.rows)
             value -= 0.5 * (float(residual @ residual) + self.measured.log_determinant)
         return value
 
-    def score(self, log_density: Floats, basis: Floats) -> tuple[Floats, Floats]:
+    def most_likely(self, log_density: Floats) -> float:
+        """No law of counts makes what was seen likelier than that; the nearer one begins to the best, the sharper.
+
+        For laws p and q of counts, and the laws P and Q of noisy values that follow, the mean over rows of log Q/P is
+        at most the logarithm of the mean of Q/P, and that is at most the largest gain of any one cell.
+        """
+        shares, noisy, _ = self.expectation(log_density)
+        for _ in range(BOUNDING):
+            gains = self.blur @ (self.rows / noisy) / self.total
+            shares = shares * gains
+            noisy = shares @ self.blur
+        gains = self.blur @ (self.rows / noisy) / self.total
+        value = float(self.rows @ np.log(noisy)) + self.total * math.log(float(gains.max()))
+        measured = self.measured
+        return value if measured is None else value - 0.5 * len(measured.prefix) * math.log(measured.variance)
+
+    def score(self, at: Implied, basis: Floats) -> tuple[Floats, Floats]:
         """The gradient of the log-likelihood in the log-density; a root of Fisher's information in the weights."""
-        shares, noisy, expected = self.expectation(log_density)
+        shares, noisy, expected = at
         root, gradient = self._root(shares, noisy, basis), expected - self.total * shares
         if self.measured is not None:
             residual = self.measured.residual(expected)
@@ -143,9 +171,9 @@ class Seen:
             gradient = gradient + changed[:, -1]
         return gradient, root
 
-    def curvature(self, log_density: Floats, basis: Floats) -> Floats:
+    def curvature(self, at: Implied, basis: Floats) -> Floats:
         """The curvature of the log-likelihood of the rows in the weights; not always that of a hill."""
-        shares, noisy, expected = self.expectation(log_density)
+        shares, noisy, expected = at
         part = (shares[:, None] * basis).T @ (self.blur * (np.sqrt(self.rows) / noisy))
         mean = np.sqrt(self.total) * (shares @ basis)
         return (basis.T * (self.total * shares - expected)) @ basis + part @ part.T - np.outer(mean, mean)
@@ -197,7 +225,7 @@ def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
 
 def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN) -> Fit:
     """Fisher scoring from some weights of the basis, until no more is to be gained; counts are in those cells."""
-    inside = seen.within(cells)
+    inside, one = seen.within(cells), np.eye(basis.shape[1])
     density = basis @ weights
     for _ in range(ROUNDS):
         held, before = inside.held(density), density
@@ -205,42 +233,46 @@ def fit(seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: flo
         density = basis @ weights
         if seen.measured is None or inside.apart(before, density) < UNMOVED:
             break
-    gradient, root = held.score(density, basis)
-    precision = root @ root.T + np.eye(basis.shape[1])
-    explained = held.log_likelihood(density) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])
+    at = held.expectation(density)
+    gradient, root = held.score(at, basis)
+    precision = root @ root.T + one
+    explained = held.log_likelihood_at(at) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])
     return Fit(seen, explained, density, basis, weights, precision, gradient, root, cells)
 
 
 def _climbed(seen: Seen, basis: Floats, weights: Floats, enough: float) -> Floats:
     density, one = basis @ weights, np.eye(basis.shape[1])
-    current = seen.log_likelihood(density) - 0.5 * float(weights @ weights)
+    at = seen.expectation(density)
+    current = seen.log_likelihood_at(at) - 0.5 * float(weights @ weights)
     for _ in range(MOST_STEPS):
-        gradient, root = seen.score(density, basis)
+        gradient, root = seen.score(at, basis)
         slope = basis.T @ gradient - weights
         move = _solve(root @ root.T + one, slope)
-        if float(slope @ move) < enough:
+        promised = float(slope @ move)
+        if promised < enough:
             break
-        if float(slope @ move) < NEAR:
-            move = _newton(seen, density, basis, slope, move)
+        if promised < NEAR:
+            move = _newton(seen, at, basis, slope, move)
         moved = basis @ move
         length = LONGEST_STEP / max(LONGEST_STEP, float(np.ptp(moved)))
         while length >= SMALLEST_STEP:
-            tried, at = weights + length * move, density + length * moved
-            value = seen.log_likelihood(at) - 0.5 * float(tried @ tried)
+            tried, there = weights + length * move, density + length * moved
+            at = seen.expectation(there)
+            value = seen.log_likelihood_at(at) - 0.5 * float(tried @ tried)
             if value >= current - ROUNDING * abs(current):
                 break
             length /= 2
         else:
             break
-        weights, density, current = tried, at, value
+        weights, density, current = tried, there, value
     return weights
 
 
-def _newton(seen: Seen, density: Floats, basis: Floats, slope: Floats, otherwise: Floats) -> Floats:
+def _newton(seen: Seen, at: Implied, basis: Floats, slope: Floats, otherwise: Floats) -> Floats:
     """The step by the curvature itself, which soon ends at the top; where there is no hill, another."""
     if seen.measured is not None:
         return otherwise
-    curvature = seen.curvature(density, basis) + np.eye(len(slope))
+    curvature = seen.curvature(at, basis) + np.eye(len(slope))
     try:
         np.linalg.cholesky(curvature)
     except np.linalg.LinAlgError:

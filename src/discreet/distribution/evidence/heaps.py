@@ -87,11 +87,11 @@ class NoisyValues:
     def _noisy(self, laws: Floats) -> Floats:
         """The law of the noisy values for each law of counts, a column each, but for a factor that depends on the value
         alone."""
-        from scipy.signal import oaconvolve
-
         unforeseen = UNFORESEEN / len(laws)
         if self.noise.decay is not None:
             return two_sided(laws, self.noise.decay) + unforeseen
+        from scipy.signal import oaconvolve  # takes a second to load
+
         reach = reach_of(self.noise)
         masses = self.noise.masses(reach)
         whole = oaconvolve(laws, np.concatenate([masses[:0:-1], masses])[:, None], axes=0)

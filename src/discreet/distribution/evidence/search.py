@@ -24,7 +24,7 @@ from discreet.distribution.evidence.fit import (
 )  # fmt: skip
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
 from discreet.distribution.evidence.prior import Prior
-from discreet.distribution.evidence.sparse import few, packs_of
+from discreet.distribution.evidence.sparse import few, hopeless, packs_of
 
 ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
 SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 15%, half, or four times
@@ -39,6 +39,7 @@ ENOUGH_MEASURED = 1e-5  # nats still to be gained beside a stage one, where the 
 
 Told = Callable[[Floats], tuple[Rounding, ...]]  # from a smooth law of counts to the roundings worth trying
 Curved = tuple[int, int, Fit]  # which curve, which roughness, and the fit
+Limited = tuple[float, Fit | None]  # the evidence, and the fit; or no more than the evidence, where it is worthless
 
 
 def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: Told) -> list[Fit]:
@@ -61,8 +62,9 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: T
 def _kinds(smooth: list[Curved], prior: Prior, cut: bool) -> list[Fit]:
     """Smooth ones; with spikes at every count, or a few; with an end."""
     curve, chain, rough = _chain(smooth)
-    lone = [one for base in sorted({0, rough // 2, rough}) for one in _lone(prior, chain[base])]
-    found = [*_fits(smooth), *_spiky(prior, chain[rough], curve, rough), *lone]
+    found = [*_fits(smooth), *_spiky(prior, chain[rough], curve, rough)]
+    goal = likeliest(found).evidence
+    found += [one for base in sorted({0, rough // 2, rough}) for one in _lone(prior, chain[base], goal)]
     return [*found, *_ended(_simplest(found), cut)]
 
 
@@ -175,10 +177,10 @@ def _spiky(prior: Prior, near: Fit, curve: int, rough: int) -> Iterator[Fit]:
         best = smoother
 
 
-def _lone(prior: Prior, best: Fit) -> Iterator[Fit]:
-    """With a few spikes, one after the other where it promises most."""
+def _lone(prior: Prior, best: Fit, goal: float) -> Iterator[Fit]:
+    """With a few spikes, one after the other where it promises most, as long as that may come near the goal."""
     price = math.log(len(best.seen.widths))
-    for _ in range(MOST_LONE):
+    for left in reversed(range(MOST_LONE)):
         gain = _promise(best)
         cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
@@ -186,7 +188,7 @@ def _lone(prior: Prior, best: Fit) -> Iterator[Fit]:
         found = _with(best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
         found = replace(found, price=best.price + price)
         yield found
-        if found.evidence <= best.evidence:
+        if found.evidence <= best.evidence or hopeless(best, found, left, goal):
             return
         best = found
 
@@ -219,23 +221,28 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
     return found[1:]
 
 
-def _limited(best: Fit, start: int, end: int) -> Fit:
+def _limited(best: Fit, start: int, end: int) -> Limited:
     cells = np.arange(start, end)
-    return replace(fit(best.seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
+    most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
+    if most < best.evidence - WORTHLESS:
+        return most, None
+    found = replace(fit(best.seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
+    return found.evidence, found
 
 
-def _searched(at: Callable[[int], Fit], low: int, high: int) -> list[Fit]:
+def _searched(at: Callable[[int], Limited], low: int, high: int) -> list[Fit]:
     """Fits for borders from low to high, closer and closer to the best; each counts for the places around it."""
     step = 1 << max(0, (max(high - low, 1) // COARSE).bit_length() - 1)
     tried = {place: at(place) for place in range(low, high + 1, step)}
     while step > 1:
         step //= 2
-        highest = max(one.evidence for one in tried.values())
-        best = min(place for place, one in tried.items() if one.evidence > highest - EQUAL)
+        highest = max(evidence for evidence, _ in tried.values())
+        best = min(place for place, (evidence, _) in tried.items() if evidence > highest - EQUAL)
         for place in (best - step, best + step):
             if low <= place <= high and place not in tried:
                 tried[place] = at(place)
     places = np.array(sorted(tried))
     middles = np.concatenate([[low - 0.5], (places[1:] + places[:-1]) / 2, [high + 0.5]])
     prices = math.log(high - low + 1) - np.log(np.diff(middles))
-    return [replace(tried[place], price=tried[place].price + price) for place, price in zip(places, prices)]
+    found = [(tried[place][1], price) for place, price in zip(places, prices)]
+    return [replace(one, price=one.price + price) for one, price in found if one is not None]

@@ -33,17 +33,17 @@ def few(seen: Seen, goal: float) -> Iterator[Fit]:
     for number in range(2, min(MOST_ALONE, len(seen.widths)) + 1):
         gains = _gains(seen, best)
         one = _alone(seen, np.sort(np.append(best.cells, np.flatnonzero(gains > gains.max() - EQUAL)[:1])))
-        if _hopeless(best, one, MOST_ALONE + 1 - number, goal):
+        if hopeless(best, one, MOST_ALONE + 1 - number, goal):
             return
         moved = [one := _near(seen, one), *_moved(seen, one)]
         yield from moved
         one = likeliest(moved)
-        if one.evidence <= best.evidence or _hopeless(best, one, MOST_ALONE - number, goal):
+        if one.evidence <= best.evidence or hopeless(best, one, MOST_ALONE - number, goal):
             return
         best = one
 
 
-def _hopeless(best: Fit, one: Fit, further: int, goal: float) -> bool:
+def hopeless(best: Fit, one: Fit, further: int, goal: float) -> bool:
     """Whether so many further steps, each as good as the last, would not come near the goal."""
     return one.evidence + further * (one.evidence - best.evidence) < goal - WORTHLESS
 

@@ -30,6 +30,10 @@ class People(Protocol):
     def columns(self) -> list[str]:
         """Their names."""
 
+    @property
+    def tells_capitals(self) -> bool:
+        """Whether columns whose names differ in capitals only are told apart."""
+
     def grouped(self, names: list[str], person: str | None) -> Any:
         """Every category, its rows, and how many of these have no person."""
 
@@ -45,7 +49,7 @@ def counted(
 
     with opened(data) as people:
         for name in [*names, *([person] if person else [])]:
-            _must_have(name, people.columns)
+            _must_have(name, people)
         groups = people.grouped(names, person)
         counts = _placed(groups, names, universe)
         nameless = int(np.sum(groups.column(NAMELESS).to_numpy(), dtype=np.int64))
@@ -61,11 +65,26 @@ def category(place: int) -> str:
     return f"k{place}"
 
 
-def _must_have(name: str, found: list[str]) -> None:
+def _must_have(name: str, people: People) -> None:
+    asked, found = f"the column {name!r} was asked for", people.columns
     if name not in found:
-        raise BadInput(
-            f"the column {name!r} was asked for", "the microdata have no such column", did_you_mean(name, found)
-        )
+        raise BadInput(asked, "the microdata have no such column", did_you_mean(name, found))
+    alike = [other for other in found if other == name or (not people.tells_capitals and same_column(name, other))]
+    if len(alike) > 1:
+        told = f"the microdata have {len(alike)} columns of that name: {', '.join(alike)}"
+        raise BadInput(asked, told, "Rename or drop the others")
+
+
+def same_column(one: str, other: str) -> bool:
+    """As databases have it, for which capitals make no difference."""
+    return one.casefold() == other.casefold()
+
+
+def refuse_nested(name: str, kind: str) -> BadInput:
+    return BadInput(
+        f"the column {name!r} was asked for", f"its values are of the type {kind}, which are no texts or numbers",
+        "Make a text of each, of which no two are alike",
+    )  # fmt: skip
 
 
 def _placed(groups: Any, names: list[str], universe: Any) -> Integers:

@@ -11,12 +11,15 @@ from typing import Any
 
 from discreet.errors import BadInput, MissingExtra
 from discreet.io.frames import file_kind
-from discreet.io.microdata import NAMELESS, SIZE, category
+from discreet.io.microdata import NAMELESS, SIZE, category, refuse_nested
 from discreet.io.microdata.in_memory import summed
 from discreet.io.microdata.ranks import DIGITS, INNER, OUTER, padded
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAME, TEXT = '"', "'"  # marks around a name, and around a text
+PEOPLE = "discreet_people"  # what the rows are called in a query: a name that the user's own tables do not have
+FLOATS = ("FLOAT", "DOUBLE")
+NESTED = ("STRUCT", "MAP", "UNION")  # their texts may be alike where they are not; so may those of lists, KIND[]
 
 
 @contextmanager
@@ -33,10 +36,27 @@ def opened_file(path: Path) -> Iterator[InDuckDB]:
         place = _quoted(str(path), mark=TEXT)
         csv = file_kind(path) == "csv"
         reader = f"read_csv({place}, header = true, all_varchar = true)" if csv else f"read_parquet({place})"
-        try:
+        with _explained(f"{path} was to be counted"):
             yield InDuckDB(database.sql(f"SELECT * FROM {reader}"), file_kind(path))
-        except duckdb.Error as error:
-            raise BadInput(f"{path} was to be counted", str(error).splitlines()[0]) from error
+
+
+@contextmanager
+def opened_relation(relation: Any, kind: str) -> Iterator[InDuckDB]:
+    with _explained("a relation of DuckDB was to be counted"):
+        yield InDuckDB(relation, kind)
+
+
+@contextmanager
+def _explained(asked: str) -> Iterator[None]:
+    """DuckDB's errors as ours. One that would show a value does not: it may be a person's."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.ConversionException:
+        raise BadInput(asked, "a value is not of the type of its column", "Read the column as text") from None
+    except duckdb.Error as error:
+        raise BadInput(asked, str(error).splitlines()[0]) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +70,18 @@ class InDuckDB:
     def columns(self) -> list[str]:
         return list(self.relation.columns)
 
+    @property
+    def tells_capitals(self) -> bool:
+        return False
+
     def grouped(self, names: list[str], person: str | None) -> Any:
-        absent = "0" if person is None else f"count(*) FILTER (WHERE {_quoted(person)} IS NULL)"
+        types = dict(zip(self.columns, map(str, self.relation.types)))
+        for name in [*names, *([person] if person else [])]:
+            if types[name].startswith(NESTED) or types[name].endswith("]"):
+                raise refuse_nested(name, types[name])
+        absent = "0" if person is None else f"count(*) FILTER (WHERE {_nameless(person, types[person])})"
         columns = f"{_categories(names)}, count(*) AS {SIZE}, CAST({absent} AS BIGINT) AS {NAMELESS}"
-        return self.asked(f"SELECT {columns} FROM people GROUP BY ALL")
+        return self.asked(f"SELECT {columns} FROM {PEOPLE} GROUP BY ALL")
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
         """All people at once; if that does not fit in memory, a share of the people in each of several passes."""
@@ -73,22 +101,26 @@ class InDuckDB:
 
     def one_pass(self, names: list[str], person: str, bound: int, key: bytes, number: int, passes: int) -> Any:
         """The categories, and what is counted in them, of the people whose hash leaves the remainder `number`."""
-        some = "" if passes == 1 else f" WHERE hash({_quoted(person)}) % {passes} = {number}"
+        some = f" WHERE {_quoted(person)} IS NOT NULL"
+        some += "" if passes == 1 else f" AND hash({_quoted(person)}) % {passes} = {number}"
         keys = [category(place) for place in range(len(names))]
         return self.asked(
             f"WITH own AS MATERIALIZED (SELECT CAST({_quoted(person)} AS VARCHAR) AS who, {_categories(names)}, "
-            f"count(*) AS n FROM people{some} GROUP BY ALL), "
+            f"count(*) AS n FROM {PEOPLE}{some} GROUP BY ALL), "
             f"more AS MATERIALIZED (SELECT who FROM own GROUP BY who HAVING sum(n) > {bound}), "
             "each AS (SELECT own.*, unnest(range(n)) AS number FROM own SEMI JOIN more USING (who)), "
             f"kept AS (SELECT {', '.join(keys)}, 1 AS n FROM each QUALIFY row_number() OVER "
-            f"(PARTITION BY who ORDER BY {_rank(key, ['who', *keys], 'number')}) <= {bound} "
+            f"(PARTITION BY who ORDER BY {_rank(['who', *keys], 'number')}) <= {bound} "
             f"UNION ALL SELECT {', '.join(keys)}, n FROM own ANTI JOIN more USING (who)) "
-            f"SELECT {', '.join(keys)}, CAST(sum(n) AS BIGINT) AS {SIZE} FROM kept GROUP BY ALL"
+            f"SELECT {', '.join(keys)}, CAST(sum(n) AS BIGINT) AS {SIZE} FROM kept GROUP BY ALL",
+            _blocks(key),
         )
 
-    def asked(self, query: str) -> Any:
-        """The answer to a query about `people`, as an Arrow table."""
-        relation = self.relation.query("people", query)
+    def asked(self, query: str, discreet_key: Any = None) -> Any:
+        """The answer to a query about the people, as an Arrow table. DuckDB finds the key here, by the name that it
+        has in the query: so it stands in no text of a query, which the user's connection may log."""
+        assert discreet_key is None or discreet_key.num_rows == 1, "one key"
+        relation = self.relation.query(PEOPLE, query)
         fetch = getattr(relation, "to_arrow_table", None) or relation.fetch_arrow_table
         return fetch()
 
@@ -103,8 +135,20 @@ def _categories(names: list[str]) -> str:
     )
 
 
-def _rank(key: bytes, texts: list[str], number: str) -> str:
+def _nameless(person: str, kind: str) -> str:
+    name = _quoted(person)
+    return f"{name} IS NULL OR CAST({name} AS VARCHAR) = ''" + (f" OR isnan({name})" if kind in FLOATS else "")
+
+
+def _blocks(key: bytes) -> Any:
+    """What HMAC's two hashes begin with, as a table of one row."""
+    import pyarrow as pa
+
+    return pa.table({name: [padded(key, mark)] for name, mark in (("inward", INNER), ("outward", OUTER))})
+
+
+def _rank(texts: list[str], number: str) -> str:
     """HMAC-SHA256 as in `ranks`; as many of its hexadecimal digits have the order of the words."""
     message = " || ".join([*(f"strlen({text}) || ':' || {text}" for text in texts), number])
-    inner, outer = (f"from_hex('{padded(key, mark).hex()}')" for mark in (INNER, OUTER))
+    inner, outer = (f"(SELECT {name} FROM discreet_key)" for name in ("inward", "outward"))
     return f"sha256({outer} || from_hex(sha256({inner} || encode({message}))))[:{DIGITS}]"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.io.microdata import NAMELESS, SIZE, category
+from discreet.io.microdata import NAMELESS, SIZE, category, refuse_nested
 from discreet.io.microdata.ranks import ranked_rows
 
 
@@ -23,18 +23,24 @@ class InMemory:
     def columns(self) -> list[str]:
         return list(self.table.column_names)
 
+    @property
+    def tells_capitals(self) -> bool:
+        return True
+
     def grouped(self, names: list[str], person: str | None) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        found = _texts(self._chosen(names), len(names))
+        found = _texts(self._chosen(names), names)
         absent = pa.array(np.zeros(found.num_rows, dtype=np.int64))
         if person is not None:
-            absent = pc.is_null(self.table.column(person), nan_is_null=True).cast(pa.int64())
+            column = self.table.column(person)
+            empty = pc.equal(_text(column, person), "")
+            absent = pc.or_(pc.is_null(column, nan_is_null=True), empty).cast(pa.int64())
         return summed(found.append_column(NAMELESS, absent), len(names), [SIZE, NAMELESS])
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
-        return bounded(_texts(self._chosen([person, *names]), len(names) + 1), bound, key)
+        return bounded(_texts(self._chosen([person, *names]), [person, *names]), bound, key)
 
     def _chosen(self, names: list[str]) -> Any:
         import pyarrow as pa
@@ -55,16 +61,28 @@ class Lazily:
     def columns(self) -> list[str]:
         return list(self.frame.collect_schema().names())
 
+    @property
+    def tells_capitals(self) -> bool:
+        return self.kind == "polars"
+
     def grouped(self, names: list[str], person: str | None) -> Any:
         import narwhals as nw
 
-        absent = nw.lit(0) if person is None else nw.when(nw.col(person).is_null()).then(1).otherwise(0)
+        absent = nw.lit(0) if person is None else nw.when(self._nameless(person)).then(1).otherwise(0)
         return summed(self._counted(names, absent), len(names), [SIZE, NAMELESS])
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
         import narwhals as nw
 
         return bounded(self._counted([person, *names], nw.lit(0)).drop_columns([NAMELESS]), bound, key)
+
+    def _nameless(self, person: str) -> Any:
+        import narwhals as nw
+
+        kind, column = self.frame.collect_schema()[person], nw.col(person)
+        if kind == nw.String:
+            return column.is_null() | (column == "")
+        return column.is_null() | column.is_nan() if kind.is_float() else column.is_null()
 
     def _counted(self, names: list[str], absent: Any) -> Any:
         import narwhals as nw
@@ -74,7 +92,7 @@ class Lazily:
         chosen = [nw.col(name).alias(key) for name, key in zip(names, keys)]
         totals = [nw.len().alias(SIZE), nw.col(NAMELESS).sum()]
         groups = self.frame.select(*chosen, absent.alias(NAMELESS)).group_by(keys).agg(*totals)
-        found = _texts(groups.collect(backend="pyarrow").to_native(), len(names))
+        found = _texts(groups.collect(backend="pyarrow").to_native(), names)
         whole = [found[name].cast(pa.int64()) for name in (SIZE, NAMELESS)]
         return pa.table([*(found[key] for key in keys), *whole], names=[*keys, SIZE, NAMELESS])
 
@@ -110,16 +128,23 @@ def _smallest(rows: Any, keys: int, owners: Integers, sizes: Integers, bound: in
     return np.bincount(place[order[rank < bound]], minlength=len(sizes))
 
 
-def _texts(found: Any, keys: int) -> Any:
-    """With the first columns as text; a missing value is the empty text."""
+def _texts(found: Any, names: list[str]) -> Any:
+    """With the first columns, which the user calls by these names, as text."""
+    for place, name in enumerate(names):
+        found = found.set_column(place, category(place), _text(found.column(place), name))
+    return found
+
+
+def _text(column: Any, name: str) -> Any:
+    """As text; a missing value is the empty text."""
     import pyarrow as pa
 
-    for place in range(keys):
-        column = found.column(place)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        found = found.set_column(place, category(place), column.cast(pa.string()).fill_null(""))
-    return found
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        return column.cast(pa.string()).fill_null("")
+    except pa.ArrowException as error:  # lists, or bytes that are no text
+        raise refuse_nested(name, str(column.type)) from error
 
 
 def summed(found: Any, keys: int, sums: list[str]) -> Any:

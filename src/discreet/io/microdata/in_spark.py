@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.io.microdata import NAMELESS, SIZE, category
+from discreet.errors import BadInput
+from discreet.io.microdata import NAMELESS, SIZE, category, refuse_nested
 from discreet.io.microdata.ranks import ranked_rows
-from discreet.io.spark import column, sent, session_of
+from discreet.io.spark import column, said_by_spark, sent, session_of, spark_error
 
 WHO = "who"
-RANK = "rank"
+RANK, PLACE, TOTAL = "rank", "place", "total"
+FLOATS = ("float", "double")
+NESTED = ("struct", "array", "map", "variant")  # their texts may be alike where they are not
 TOP = np.uint64(1 << 63)  # flipped, so that signed numbers have the order of ranks
+
+
+@contextmanager
+def opened_frame(frame: Any) -> Iterator[InSpark]:
+    try:
+        yield InSpark(frame)
+    except spark_error() as error:
+        raise BadInput("a Spark data frame was to be counted", said_by_spark(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,49 +40,71 @@ class InSpark:
     def columns(self) -> list[str]:
         return list(self.frame.columns)
 
+    @property
+    def tells_capitals(self) -> bool:
+        return False
+
     def grouped(self, names: list[str], person: str | None) -> Any:
         from pyspark.sql import functions as f
 
-        absent = f.lit(0) if person is None else f.count_if(column(person).isNull())
+        types = dict(self.frame.dtypes)
+        for name in [*names, *([person] if person else [])]:
+            if types[name].startswith(NESTED):
+                raise refuse_nested(name, types[name])
+        absent = f.lit(0) if person is None else f.count_if(_nameless(person, types[person]))
         totals = [f.count(f.lit(1)).alias(SIZE), absent.cast("long").alias(NAMELESS)]
         return self.frame.groupBy(*_categories(names)).agg(*totals).toArrow()
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
-        """Ranks are made by Python in the tasks: retried, speculated on or recomputed, they come out the same."""
+        """Ranks are made by Python in the tasks: retried, speculated on or recomputed, they come out the same. The
+        frame is read once: a plan that reads it twice may see other rows, and keep more of a person than the bound."""
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        who = column(person).cast("string").alias(WHO)
+        who, theirs = column(person).cast("string").alias(WHO), Window.partitionBy(WHO)
         own = self.frame.groupBy(who, *_categories(names)).agg(f.count(f.lit(1)).alias(SIZE))
-        totals = own.groupBy(WHO).agg(f.sum(SIZE).alias("total"))
         keys = [category(place) for place in range(len(names))]
-        more = own.join(totals.where(f.col("total") > bound).select(WHO), WHO, "left_semi")
-        others = own.join(totals.where(f.col("total") <= bound).select(WHO), WHO, "left_semi").select(*keys, SIZE)
-        schema = f"{WHO} string, {', '.join(f'{name} string' for name in keys)}, {RANK} long"
-        with sent(_Ranked(key), session_of(self.frame)) as ranked:
-            rows = more.select(WHO, *keys, SIZE).mapInArrow(ranked, schema)
-            first = f.row_number().over(Window.partitionBy(WHO).orderBy(RANK, *keys)) <= bound
-            kept = (
-                rows.select(*keys, first.alias("kept")).where("kept").select(*keys, f.lit(1).cast("long").alias(SIZE))
+        lines = own.where(f.col(WHO).isNotNull()).select(WHO, *keys, SIZE, f.sum(SIZE).over(theirs).alias(TOTAL))
+        schema = f"{WHO} string, {', '.join(f'{name} string' for name in keys)}, {SIZE} long, {RANK} long"
+        with sent(_Ranked(key, bound), session_of(self.frame)) as ranked:
+            rows = lines.mapInArrow(ranked, schema)
+            place = f.row_number().over(theirs.orderBy(RANK, *keys))
+            kept = rows.select(*keys, SIZE, RANK, place.alias(PLACE)).where(
+                f.col(RANK).isNull() | (f.col(PLACE) <= bound)
             )
-            return kept.unionAll(others).groupBy(*keys).agg(f.sum(SIZE).alias(SIZE)).toArrow()
+            return kept.groupBy(*keys).agg(f.sum(SIZE).alias(SIZE)).toArrow()
 
 
 @dataclass(frozen=True)
 class _Ranked:
-    """A row for each row, with its rank, from a row for each person and category."""
+    """From a line for each person and category: where the person has more rows than the bound a line for each row, with
+    its rank; where not, the line as it is, without one."""
 
     key: bytes
+    bound: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            *texts, sizes = batch.columns
-            place, words = ranked_rows(self.key, texts, sizes.to_numpy())
-            rows = [values.take(pa.array(place)) for values in texts]
-            signed = (words ^ TOP).view(np.int64)  # in the same order
-            yield pa.RecordBatch.from_arrays([*rows, pa.array(signed)], names=[*batch.schema.names[:-1], RANK])
+            *texts, sizes, totals = batch.columns
+            many = totals.to_numpy() > self.bound
+            lines, over = pa.array(np.flatnonzero(~many)), pa.array(np.flatnonzero(many))
+            place, words = ranked_rows(self.key, [one.take(over) for one in texts], sizes.take(over).to_numpy())
+            each, names = over.take(pa.array(place)), [*batch.schema.names[:-1], RANK]
+            signed = pa.array((words ^ TOP).view(np.int64))  # in the same order
+            ones = pa.array(np.ones(len(place), dtype=np.int64))
+            yield pa.RecordBatch.from_arrays([*(one.take(each) for one in texts), ones, signed], names=names)
+            none = pa.nulls(len(lines), pa.int64())
+            yield pa.RecordBatch.from_arrays([*(one.take(lines) for one in (*texts, sizes)), none], names=names)
+
+
+def _nameless(person: str, kind: str) -> Any:
+    from pyspark.sql import functions as f
+
+    value = column(person)
+    absent = value.isNull() | (value.cast("string") == "")
+    return absent | f.isnan(value) if kind in FLOATS else absent
 
 
 def _categories(names: list[str]) -> list[Any]:

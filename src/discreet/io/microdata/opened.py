@@ -24,13 +24,13 @@ def opened(data: Any) -> AbstractContextManager[People]:
     where = str(lazy.implementation.value)
     kind = "polars" if where == "polars" else "pyarrow"
     if where == "duckdb":
-        from discreet.io.microdata.in_duckdb import InDuckDB
+        from discreet.io.microdata.in_duckdb import opened_relation
 
-        return nullcontext(InDuckDB(lazy.to_native(), kind))
+        return opened_relation(lazy.to_native(), kind)
     if where.startswith("pyspark"):
-        from discreet.io.microdata.in_spark import InSpark
+        from discreet.io.microdata.in_spark import opened_frame
 
-        return nullcontext(InSpark(lazy.to_native()))
+        return opened_frame(lazy.to_native())
     return nullcontext(Lazily(lazy, kind))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet.estimate.answers import Cut
@@ -14,7 +12,9 @@ from discreet.estimate.view import Estimate
 from discreet.mechanism import NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
+from discreet.report.errors import ColumnError, Errors
 from discreet.ways.by_share.facts import SharedFacts, of_one_column, rows_of
+from discreet.ways.row_by_row.evidence import errors as errors_of_rows
 
 
 def evidence(publication: Publication[SharedFacts], level: float) -> Estimate:
@@ -30,9 +30,15 @@ def evidence(publication: Publication[SharedFacts], level: float) -> Estimate:
     return Estimate(told, publication.categories, level, shares, cut=Cut(top), largest=largest)
 
 
-def errors(publication: Publication[SharedFacts]) -> Any:
+def errors(publication: Publication[SharedFacts]) -> Errors:
     """They differ from column to column: none is that of the table."""
-    return None
+    mechanism, nothing = publication.record.facts.mechanism, np.zeros(0)
+    groups = rows_of(publication.categories, mechanism.column, [one.counted for one in mechanism.shares])
+    found = []
+    for one, rows in zip(mechanism.shares, groups):
+        told = errors_of_rows(of_one_column(publication, one, rows))
+        found.append(ColumnError(one.counted, len(rows), None if told is None else told.typical))
+    return Errors(nothing, nothing, None, apart=tuple(found))
 
 
 def unbiased(publication: Publication[SharedFacts]) -> bool:

@@ -11,7 +11,9 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.layout import COUNTED
 from discreet.mechanism import Form
+from discreet.numbers import shown
 from discreet.privacy.values import Approximate, Guarantee, Loss, Remark
+from discreet.report.errors import noise_size
 from discreet.table import Schema
 from discreet.ways.by_share.facts import noise_of, remarks_of, rows_of, share_of, shared_neighbours
 from discreet.ways.by_share.spec import ByShare
@@ -49,11 +51,16 @@ class SharePlan:
     def steps(self) -> tuple[Remark, ...]:
         top, people = self.first.max_count, self.guarantee.unit.contributions
         cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
-        drawn = (
-            Remark.of("draw-column", price=str(one.guarantee.loss), mechanism=self.law, column=name)
-            for name, one in self.plans.items()
-        )
+        drawn = (_drawn(name, one) for name, one in self.plans.items())
         return (cut, *drawn, *((Remark.of("widened", contributions=people),) if people > 1 else ()))
+
+
+def _drawn(column: str, one: RowPlan) -> Remark:
+    price, law, noise = str(one.guarantee.loss), one.law, noise_of(one.mechanism.form)
+    if noise is None:
+        return Remark.of("draw-column", price=price, mechanism=law, column=column)
+    size = shown(noise_size(noise), 2)
+    return Remark.of("draw-column-noise", price=price, mechanism=law, column=column, noise=size)
 
 
 def plan(schema: Schema, loss: Loss, spec: ByShare) -> SharePlan:

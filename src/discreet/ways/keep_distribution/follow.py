@@ -54,7 +54,26 @@ class Noisy:
     def followed(self, post: Posterior, lam: float | None, top: int | None) -> Followed:
         """The rows that err least, by the posterior of every row."""
         found = follow(post, self.plain, lam, top)
-        return found if found.lam is not None else replace(found, count_error=self.plain_error(found.count_error))
+        if found.lam is None:
+            return replace(found, count_error=self.plain_error(found.count_error))
+        return self.leaving_the_far(post, found)
+
+    def leaving_the_far(self, post: Posterior, found: Followed) -> Followed:
+        """With rows beyond the largest count that is looked for as they are, whatever a measurement of the distribution
+        says, and with their errors: those of the noise. So far apart, they move the distribution by as much."""
+        near = int(self.seen.at_most(np.array([self.largest]))[0])
+        if self.cut is not None or near == self.seen.rows:
+            return found
+        upto = np.append(np.minimum(found.upto[:-1], near), self.seen.rows)
+        left = (1 - near / self.seen.rows) * self.noise_error
+        if (upto != found.upto).any():
+            found = Followed(upto, found.lam, *(float(error) for error in expected_errors(post, upto)))
+        return replace(found, count_error=found.count_error + left, distribution_error=found.distribution_error + left)
+
+    @property
+    def noise_error(self) -> float:
+        """How far a noisy count is from the true one, on average."""
+        return 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0])
 
     def plain_error(self, expected: float) -> float:
         """The error of the noisy counts as they are, cut to the range; `expected` by their posterior.
@@ -64,7 +83,7 @@ class Noisy:
         """
         cut = np.abs(self.seen.values - np.clip(self.seen.values, 0, self.cut))
         mean, deviation = self.seen.mean_and_deviation(cut.astype(float))
-        own = 2 * float(expected_excess(np.zeros(1, dtype=np.int64), self.noise)[0]) - mean
+        own = self.noise_error - mean
         return own if deviation <= WELL_TOLD * own * math.sqrt(self.seen.rows) else expected
 
 
@@ -103,8 +122,8 @@ def onto(noisy: Noisy, target: Floats) -> LeastError:
     post, plain = noisy.fitted(), noisy.plain
     ends, last = np.cumsum(integer_bins(target, noisy.seen.rows)), min(len(target) - 1, len(plain) - 1)
     upto = np.maximum.accumulate(np.concatenate([ends[:last], plain[last:]]))
-    errors = (float(error) for error in expected_errors(post, upto))
-    return LeastError(np.round(target, DECIMALS), Followed(upto, math.inf, *errors))
+    found = Followed(upto, math.inf, *(float(error) for error in expected_errors(post, upto)))
+    return LeastError(np.round(target, DECIMALS), noisy.leaving_the_far(post, found))
 
 
 def rows_of(facts: KeptDistribution, rows: Integers, seen: SeenValues, before: Integers | None = None) -> Integers:

@@ -150,7 +150,8 @@ def _stage_one_rows(whole: WholeRelease) -> list[str]:
         return []
     said = integer_bins(_stage_one(facts.distribution, rows, whole.record.schema.max_count), rows)
     last = min(len(said), len(bins)) - 1  # beyond, rows are where their noise left them
-    apart = np.abs(np.cumsum(bins)[:last] - np.cumsum(said)[:last]).sum()
+    near = whole.counts.at_most(np.array([len(bins) - 1]))
+    apart = np.abs(np.cumsum(bins)[:last] - np.minimum(np.cumsum(said)[:last], near)).sum()
     right = apart <= 1 + ROWS_APART * rows
     return [] if right else ["The published histogram does not follow from the measured distribution."]
 
@@ -174,10 +175,9 @@ def _stage_one(published: DistributionFacts, rows: int, top: int | None) -> Floa
 
 def _same_aim(aim: AimFacts, found: LeastError) -> bool:
     there, again = aim.lam, lam_text(found.followed.lam)
-    if there is None or again is None:
-        same = there is again
-    else:
-        same = there == again or abs(math.log2(float(there) / float(again))) <= WEIGHTS_APART
+    same = there == again
+    if not same and there is not None and again is not None and min(float(there), float(again)) > 0:
+        same = abs(math.log2(float(there) / float(again))) <= WEIGHTS_APART
     pairs = zip((aim.count_error, aim.distribution_error), shown(found.followed))
     return same and all(abs(one - other) <= ERRORS_APART * max(one, other) for one, other in pairs)
 

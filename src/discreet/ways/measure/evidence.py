@@ -18,7 +18,7 @@ from discreet.record.release import Publication
 from discreet.report.errors import Errors
 from discreet.table import Schema
 from discreet.ways.measure.facts import MeasureFacts
-from discreet.ways.measure.follow import Heard, apart, variances
+from discreet.ways.measure.follow import Heard, apart, estimated_histogram, variances
 
 
 def layout_of_release(publication: Publication[MeasureFacts]) -> Layout:
@@ -79,6 +79,10 @@ def _steps(publication: Publication[MeasureFacts]) -> Iterator[Remark]:
     yield Remark("combined")
     if facts.mechanism.histogram is None:
         yield Remark("one-table-made")
+        told = told_by(publication, layout_of_release(publication))
+        histogram = None if told is None else estimated_histogram(told)
+        if histogram is not None:
+            yield Remark.of("distribution-apart", apart=f"{_apart(publication.counts, histogram):.2g}")
     else:
         apart_by = _apart(publication.counts, facts.mechanism.histogram)
         yield Remark.of("one-table-made-and-mapped", apart=f"{apart_by:.2g}")
@@ -87,8 +91,8 @@ def _steps(publication: Publication[MeasureFacts]) -> Iterator[Remark]:
 
 
 def _apart(counts: Integers, histogram: Integers) -> float:
-    """The Wasserstein distance of the published counts from the distribution that they were mapped to; nan if the
-    record tells of no such distribution."""
+    """The Wasserstein distance of the published counts from the distribution that was estimated; nan if the record
+    tells of no such distribution."""
     if histogram.min(initial=0) < 0 or histogram.sum() != len(counts):
         return float("nan")
     return float(np.abs(np.sort(counts) - np.repeat(np.arange(len(histogram)), histogram)).mean())

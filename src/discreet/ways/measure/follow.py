@@ -80,20 +80,39 @@ def units(values: Floats) -> Integers:
 def mapped(told: Heard) -> Integers | None:
     """How many leaves are to have each count, where leaves have no attributes and were measured one by one: their
     noisy values are mapped so that the distribution of counts is kept, before they are fitted to their sums."""
+    leaves = mapped_leaves(told.layout.design, told.noise)
+    return None if leaves is None else _histogram(told, leaves)
+
+
+def estimated_histogram(told: Heard) -> Integers | None:
+    """How many cells have each count, as far as their own noisy values tell; None where these were not measured."""
+    cells = _measured_cells(told.layout.design, told.noise)
+    return None if cells is None else _histogram(told, cells)
+
+
+def _histogram(told: Heard, cells: Question) -> Integers:
     from discreet.ways.keep_distribution.follow import Noisy, least_error
 
-    design = told.layout.design
-    if design.shape or design.cells not in told.noise:
-        return None
-    leaves = seen_of(told.noisy[design.cells].ravel())
-    return least_error(Noisy(leaves, told.noise[design.cells], None), None, None).histogram
+    return least_error(Noisy(seen_of(told.noisy[cells].ravel()), told.noise[cells], None), None, None).histogram
 
 
-def targets_of(
-    answers: dict[Question, AnswerTable], noisy: Integers | None, histogram: Integers | None
-) -> Integers | None:
+def mapped_leaves(design: Design, noise: Mapping[Question, NoiseLaw]) -> Question | None:
+    """The question whose noisy values are mapped: the cells, if these were measured and have no attributes."""
+    return None if design.plain(design.cells).attributes else _measured_cells(design, noise)
+
+
+def _measured_cells(design: Design, noise: Mapping[Question, NoiseLaw]) -> Question | None:
+    """The cells, or a question with the same entries."""
+    cells = design.plain(design.cells)
+    return next((question for question in reversed(list(noise)) if design.plain(question) == cells), None)
+
+
+def targets_of(answers: dict[Question, AnswerTable], told: Heard, histogram: Integers | None) -> Integers | None:
     """What noisy leaves were mapped to."""
-    return None if histogram is None or noisy is None else rank_rows(noisy.ravel(), histogram, _seed(answers))
+    leaves = mapped_leaves(told.layout.design, told.noise)
+    if histogram is None or leaves is None:
+        return None
+    return rank_rows(told.noisy[leaves].ravel(), histogram, _seed(answers))
 
 
 def table(

@@ -242,7 +242,7 @@ def _require_measured(
     layout: Layout, asked: tuple[Question, ...], kept: tuple[Question, ...], fixed: dict[Question, Fraction]
 ) -> None:
     """Refuse what contradicts itself: a share for what is known exactly, and nothing that is left to measure."""
-    implied = [question for question in asked if any(one.gives(question) for one in kept)]
+    implied = [question for question in asked if any(layout.design.tells(one, question) for one in kept)]
     paid = next((question for question in implied if question in fixed), None)
     if paid is not None:
         found = "it is kept exactly, so that nothing is to be measured"
@@ -263,7 +263,7 @@ def _steps(made: MeasurePlan) -> list[Remark]:
     found += [Remark("combine"), Remark("make-one-table")]
     if not spread.known(design.cells):
         found.append(Remark.of("make-cells-alike", cells=design.entries(design.cells)))
-    ratio = made.chosen.loss / made.chosen.cells_alone
-    if ratio > 1:
-        found.append(Remark.of("cells-alone-are-better", percent=round(100 * (1 - 1 / ratio))))
+    percent = round(100 * (1 - made.chosen.cells_alone / made.chosen.loss))
+    if percent > 0:
+        found.append(Remark.of("cells-alone-are-better", percent=percent))
     return found

@@ -20,7 +20,7 @@ def publish(plan: MeasurePlan, drawn: Drawn) -> Published[MeasureFacts]:
     told = Heard(layout, plan.noise, apart(design, list(plan.noise), drawn.noisy), drawn.kept)
     combined, histogram = told.combined(), mapped(told)
     answers = {question: answer(told, combined, question) for question in plan.answered}
-    targets = targets_of(answers, told.noisy.get(design.cells), histogram)
+    targets = targets_of(answers, told, histogram)
     counts = table(layout, answers, drawn.kept, targets)
     cells = design.in_cells(counts)
     shown = tuple(replace(one, counts=design.answer(cells, q).ravel()) for q, one in answers.items())

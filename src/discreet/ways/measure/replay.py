@@ -19,7 +19,7 @@ from discreet.record.release import AnswerTable, Publication
 from discreet.ways.keep_sums.replay import sums_fit
 from discreet.ways.measure.evidence import layout_of_release, told_by
 from discreet.ways.measure.facts import MeasuredMargins, MeasureFacts
-from discreet.ways.measure.follow import Heard, errors_of, mapped, table, targets_of, units, variances
+from discreet.ways.measure.follow import Heard, errors_of, mapped, mapped_leaves, table, targets_of, units, variances
 
 if TYPE_CHECKING:
     from discreet.levels.regress import RaggedSpread
@@ -49,7 +49,7 @@ def replay(publication: Publication[MeasureFacts]) -> list[str]:
         return problems
     targets = layout.design.in_cells(publication.counts).ravel() if mechanism.histogram is not None else None
     if told is not None:  # else only the sums that the leaves were fitted to can be checked
-        targets = targets_of(answers, told.noisy.get(layout.design.cells), mechanism.histogram)
+        targets = targets_of(answers, told, mechanism.histogram)
     again = table(layout, answers, kept, targets)
     right = np.array_equal(again, publication.counts)
     return [] if right else ["The table does not follow from the published answers."]
@@ -148,7 +148,7 @@ def _histogram(
 ) -> list[str]:
     """Leaves are mapped where they have no attributes and were measured one by one, and as the measurements say."""
     design = layout.design
-    if (published is not None) != (not design.shape and design.cells in noise):
+    if (published is not None) != (mapped_leaves(design, noise) is not None):
         return ["The release tells of leaves that were mapped, or does not."]
     if published is None:
         return []

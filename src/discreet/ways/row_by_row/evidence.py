@@ -12,7 +12,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import Errors, averaged, averaged_continued, errors_of
 from discreet.ways.keep_distribution.facts import too_wide
-from discreet.ways.row_by_row.facts import RowFacts, has_own_delta, near_zero
+from discreet.ways.row_by_row.facts import OWN, RowFacts, ends_reached, has_own_delta, near_zero
 from discreet.ways.row_by_row.spec import BOUNDED
 
 
@@ -46,12 +46,18 @@ def errors(publication: Publication[RowFacts]) -> Errors | None:
 
 
 def unbiased(publication: Publication[RowFacts]) -> bool:
-    """Noise that goes up as often as down, and nothing after it."""
-    form = publication.record.facts.mechanism.form
-    return isinstance(form, NoiseThenMap) and form.clamp is None and not has_own_delta(form)
+    """Noise that goes up as often as down, and nothing after it, or nothing that it could come to."""
+    mechanism = publication.record.facts.mechanism
+    if not isinstance(mechanism.form, NoiseThenMap):
+        return False
+    if mechanism.name == BOUNDED:
+        return not any(ends_reached(mechanism.form, mechanism.min_count))
+    return mechanism.form.clamp is None and not has_own_delta(mechanism.form)
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:
     mechanism = publication.record.facts.mechanism
+    if mechanism.name == OWN:
+        return (Remark("rows-drawn-own"),)
     drawn = Remark.of("rows-drawn", mechanism=mechanism.name)
     return (drawn, *near_zero(mechanism.form, mechanism.min_count)) if mechanism.name == BOUNDED else (drawn,)

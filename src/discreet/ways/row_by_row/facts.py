@@ -102,10 +102,21 @@ def has_own_delta(form: Form) -> bool:
 def near_zero(form: Form, min_count: int | None) -> tuple[Remark, ...]:
     """What becomes of counts that bounded noise would lead below 0: as the mechanism itself has it."""
     assert isinstance(form, (NoiseThenMap, EdgeThenNoise)), "it is noise"
-    reach, first = form.noise.centre[1], min_count or 0
-    if isinstance(form, NoiseThenMap):
-        return (Remark.of("near-zero-clamped" if first < reach else "near-zero-never", support=reach),)
-    return (Remark.of("near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased", support=reach),)
+    reach = form.noise.centre[1]
+    if isinstance(form, EdgeThenNoise):
+        return (Remark.of("near-zero-both" if _is_true(form, form.first) else "near-zero-unbiased", support=reach),)
+    below, above = ends_reached(form, min_count)
+    if not above:
+        return (Remark.of("near-zero-clamped" if below else "near-zero-never", support=reach),)
+    assert form.clamp is not None and form.clamp[1] is not None, "there is a top to be led above"
+    top = form.clamp[1]
+    return (Remark.of("near-ends-clamped" if below else "near-top-clamped", support=reach, top=top, high=top - reach),)
+
+
+def ends_reached(form: NoiseThenMap, min_count: int | None) -> tuple[bool, bool]:
+    """Whether noise with a largest error leads some count out of the published range: below it, above it."""
+    low, high = form.clamp or (None, None)
+    return low is not None and (min_count or 0) < form.noise.centre[1], high is not None
 
 
 def keeps_its_promises(form: EdgeThenNoise) -> bool:

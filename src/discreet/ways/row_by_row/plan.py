@@ -12,6 +12,7 @@ from discreet.mechanism import Form, Mechanism, NoiseThenMap
 from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, noise_meant, odds_only, one_person, pure_only
 from discreet.table import Schema
 from discreet.ways.row_by_row.facts import (
+    OWN,
     by_ratio,
     grade_of,
     least_loss,
@@ -53,7 +54,9 @@ class RowPlan:
         top, people = self.max_count, self.guarantee.unit.contributions
         cut = Remark("leave-uncut") if top is None else Remark.of("cut-at", max_count=top)
         raised = () if self.min_count is None else (Remark.of("raise-to", min_count=self.min_count),)
-        price = Remark.of("draw-rows", price=str(self.guarantee.loss), mechanism=self.mechanism.name)
+        name, paid = self.mechanism.name, str(self.guarantee.loss)
+        drawn = Remark.of("draw-rows", price=paid, mechanism=name)
+        price = drawn if name != OWN else Remark.of("draw-rows-own", price=paid)
         widened = (Remark.of("widened", contributions=people),) if people > 1 else ()
         small = near_zero(self.mechanism.form, self.min_count) if self.spec.bounded else ()
         return (cut, *raised, price, *widened, *small)

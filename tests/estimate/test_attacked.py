@@ -1,0 +1,142 @@
+"""What once broke the analyst's side: shapes that hide what noise adds, covariates that tell nothing, wrong types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+import discreet as dc
+from discreet.errors import BadInput
+from discreet.estimate.answers import Cut
+from discreet.estimate.inequality import NoisySums, _inverted, dissimilarity_of, gini_of, merged, mixed
+from discreet.estimate.intervals import draw_sums
+from discreet.laws import Geometric
+
+VIEW: Any = SimpleNamespace(level=0.95, cut=Cut(), told=SimpleNamespace(conservative=False))
+REPEATS = 30
+LEAST = int(binom.ppf(1e-4, REPEATS, 0.95))
+ROWS = np.full(20, 12)  # of every group
+LAW = Geometric(Fraction(3, 2))
+
+
+def hits(true: Any, measure: Any, shapes: Callable[[NoisySums], Any]) -> int:
+    """How often the interval of tables with these shapes covers, of noise drawn again and again."""
+    rows = np.full(len(true), ROWS[0])
+    errors, again = (draw_sums(LAW, rows, number, np.random.default_rng(number)) for number in (REPEATS, 200))
+    covered = 0
+    for error in errors:
+        seen = NoisySums(true + error, again)
+        even = np.full(len(true), seen.values.mean())
+        if measure is dissimilarity_of:
+            pairs = np.maximum(seen.values.reshape(-1, 2), 0)
+            even = (pairs.sum(axis=1)[:, None] * pairs.sum(axis=0)[None, :] / pairs.sum()).ravel()
+        low, high = _inverted(VIEW, seen, even, shapes(seen), measure).interval
+        covered += low <= measure(true[None, :])[0] <= high
+    return covered
+
+
+def test_gini_covers_where_all_groups_but_one_are_alike() -> None:
+    true = np.append(np.full(19, 100.0), 1000.0)
+    assert hits(true, gini_of, lambda seen: (seen.values, merged(seen))) >= LEAST
+    assert hits(true, gini_of, lambda seen: (seen.values,)) < LEAST
+
+
+def test_dissimilarity_covers_where_one_area_is_apart() -> None:
+    true = np.append(np.tile([100.0, 100.0], 19), [300.0, 40.0])
+    assert hits(true, dissimilarity_of, lambda seen: (seen.values, mixed(seen))) >= LEAST
+
+
+def test_no_differences_are_none_and_not_those_of_rounding() -> None:
+    noise = draw_sums(LAW, ROWS, 200, np.random.default_rng(1))
+    seen = NoisySums(np.full(20, 100.1) + 0.001 * np.arange(20), noise)
+    for measure in (gini_of, dissimilarity_of):
+        found = _inverted(VIEW, seen, np.full(20, 100.1 / 3 * 3.3), (seen.values,), measure)
+        assert found.interval[0] == 0 and found.estimate == 0
+
+
+def test_groups_are_put_together_as_far_as_noise_goes() -> None:
+    noise = draw_sums(LAW, ROWS, 200, np.random.default_rng(1))
+    true = np.repeat([100.0, 1000.0], 10)
+    found = merged(NoisySums(true + noise[0], noise))
+    assert len(np.unique(found)) == 2 and found.sum() == pytest.approx((true + noise[0]).sum())
+    assert np.array_equal(np.argsort(found, kind="stable")[:10].sum(), np.arange(10).sum())
+    apart = np.arange(20) * 10_000.0
+    assert merged(NoisySums(apart, noise)) == pytest.approx(apart)
+
+
+AREAS, AGES = [f"a{k:02d}" for k in range(20)], list("abcdef")
+
+
+def covered_with(true: Any, people: Any, epsilon: str, seeds: int = 3) -> tuple[float, float, float, float]:
+    """Shares of rows and of groups that are covered, and mean errors of rows with a covariate and without."""
+    names = {"area": np.repeat(AREAS, 6), "age": AGES * 20}
+    table = dc.table(pa.table({**names, "n": true}), "n", ["area", "age"])
+    area, found = true.reshape(20, 6).sum(axis=1), []
+    for seed in range(seeds):
+        view = dc.estimate(dc.release(table, epsilon, seed=seed))
+        rates = view.per(pa.table({"area": AREAS, "people": people}))
+        rows, groups = rates.counts(), rates.counts("area")
+        inside = [np.mean((some.low <= of) & (of <= some.high)) for some, of in ((rows, true), (groups, area))]
+        found.append((*inside, *(np.abs(one.estimate - true).mean() for one in (rows, view.rows()))))
+    rows_in, groups_in, with_it, without = np.mean(found, axis=0).tolist()
+    return rows_in, groups_in, with_it, without
+
+
+def test_a_covariate_that_tells_nothing_does_little_harm() -> None:
+    """If counts had to be in proportion to it, six of ten intervals would cover, and errors be twice as large."""
+    rng = np.random.default_rng(8)
+    people = rng.lognormal(7, 1, 20).round()
+    rows, groups, error, without = covered_with(rng.poisson(8, 120), people, "0.1")
+    assert rows > 0.85 and groups > 0.8 and error < 1.3 * without
+
+
+def test_groups_that_follow_a_covariate_are_covered_and_nearer_to_the_truth() -> None:
+    rng = np.random.default_rng(9)
+    people = rng.lognormal(7, 1, 20).round()
+    each = np.repeat(rng.gamma(4, 0.01 / 4, 20) * people / 6, 6)
+    rows, groups, error, without = covered_with(rng.poisson(each), people, "0.3")
+    assert rows > 0.9 and groups > 0.85 and error < without
+
+
+def test_few_groups_and_kept_ones_are_told_without_a_law_of_rates() -> None:
+    table = dc.table(pa.table({"area": AREAS, "n": [5] * 20}), "n", ["area"])
+    view = dc.estimate(dc.release(table, 1, keep=["total"], seed=1))
+    people = pa.table({"area": AREAS, "people": [100] * 20})
+    assert len(view.per(people).counts("area")) == 20
+    with pytest.raises(BadInput, match="Ask for groups"):
+        view.per(people).counts()
+    some = view.where(area=AREAS[:3])
+    assert some.per(people).counts("area") == some.by("area")
+
+
+def test_wrong_types_are_named() -> None:
+    frame = pd.DataFrame({"area": np.repeat(AREAS[:6], 2), "sex": ["f", "m"] * 6, "n": range(12)})
+    made = dc.release(dc.table(frame, "n", keys=["area", "sex"]), 1, seed=1)
+    view = dc.estimate(made)
+    days = pd.DataFrame({"area": AREAS[:6], "people": pd.to_datetime(["2020-01-01"] * 6)})
+    questions: tuple[tuple[Any, str], ...] = (
+        (lambda: view.where("sex=f"), r"Write where\(area="),
+        (lambda: view.where(sex=[]), "no value of 'sex' is named"),
+        (lambda: view.by(["area", "sex"]), "Name columns one by one: 'area', 'sex'"),
+        (lambda: view.minus(made), "a Release is no view of a release"),
+        (lambda: view.over("x"), "a str is no view of a release"),
+        (lambda: view.posterior("x"), "must be a whole number"),
+        (lambda: view.posterior(10**20), "must be at most"),
+        (lambda: view.region([1e200] * 12), "a weight is larger than 1e"),
+        (lambda: view.per(days), "people is no number above 0 for a00"),
+        (lambda: view.dissimilarity("sex", "f", "m"), "Name one of area"),
+    )
+    for ask, match in questions:
+        with pytest.raises(BadInput, match=match):
+            ask()
+    wanted = view.where(sex=["f", "m"]).total()
+    for several in (np.array(["f", "m"]), pd.Series(["f", "m"]), (sex for sex in "fm"), {"f": 1, "m": 2}.keys()):
+        assert view.where(sex=several).total() == wanted
