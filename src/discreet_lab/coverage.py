@@ -299,8 +299,8 @@ def _short_of(rows: list[Covered]) -> Iterator[str]:
     yield f"Of {len(rows)} cells {len(low)} cover less than {LEAST_COVERAGE:.0%} by more than two standard errors"
     if low:
         yield "(" + "; ".join(_named(row, f"{row.coverage:.0%}") for row in low) + ")"
-    yield f"and {len(wide)} are wider than {MOST_WIDTH} of the oracle's, {len(surely)} of them by more than two standard errors"
-    yield "of the oracle's width. These are, beside what can be had:"
+    yield f"and {len(wide)} are wider than {MOST_WIDTH} of the oracle's,"
+    yield f"{len(surely)} of them by more than two standard errors of its width. These are, beside what can be had:"
     yield ""
     yield "| wide | way, shape, epsilon | of the oracle's | of what can be had |"
     yield "|---|---|---|---|"

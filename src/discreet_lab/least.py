@@ -1,14 +1,14 @@
 """How narrow an interval can be that covers as often for every table: no oracle's, but the least of all honest ones.
 
-An oracle that knows the table can be as narrow as it likes. One that must cover for every table cannot: a value of which
-the noise would have shown nearly the same has to be inside nearly as often as the true one. The mean number of values in
-an interval is the sum over all values of the chance that it holds each (Pratt 1961). That chance is at least one less
-the power of the best test at 5% of a table with this value against the true one (Neyman and Pearson), of whichever table
-is hardest to tell from it.
+An oracle that knows the table can be as narrow as it likes. One that must cover for every table cannot: a value of
+which the noise would have shown nearly the same has to be inside nearly as often as the true one. The mean number of
+values in an interval is the sum over all values of the chance that it holds each (Pratt 1961). That chance is at least
+one less the power of the best test at 5% of a table with this value against the true one (Neyman and Pearson), of
+whichever table is hardest to tell from it.
 
 Where rows may be in any order, what is seen is a histogram, which is as good as normal here: its covariance is that of
-fixed rows. So a table is as hard to tell as it is near in deviations, and the nearest one with a value is found by least
-squares with no negative numbers.
+fixed rows. So a table is as hard to tell as it is near in deviations, and the nearest one with a value is found by
+least squares with no negative numbers.
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ def covered_with(true: Any, people: Any, epsilon: str, seeds: int = 3) -> tuple[
 
 
 def between(right: float, wrong: float) -> float:
-    """The share that tells one chance of being covered from another best (Chernoff): of 350 intervals that cover in 90 of
-    100 cases fewer are covered, or of as many that cover in 62 more, once in a billion times."""
+    """The share that tells one chance of being covered from another best (Chernoff): of 350 intervals that cover in 90
+    of 100 cases fewer are covered, or of as many that cover in 62 more, once in a billion times."""
     one, other = np.log((1 - wrong) / (1 - right)), np.log(right / wrong)
     return float(one / (one + other))
 

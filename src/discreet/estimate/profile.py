@@ -114,8 +114,8 @@ class Likelihood:
 def likelihood_of(evidence: Evidence) -> Likelihood | None:
     """None where there are too many counts for it, or another interval is the better one.
 
-    Which is better is told by the noise and the number of rows, never by what came out: of two intervals that each cover
-    in 95 of 100 cases the narrower one does not.
+    Which is better is told by the noise and the number of rows, never by what came out: of two intervals that cover in
+    95 of 100 cases each, the narrower one does not.
     """
     if evidence.size > LARGEST or evidence.only_sums or len(evidence.beyond) or not _wide(evidence):
         return None
