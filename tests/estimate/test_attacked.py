@@ -196,5 +196,5 @@ def test_no_key_is_lost_to_a_number_of_the_same_name() -> None:
         told = found.as_json()
         assert [(one["estimate"], one["exact"]) for one in told] == [("a", "x"), ("b", "y")]
         assert [one["estimate_"] for one in told] == found.estimate.tolist() and told[0]["exact_"] is False
-        assert told[0]["interval"] == (found.low[0], found.high[0]) and told[0]["level"] == 0.95
+        assert told[0]["interval"] == [found.low[0], found.high[0]] and told[0]["level"] == 0.95
         assert set(found.table().column_names) >= {"estimate", "exact", "estimate_", "exact_", "low", "high"}

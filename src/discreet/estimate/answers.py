@@ -128,7 +128,7 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
         keys, said = self.keys_frame.to_pylist(), _said(self.cut, self.conservative)
         columns = {
             "estimate": map(_finite, self.estimate.tolist()),
-            "interval": zip(map(_finite, self.low.tolist()), map(_finite, self.high.tolist())),
+            "interval": map(list, zip(map(_finite, self.low.tolist()), map(_finite, self.high.tolist()))),
             "exact": self.exact.tolist(),
             **{name: np.asarray(values).tolist() for name, values in self.more.items()},
             **{name: [value] * len(self) for name, value in {"level": self.level, **said}.items()},
