@@ -248,7 +248,8 @@ def _least_of_sums(view: Estimate, name: str, truth: Integers) -> float:
             view.told.covariances(weights[[0]], weights[[1]])[0],
         )
         covariance = np.array([[variance[0], together], [together, variance[1]]])
-        found.append(least_part(*(weights @ truth), covariance))
+        one, rest = (weights @ truth).tolist()
+        found.append(least_part(one, rest, covariance))
     return float(np.mean(found))
 
 
