@@ -45,9 +45,9 @@ def rows_by_formula(noise: Bounded, *, always_true: bool) -> FormulaRows | None:
     with ctx.workprec(2 * smallest + GUARD_BITS):
         shape = _Shape(noise)
         rows, delta = _always_true(shape) if always_true else _unbiased(shape)
-        if any(_middle(chance) < 0 for row in rows for chance in row.values()):
-            return None
         weights, total = _whole(rows, noise, 0 if always_true else noise.support, smallest + ROUNDED)
+        if min(map(min, weights)) < 0:
+            return None
         return FormulaRows(weights, total, Fraction(_floor(delta, total << smallest), total << smallest))
 
 
