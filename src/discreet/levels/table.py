@@ -112,8 +112,7 @@ def _rows(told: Told, level: int, above: Integers, noisy: CellEstimates | None, 
         return _expected(told, level, above)
     cells, sizes = in_fine(noisy.cells[:, 0]), _families(told, level)
     cells -= np.repeat(taken_off(cells, sizes, above * FINE), sizes, axis=0)
-    near = np.maximum(cells, 0, out=cells)[:, None] / np.float64(FINE)
-    return better_rows(noisy, share, near)
+    return better_rows(noisy, share, cells[:, None] / np.float64(FINE))
 
 
 def _whole(target: Floats, spread: Floats, sums: TwoSums, ties: Flags) -> Integers:
