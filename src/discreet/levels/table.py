@@ -28,7 +28,7 @@ from discreet.levels.shrink import CellEstimates, better_rows, posterior
 from discreet.levels.told import Told
 from discreet.levels.top import top_cells
 
-FAR_BITS = 24
+FAR_BITS = 24  # of a word: enough for the difference, and forty are left to decide among equals
 FARTHEST = 1 << (FAR_BITS - 1)  # multiples of 1/FINE by which a leaf is off what it was mapped to
 
 __all__ = ["UNIT", "require_table", "whole_table"]
