@@ -52,6 +52,17 @@ def answers(design: LevelDesign, cells: Integers, questions: list[Question]) -> 
     return {q: design.answer(cells, q) for q in questions}
 
 
+def test_targets_give_way_where_the_estimate_is_farthest_below() -> None:
+    """One of four leaves that were all mapped to two must give one: the one that was estimated lowest."""
+    design = levels([4])
+    for lowest in range(4):
+        leaves = np.where(np.arange(4) == lowest, 1.6, 1.8)
+        estimates = {Question(0): np.array([7 * UNIT]), Question(1): np.rint(leaves * UNIT).astype(np.int64)}
+        exact = {q: np.zeros_like(one) for q, one in estimates.items()}
+        table = whole_table(design, estimates, exact, {}, "5eed", targets=np.full(4, 2))
+        assert table.reshape(-1).tolist() == [1 if leaf == lowest else 2 for leaf in range(4)]
+
+
 @pytest.mark.parametrize("seed", range(80))
 def test_whole_and_kept(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -333,6 +333,12 @@ def test_small_tables_are_told_what_margins_cost(make: Any, options: dict[str, A
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "unknown column": ({"measure": ["margin:contry"]}, "county"),
     "unknown level": ({"measure": "auto", "levels": ["state", "conty"]}, "county"),
+    "several unknown": (
+        {"measure": ["margin:stat", "margin:conty"], "levels": ["stte", "county"], "keep": "margin:zz"},
+        r"columns 'stte', 'stat', 'conty', 'zz' .* Did you mean 'state'\? Did you mean 'county'\? There is",
+    ),
+    "a value that no row has": ({"measure": ["cells", "sum:state=s9"]}, r"no row has state = 's9'"),
+    "values that no row has together": ({"measure": ["cells", "sum:state=s0,county=c10"]}, "sum of no cell"),
     "level twice": ({"measure": "auto", "levels": ["state", "state"]}, "twice"),
     "levels without measure": ({"levels": ["state", "county"]}, "without measure"),
     "not a question": ({"measure": ["median"]}, "neither total"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput, did_you_mean, short
 from discreet.io.coded import Coded, coded_texts, labels_of
 from discreet.options import known_only, listed, spelt
@@ -287,24 +287,29 @@ def _block(item: Kept, keys: dict[str, Coded], cells: int) -> tuple[Any, Sequenc
         named = {name: (column.texts, own) for name, column, own in zip(item.columns, columns, places)}
         return _disjoint(groups, len(places[0])), labels_of(named)
     if isinstance(item, SumWhere):
-        chosen = np.ones(cells, dtype=bool)
-        for name, value in item.where:
-            known = keys[name]
-            place = known.place(value)
-            if place is None:
-                near = did_you_mean(value, known.texts.to_pylist())
-                raise BadInput(f"{item} was to be kept", f"no row has {name} = {value!r}", near)
-            chosen &= known.codes == place
-        if not chosen.any():
-            raise BadInput(
-                f"{item} was to be kept", "no row of the table has all of these values: it is the sum of no cell"
-            )
+        chosen = rows_where(item, keys, cells, "kept")
         return csr_array(chosen.astype(np.int64)[None, :]), [str(item)[4:]]
     width = len(item.rows[0])
     if width != cells:
         raise BadInput(f"the sums of {item.name} were to be kept", f"they have {width} columns, the table {cells} rows")
     block = csr_array(np.array(item.rows, dtype=np.int64))
     return block, [f"{item.name} row {i + 1}" for i in range(len(item.rows))]
+
+
+def rows_where(item: SumWhere, keys: Mapping[str, Coded], cells: int, to_be: str) -> Flags:
+    """Which cells a sum adds up; refused where there are none."""
+    chosen: Flags = np.ones(cells, dtype=bool)
+    for name, value in item.where:
+        known = keys[name]
+        place = known.place(value)
+        if place is None:
+            near = did_you_mean(value, known.texts.to_pylist())
+            raise BadInput(f"{item} was to be {to_be}", f"no row has {name} = {value!r}", near)
+        chosen &= known.codes == place
+    if not chosen.any():
+        found = "no row of the table has all of these values: it is the sum of no cell"
+        raise BadInput(f"{item} was to be {to_be}", found)
+    return chosen
 
 
 def _disjoint(groups: Integers, number: int) -> csr_array:

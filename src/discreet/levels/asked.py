@@ -36,10 +36,14 @@ def cells() -> Cells:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and the share of the budget it is to have, if somebody said so."""
+    """A question, and the share of the budget it is to have, if somebody said so.
+
+    Where one sum was asked for, its whole margin is: a person is in one of its sums, and all cost no more than one.
+    """
 
     what: What
     share: Fraction | None = None
+    one: SumWhere | None = None  # of a margin, what was named
 
     def __str__(self) -> str:
         return str(self.what) if self.share is None else f"{self.what}@{text(self.share)}"
@@ -81,7 +85,7 @@ def _asked(item: Any) -> Asked:
     if isinstance(item, Sums):
         raise _only_margins(str(item))
     if isinstance(item, SumWhere):
-        return Asked(_whole_margin(item))
+        return _whole_margin(item)
     if isinstance(item, (Total, Margin, Cells)):
         return Asked(item)
     if isinstance(item, Asked):
@@ -99,29 +103,26 @@ def _only_margins(name: str) -> BadInput:
     return BadInput(f"the sums of {name} were to be measured", found, "Measure margins, of columns that name the sums")
 
 
-def _whole_margin(what: SumWhere) -> Margin:
-    """A person is in one sum of a margin: all of them cost no more than one."""
-    return Margin(tuple(column for column, _ in what.where))
+def _whole_margin(what: SumWhere, share: Fraction | None = None) -> Asked:
+    return Asked(Margin(tuple(column for column, _ in what.where)), share, what)
 
 
 def parse_asked(word: str) -> Asked:
     """total, margin:A,B, sum:COL=VALUE or cells, each with an optional share: margin:state@1/4."""
     name, at, share = word.rpartition("@")
-    if at:
-        return Asked(_what(name, word), share_of(share, name))
-    return Asked(_what(word, word))
+    return _named(name, word, share_of(share, name)) if at else _named(word, word, None)
 
 
-def _what(name: str, word: str) -> What:
+def _named(name: str, word: str, share: Fraction | None) -> Asked:
     kind = name.partition(":")[0]
     if name == "cells":
-        return Cells()
+        return Asked(Cells(), share)
     if kind not in WORDS:
         found = "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor cells"
         raise BadInput(f"--measure {word!r} was asked for", found, did_you_mean(kind, WORDS))
     kept = parse_name(name)
     assert not isinstance(kept, Sums)
-    return _whole_margin(kept) if isinstance(kept, SumWhere) else kept
+    return _whole_margin(kept, share) if isinstance(kept, SumWhere) else Asked(kept, share)
 
 
 def what_json(what: What) -> Any:

@@ -35,10 +35,11 @@ EXACT = 1e-9  # of the variance: so small a rest is none
 MOSTLY = 0.9  # of the variance: so much of an entry's own noise settles its law
 SMOOTH = 0.005  # deviations by which steps are rounded off, so that an integral over them ends
 BEYOND = 2.5  # times as far an interval goes on: a step that it ends at is then inside, all but 0.6% of it
-RARE = 0.3  # counts: of a smaller deviation noise is rare, and an interval of a few thousandths,
+RARE = 1.0  # counts: of a smaller deviation noise is rare, and an interval may be of a few thousandths,
 FINER = 5  # so that its steps are rounded off by so many times less, nearly as little as what is published
 FREQUENCIES = 12000  # at which an integral is summed, and FINER times as many
-HARDLY = 3e-3  # of the variance: a noise whose own law is not seen
+HARDLY = 3e-3  # of the variance: a noise whose own law is not seen,
+HARDLY_RARE = 3e-5  # but where noise is rare even such a one has steps
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
 STEP = 0.5  # to either side, where a sum is nearly a whole number: half of the way to the next one
@@ -180,30 +181,30 @@ def _reach(
     weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float, rare: bool = False
 ) -> float:
     """Of a sum of noises with these weights, whose variance is one."""
-    smooth = SMOOTH / (FINER if rare else 1)
+    smooth, hardly = (SMOOTH / FINER, HARDLY_RARE) if rare else (SMOOTH, HARDLY)
     steps, width = np.linspace(0, 6 / smooth, FREQUENCIES * (FINER if rare else 1) + 1, retstep=True)
     steps = steps[1:]
     waves = np.exp(-((smooth * steps) ** 2) / 2)
     for asked, some in weights.items():
-        waves = waves * _waves(noise[asked], some, steps)
+        waves = waves * _waves(noise[asked], some, steps, hardly)
     heights = waves / steps * (2 / math.pi) * width
 
     def inside(x: float) -> float:
         return float(heights @ np.sin(x * steps)) + x * width / math.pi
 
-    small = sum(float(part[part <= HARDLY].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
+    small = sum(float(part[part <= hardly].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
     smoother = math.hypot(smooth, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
     return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * smoother
 
 
-def _waves(law: NoiseLaw, weights: Floats, steps: Floats) -> Floats:
+def _waves(law: NoiseLaw, weights: Floats, steps: Floats, hardly: float) -> Floats:
     """The characteristic function of a sum of noises of one law with these weights; of those that hardly count, as
     normal. The variance of the whole is one."""
     flat = np.abs(weights.ravel())
     largest = max(float(flat.max()), 1e-300)
     values, times = np.unique(np.rint(flat / (largest * SAME)), return_counts=True)
     values = values * (largest * SAME)
-    seen = values**2 * law.spread > HARDLY
+    seen = values**2 * law.spread > hardly
     rest = float((times * values**2)[~seen].sum()) * law.spread
     out: Floats = np.exp(-rest * steps**2 / 2)
     for value, number in zip(values[seen], times[seen]):

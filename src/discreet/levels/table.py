@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.arrays import Flags, Floats, Integers
+from discreet.arrays import Flags, Floats, Integers, Words
 from discreet.errors import BadInput
 from discreet.lattice.blocks import nearest_in_blocks, taken_off
 from discreet.levels.design import LevelDesign, Question
@@ -27,6 +27,9 @@ from discreet.levels.rounding import whole_in_blocks, whole_in_rows_and_columns
 from discreet.levels.shrink import CellEstimates, better_rows, posterior
 from discreet.levels.told import Told
 from discreet.levels.top import top_cells
+
+FAR_BITS = 24  # of a word: enough for the difference, and forty are left to decide among equals
+FARTHEST = 1 << (FAR_BITS - 1)  # multiples of 1/FINE by which a leaf is off what it was mapped to
 
 __all__ = ["UNIT", "require_table", "whole_table"]
 
@@ -61,8 +64,15 @@ def _nodes_below(told: Told, level: int, above: Integers, targets: Integers | No
     """Without attributes: the nodes of a level, from their estimates or from whole targets."""
     if targets is None:
         return _split(told, level, above, in_fine(_expected(told, level, above)))
-    words = told.words(f"nodes {level}", told.design.nodes(level))
-    return nearest_in_blocks(targets.reshape(-1), _families(told, level), above.reshape(-1), words)[:, None]
+    counts, question = targets.reshape(-1), Question(level)
+    words = _least_first(told.fine(question).reshape(-1) - counts * FINE, told.words(f"nodes {level}", len(counts)))
+    return nearest_in_blocks(counts, _families(told, level), above.reshape(-1), words)[:, None]
+
+
+def _least_first(values: Integers, words: Words) -> Words:
+    """Words in the order of these values, and among equals in their own."""
+    nearer = (np.clip(values, -FARTHEST, FARTHEST - 1) + FARTHEST).astype(np.uint64)
+    return (nearer << np.uint64(64 - FAR_BITS)) | (words >> np.uint64(FAR_BITS))
 
 
 def _expected(told: Told, level: int, above: Integers) -> Floats:
@@ -112,8 +122,7 @@ def _rows(told: Told, level: int, above: Integers, noisy: CellEstimates | None, 
         return _expected(told, level, above)
     cells, sizes = in_fine(noisy.cells[:, 0]), _families(told, level)
     cells -= np.repeat(taken_off(cells, sizes, above * FINE), sizes, axis=0)
-    near = np.maximum(cells, 0, out=cells)[:, None] / np.float64(FINE)
-    return better_rows(noisy, share, near)
+    return better_rows(noisy, share, cells[:, None] / np.float64(FINE))
 
 
 def _whole(target: Floats, spread: Floats, sums: TwoSums, ties: Flags) -> Integers:

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
-from discreet.lattice.blocks import nearest_in_blocks
+from discreet.lattice.blocks import nearest_in_blocks, taken_off
 from discreet.levels.design import Question, subsets
 from discreet.levels.feedback import whole_watching
 from discreet.levels.fit import TwoSums, fitted
@@ -18,7 +18,7 @@ from discreet.levels.held import Axes, Held, maximal
 from discreet.levels.margins import cells_with_margins
 from discreet.levels.order import Order, coarse_first
 from discreet.levels.rounding import largest_remainders, whole_in_rows_and_columns
-from discreet.levels.shrink import posterior
+from discreet.levels.shrink import CellEstimates, heard_rows, posterior
 from discreet.levels.told import Told
 
 
@@ -62,12 +62,27 @@ def _margins(told: Told, box: Box, level: int, totals: Integers) -> dict[Axes, I
 
     def estimate(axes: Axes) -> Estimated:
         question = Question(level, axes)
-        return Estimated(told.fine(question), told.variance(question))
+        counts, variance = told.counts(question), told.variance(question)
+        if len(axes) == 1 and _cells_known(told, level):
+            counts = counts + _not_negative(told, box, question, totals)
+        return Estimated(in_fine(counts), variance)
 
     pairs = [axes for axes in subsets(told.design.attributes) if len(axes) == min(2, len(box.shape) - 1)]
     known = [*told.proper_margins(level), *(pairs if _cells_known(told, level) else ())]
     words = told.words("margins", box.nodes * max(told.design.shape))
     return consistent_margins(box, known, estimate, totals * FINE, words)
+
+
+def _not_negative(told: Told, box: Box, margin: Question, totals: Integers) -> Floats:
+    """What a margin is to be changed by because none of its cells is negative; [node, combination]."""
+    cells, order = Question(margin.level, told.design.attributes), coarse_first(box.shape, margin.attributes)
+    fine, known = told.fine(cells), told.variance(margin)
+    sizes = np.full(box.nodes, fine.shape[1])
+    taken = taken_off(fine.reshape(-1), sizes, totals.reshape(-1) * FINE)
+    fitting = order.into((fine - taken[:, None]) / np.float64(FINE))
+    noisy = CellEstimates(order.into(told.counts(cells)), told.counts(margin), told.variance(cells), known)
+    each = (known / np.float64(fitting.shape[2]))[:, None, None]  # cells of an entry are alike, and add up to it
+    return heard_rows(noisy, fitting, each)
 
 
 def _cells_known(told: Told, level: int) -> bool:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, did_you_mean
+from discreet.io.coded import coded_texts
 from discreet.io.questions import NUMBERS, QUESTION
-from discreet.lattice.invariants import Invariants, invariant_matrix
+from discreet.lattice.invariants import Invariants, Margin, invariant_matrix, rows_where
 from discreet.lattice.laws import Terms
 from discreet.lattice.neighbours import kept_remarks, protected_change
 from discreet.lattice.structure import Structure, structure_of
@@ -111,6 +112,7 @@ def deviation_of(spread: Spread | RaggedSpread, question: Question) -> float:
 
 def plan(schema: Schema, loss: Loss, spec: Measure) -> MeasurePlan:
     _require_names(schema)
+    _require_columns(schema, spec)
     layout = layout_of(schema, spec.levels)
     asked, fixed = _asked(layout, spec)
     kept = kept_questions(layout, spec.keep)
@@ -135,6 +137,23 @@ def _require_names(schema: Schema) -> None:
     if taken:
         found = f"the answers have columns {', '.join((QUESTION, *NUMBERS))} of their own"
         raise BadInput(f"the table has a column {taken[0]!r}", found, "Give it another name")
+
+
+def _require_columns(schema: Schema, spec: Measure) -> None:
+    """Refuse names that no key column has, all of them at once, and values that no row has."""
+    asked = () if isinstance(spec.measure, str) else spec.measure
+    whats = [what for what in (*(one.what for one in asked), *spec.keep) if isinstance(what, Margin)]
+    named = dict.fromkeys((*spec.levels, *(name for what in whats for name in what.columns)))
+    if unknown := [name for name in named if name not in schema.keys]:
+        names, many = ", ".join(map(repr, unknown)), len(unknown) > 1
+        advice = " ".join(dict.fromkeys(did_you_mean(name, schema.keys) for name in unknown))
+        raise BadInput(
+            f"the columns {names} were asked for" if many else f"the column {names} was asked for",
+            f"the table has no such key column{'s' if many else ''}",
+            advice,
+        )
+    for one in (one.one for one in asked if one.one is not None):
+        rows_where(one, {name: coded_texts(schema.key_columns[name]) for name, _ in one.where}, schema.rows, "measured")
 
 
 def _require_use(layout: Layout, asked: tuple[Question, ...], noise: dict[Question, NoiseLaw]) -> None:
