@@ -52,11 +52,16 @@ def _by_slots(categories: Any) -> Any:
     short = SLOTS_A_ROW * categories.num_rows < 1 << 31  # half the memory
     slots, where = 1, np.zeros(categories.num_rows, dtype=np.int32 if short else np.int64)
     for column in categories.columns:
-        values = pc.unique(column) if _is_exact(column) else None
-        if values is None or slots * len(values) > SLOTS_A_ROW * len(where):
+        if not _is_exact(column):
             return None
+        coded = column.dictionary_encode().unify_dictionaries()
+        values = coded.chunk(0).dictionary
+        if slots * len(values) > SLOTS_A_ROW * len(where):
+            return None
+        places = np.empty(len(values), dtype=where.dtype)
+        places[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
         where *= len(values)
-        where += pc.index_in(column, value_set=values.take(pc.sort_indices(values))).to_numpy()
+        where += np.concatenate([places[chunk.indices.to_numpy()] for chunk in coded.chunks])
         slots *= len(values)
     rows = np.full(slots, -1, dtype=where.dtype)
     rows[where] = np.arange(len(where), dtype=where.dtype)
