@@ -317,7 +317,9 @@ def counts_in_order(
 
 def _counting(numbers: Integers, first: Integers | int = 0) -> Integers:
     """For each of the numbers as many integers, upwards from its first."""
-    return np.arange(numbers.sum()) + np.repeat(first - (np.cumsum(numbers) - numbers), numbers)
+    found = np.arange(numbers.sum())
+    found += np.repeat(first - (np.cumsum(numbers) - numbers), numbers)
+    return found
 
 
 def _batches(groups: Integers, numbers: Integers) -> Iterator[tuple[Integers, Integers, Integers]]:
