@@ -6,7 +6,7 @@ released: the share of it that was drawn here. So its interval is as wide as 95 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from discreet.errors import BadInput
 from discreet.estimate import AnswerSet, Estimate
 from discreet.estimate.inequality import dissimilarity_of, gini_of
 from discreet.io.frames import frame_of
+from discreet_lab.least import least_part, least_quantile, least_share
 
 AREAS, SEXES, AGES = 20, 2, 6
 ROWS, MAX_COUNT = AREAS * SEXES * AGES, 30
@@ -27,6 +28,8 @@ BOUNDED = {"0.1": ("0.05", 40), "1": ("0.3", 6), "3": ("0.7", 3)}  # truth and s
 SLOW = {"gini", "dissimilarity"}  # every answer takes a simulation: they are asked every other time,
 SLOWEST = "measured levels"  # and here every fourth
 SEEDS = 10_000  # of one setting
+FAR = 1e12  # a ratio that is as good as infinite
+RESAMPLED = 100  # times, to see how far off the oracle's width is by chance
 
 WAYS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -73,6 +76,7 @@ class WithTruth:
     true: Floats
     step: float = 0.0  # between two possible answers: an interval of whole numbers from 2 to 2 holds one of them
     at_once: bool = False  # whether all intervals together cover
+    pooled: bool = False  # whether intervals are told to cover on average over all numbers, and not each of them
     last: Floats | None = None  # where an answer may be several numbers: the last of them
 
 
@@ -90,7 +94,7 @@ def questions(truth: Integers) -> dict[str, WithTruth]:
         "by area": WithTruth(lambda v, _: v.by("area"), area),
         "by two columns": WithTruth(lambda v, _: v.by("area", "sex"), table.sum(axis=2).ravel()),
         "where": WithTruth(lambda v, _: v.where(sex="f", age=["g0", "g1"]).by("area"), table[:, 0, :2].sum(axis=1)),
-        "rows": WithTruth(lambda v, _: v.rows(), truth.astype(float), 1.0),
+        "rows": WithTruth(lambda v, _: v.rows(), truth.astype(float), 1.0, pooled=True),
         "difference": WithTruth(lambda v, _: v.where(sex="f").minus(v.where(sex="m"), "area"), women - men),
         "ratio": WithTruth(lambda v, _: v.where(sex="f").over(v.where(sex="m")), np.array([sex[0] / sex[1]])),
         "share": WithTruth(lambda v, _: v.share("area"), area / area.sum()),
@@ -116,6 +120,8 @@ class Covered:
     coverage: float
     error: float  # of the coverage, by chance
     width: float  # in parts of the oracle's; nan where it has none
+    by_chance: float = 0.0  # a standard error of that, by drawing releases again from those that were made
+    fair: float = float("nan")  # in parts of what can be had: the least of all honest ones, or the oracle's of all rows
 
     @property
     def fine(self) -> bool:
@@ -139,11 +145,13 @@ class Gained:
     sums: tuple[float, float]
 
 
-def of_one_setting(way: str, shape: str, epsilon: str, repeats: int, number: int = 0) -> tuple[list[Covered], Gained]:
-    """All questions about releases of one table."""
+def of_one_setting(
+    way: str, shape: str, epsilon: str, repeats: int, number: int = 0, only: Sequence[str] = ()
+) -> tuple[list[Covered], Gained]:
+    """All questions about releases of one table, or only some."""
     truth, named = shapes()[shape], keys()
     table = dc.table(frame_of({**named, "n": truth}), "n", keys=list(named))
-    asked, found = questions(truth), dict[str, list[Floats]]()
+    asked, found = {k: v for k, v in questions(truth).items() if not only or k in only}, dict[str, list[Floats]]()
     off: list[tuple[float, ...]] = []
     before: Estimate | None = None
     for k in range(repeats + 1):
@@ -156,7 +164,10 @@ def of_one_setting(way: str, shape: str, epsilon: str, repeats: int, number: int
             off.append(_read_off(view, out.table.column("n").to_numpy(), truth))
         before = view
     rows_found, rows_read, sums_found, sums_read = np.mean(off, axis=0).tolist()
-    covered = [_covered(way, shape, epsilon, name, asked[name], many) for name, many in found.items() if many]
+    covered = [
+        _covered(way, shape, epsilon, name, asked[name], many, _least(view, name, truth))
+        for name, many in found.items() if many
+    ]  # fmt: skip
     return covered, Gained(way, epsilon, (rows_found, rows_read), (sums_found, sums_read))
 
 
@@ -180,15 +191,66 @@ def _answer(into: list[Floats], one: WithTruth, view: Estimate, other: Estimate)
         into.append(np.array([[found.estimate], [found.interval[0]], [found.interval[1]]]))
 
 
-def _covered(way: str, shape: str, epsilon: str, name: str, one: WithTruth, many: list[Floats]) -> Covered:
+def _covered(
+    way: str, shape: str, epsilon: str, name: str, one: WithTruth, many: list[Floats], least: float
+) -> Covered:
     estimate, low, high = np.stack(many, axis=1)
     last = one.true if one.last is None else one.last
     hits = (low - 1e-9 <= one.true[None, :]) & (last[None, :] <= high + 1e-9)
     each = hits.all(axis=1) if one.at_once else hits.mean(axis=1)
-    oracle = 2 * np.quantile(np.abs(estimate - one.true[None, :]), 0.95, axis=0, method="higher").mean() + one.step
-    width = float((high - low).mean() + one.step) / max(float(oracle), 1e-12)
     error = float(each.std() / np.sqrt(len(each)))
-    return Covered(way, shape, epsilon, name, float(each.mean()), error, np.nan if one.at_once else width)
+    if one.at_once:
+        return Covered(way, shape, epsilon, name, float(each.mean()), error, np.nan)
+    errors, wide = np.abs(estimate - one.true[None, :]), (high - low).mean(axis=1)
+    width, chance = _in_parts(errors, wide, one.step), float("nan")
+    if np.isfinite(width):
+        some = np.random.default_rng(SEEDS).integers(len(wide), size=(RESAMPLED, len(wide)))
+        chance = float(np.std([_in_parts(errors[k], wide[k], one.step) for k in some]))
+    if name == "ratio":  # as the share of one in both, which has an end
+        low, high = (np.where(np.isinf(end), 1.0, end / (1 + np.minimum(end, FAR))) for end in (low, high))
+    fair = float((high - low).mean() + one.step) / least
+    if one.pooled:
+        fair = _in_parts(errors.reshape(-1, 1), wide, one.step)
+    return Covered(way, shape, epsilon, name, float(each.mean()), error, width, chance, fair)
+
+
+def _in_parts(errors: Floats, wide: Floats, step: float) -> float:
+    """Mean widths in parts of the oracle's, which are as wide as 95 of 100 errors of each number are large."""
+    large = float(np.quantile(errors, 0.95, axis=0, method="higher").mean())
+    return float(wide.mean() + step) / max(2 * large + step, 1e-12)
+
+
+def _least(view: Estimate, name: str, truth: Integers) -> float:
+    """The least mean width of an interval that covers for every table; nan where it is not worked out."""
+    if name in ("ratio", "share"):
+        return _least_of_sums(view, name, truth)
+    if view.shares is None or name not in ("share of zeros", "share above 2", "median"):
+        return float("nan")
+    evidence = view.shares.evidence
+    return (
+        least_quantile(evidence, truth, 0.5)
+        if name == "median"
+        else least_share(evidence, truth, 2 * (name[-1] == "2"))
+    )
+
+
+def _least_of_sums(view: Estimate, name: str, truth: Integers) -> float:
+    """Of women in both, or of the areas in all of them, on average."""
+    from scipy.sparse import csr_array
+
+    codes = keys()["sex" if name == "ratio" else "area"]
+    found = []
+    for value in ["f"] if name == "ratio" else sorted(set(codes)):
+        inside = np.array([code == value for code in codes], dtype=float)
+        weights = csr_array(np.stack([inside, 1 - inside]))
+        variance, together = (
+            view.told.sums(weights, 0.95).variance,
+            view.told.covariances(weights[[0]], weights[[1]])[0],
+        )
+        covariance = np.array([[variance[0], together], [together, variance[1]]])
+        one, rest = (weights @ truth).tolist()
+        found.append(least_part(one, rest, covariance))
+    return float(np.mean(found))
 
 
 def _read_off(view: Estimate, published: Integers, truth: Integers) -> tuple[float, float, float, float]:
@@ -234,15 +296,18 @@ def _short_of(rows: list[Covered]) -> Iterator[str]:
     """What is below what is pointed at by more than chance, or wider."""
     low = [row for row in rows if row.coverage + 2 * row.error < LEAST_COVERAGE]
     wide = [row for row in rows if row.width > MOST_WIDTH]
+    surely = [row for row in wide if not row.width - 2 * row.by_chance <= MOST_WIDTH]
     yield f"Of {len(rows)} cells {len(low)} cover less than {LEAST_COVERAGE:.0%} by more than two standard errors"
     if low:
         yield "(" + "; ".join(_named(row, f"{row.coverage:.0%}") for row in low) + ")"
-    yield f"and {len(wide)} are wider than {MOST_WIDTH} of the oracle's."
-    for name in _each(row.question for row in wide):
-        some = [row for row in wide if row.question == name]
-        worst = max(some, key=lambda row: row.width)
-        cells = "1 cell" if len(some) == 1 else f"{len(some)} cells"
-        yield f"Wide, {name}: {cells}, most of all {_named(worst, f'{worst.width:.2f}')}."
+    yield f"and {len(wide)} are wider than {MOST_WIDTH} of the oracle's,"
+    yield f"{len(surely)} of them by more than two standard errors of its width. These are, beside what can be had:"
+    yield ""
+    yield "| wide | way, shape, epsilon | of the oracle's | of what can be had |"
+    yield "|---|---|---|---|"
+    for row in surely:
+        fair = "–" if np.isnan(row.fair) else f"{row.fair:.2f}"
+        yield f"| {row.question} | {row.way}, {row.shape}, {row.epsilon} | {row.width:.2f} | {fair} |"
 
 
 def _named(row: Covered, number: str) -> str:

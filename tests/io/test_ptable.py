@@ -69,6 +69,8 @@ def test_a_plain_matrix_is_a_mechanism_too(tmp_path: Path) -> None:
     ("lines", "said"),
     [
         (["0;0;1", "1;0;0.5", "1;1;0.4"], "i = 1 sum to 0.9, not to 1"),
+        (["0;0;0.8", "1;1;0.9", "2;2;1"], "of i = 0 sum to 0.8, of i = 1 sum to 0.9, not to 1"),
+        ([f"{i};{i};0.5" for i in range(8)], "i = 4 sum to 0.5, not to 1 within 1e-6, nor do those of 3 others"),
         (["0;0;1", "1;0;0.5", "1;1;0.500002"], "i = 1 sum to 1.000002, not to 1"),
         (["0;0;1", "2;0;0.5", "2;1;0.5"], "no line for i = 1"),
         (["1;0;0.5", "1;1;0.5"], "no line for i = 0"),

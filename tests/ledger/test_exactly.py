@@ -119,18 +119,28 @@ def test_a_noise_that_is_none_is_a_changed_ledger(tmp_path: Path) -> None:
         book.exactly("data")
 
 
-def test_other_noise_than_was_charged_for_is_found(tmp_path: Path) -> None:
+BOUNDED = {"epsilon": 2, "mechanism": "bounded", "truth": "1/2", "support": 3}
+SHARED = dc.table(pa.table({"k": list("abc"), "n": [0, 1, 5], "m": [2, 0, 1]}), {"n": "1/4", "m": "3/4"}, keys="k")
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        (TABLE, {"epsilon": 1}),
+        (TABLE, {"epsilon": "1.1", "mechanism": [[0.6, 0.4], [0.4, 0.6]]}),
+        *((TABLE, {**BOUNDED, "small_counts": kind}) for kind in ("clamped", "unbiased", "both")),
+        (SHARED, {"epsilon": 1}),
+    ],
+)
+def test_other_noise_than_was_charged_for_is_found(tmp_path: Path, table: dc.Table, options: dict[str, Any]) -> None:
     book = opened(tmp_path)
-    for folder, options in (("a", {"epsilon": 1}), ("b", {"epsilon": "1.1", "mechanism": [[0.6, 0.4], [0.4, 0.6]]})):
-        out = dc.release(TABLE, ledger=book, dataset="data", **options)
-        out.save(tmp_path / folder)
-        assert book.check(tmp_path / folder) == ()
-        spending = book.history("data")[-1].spending
-        assert list(_differences(spending, out.record)) == []
-        other = replace(spending, spec={**spending.spec, LAWS: [{"form": "noise"}]})
-        assert list(_differences(other, out.record)) == [
-            "The entry was charged for other noise than that of the release."
-        ]
+    out = dc.release(table, ledger=book, dataset="data", **options)
+    out.save(tmp_path / "out")
+    assert book.check(tmp_path / "out") == ()
+    spending = book.history("data")[-1].spending
+    assert list(_differences(spending, out.record)) == []
+    other = replace(spending, spec={**spending.spec, LAWS: [{"form": "noise"}]})
+    assert list(_differences(other, out.record)) == ["The entry was charged for other noise than that of the release."]
 
 
 def test_the_statement_says_it_beside_the_sum(

@@ -131,13 +131,23 @@ def test_other_formats_have_the_prepared_numbers(tmp_path: Path) -> None:
 
 
 def test_no_key_breaks_it(tmp_path: Path) -> None:
-    keys = [key for key in HOSTILE if not key.startswith("=")]
+    ends = ["a\rb", "a\nb", "a\r\nb", "a~rb", "~", "~t"]  # R takes the first three for one
+    keys = [*(key for key in HOSTILE if not key.startswith("=")), *ends]
     out = dc.release(two_keys([*keys, "=1+1"], ["x", "é"]), 1, mechanism="geometric", seed=1)
     out.save(tmp_path / "out")
     for locale in ("C.UTF-8", "C"):
         rows, _ = ran(tmp_path / "out", tmp_path / "found.csv", LC_ALL=locale)
         named = {row["one"] for row in rows if row["question"] == "by one"}
         assert named == {*(("'" + key if key[0] in "=+-@" else key) for key in keys), "'=1+1"}
+
+
+def test_columns_of_its_own_are_beside_keys_of_the_same_names(tmp_path: Path) -> None:
+    frame = pa.table({"question": ["a", "b"], "low": ["x", "y"], "low_": ["u", "u"], "n": [3, 4]})
+    dc.release(dc.table(frame, "n", keys=["question", "low", "low_"]), 1, seed=1).save(tmp_path / "out")
+    rows, _ = ran(tmp_path / "out", tmp_path / "found.csv")
+    own = ["question_", "question", "low", "low_", "estimate", "low__", "high", "exact", "source", "about"]
+    assert list(rows[0]) == own
+    assert [row["low"] for row in rows if row["question_"] == "by low"] == ["x", "y"]
 
 
 def test_it_writes_nothing_into_the_folder(tmp_path: Path) -> None:

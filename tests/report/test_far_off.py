@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,3 +158,31 @@ def test_errors_by_count_are_drawn_for_few_rows_too() -> None:
     assert "true counts, treated as is said here" in render(
         dc.release(large(), 1, max_count=5, top_code=True).publication
     )
+
+
+PTABLE = "i;j;p\n0;0;1\n1;0;0.4\n1;1;0.3\n1;2;0.2\n1;3;0.1\n"  # right on average, but down more often than up
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "said"),
+    [
+        ([[1, 0, 0], [0.25, 0.5, 0.25], [0, 0, 1]], {"delta": "0.9"}, "bias-rows-cut"),
+        ([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0, 1]], {"delta": "0.9"}, "bias-zero-cut"),
+        ([[0.6, 0.4], [0.4, 0.6]], {}, "bias-own-cut"),
+        (PTABLE, {"delta": "0.9"}, "bias-rows"),
+        (PTABLE.replace("0;0;1", "0;0;0.5\n0;1;0.5"), {"delta": "0.9"}, "bias-zero"),
+        (PTABLE.replace("1;2;0.2", "1;2;0.1").replace("1;0;0.4", "1;0;0.5"), {"delta": "0.9"}, "bias-own"),
+        ("bounded", {"truth": "1/2", "support": 2, "small_counts": "unbiased"}, "bias-zero"),
+        ("bounded", {"truth": "1/2", "support": 2, "small_counts": "both", "max_count": 9}, "bias-zero-cut"),
+        ("bounded", {"truth": "1/2", "support": 3, "small_counts": "both", "min_count": 1}, "bias-rows-cut"),
+    ],
+)
+def test_what_rows_of_their_own_do_on_average_is_said(
+    mechanism: Any, options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    if str(mechanism).startswith("i;j;p"):
+        (tmp_path / "ptable.csv").write_text(mechanism)
+        mechanism = dc.read_mechanism(tmp_path / "ptable.csv")
+    out = dc.release(small(), 1, mechanism=mechanism, **options)
+    page = page_of(out.publication, prepared(out.publication))
+    assert page.bias == said

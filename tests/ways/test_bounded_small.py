@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.build.bounded_edge import edge_of
+from discreet.build.bounded_edge import _program, edge_of
+from discreet.build.least_rows import least_rows
 from discreet.certify.profile import least_delta
 from discreet.errors import BadInput
 from discreet.laws import Bounded
@@ -74,15 +75,60 @@ def test_rows_keep_what_they_promise_and_their_delta_is_the_worst_of_all_pairs(f
     assert found.lower_bound <= at_its_odds <= found.lower_bound * (1 + Fraction(1, 10**6))
 
 
-@pytest.mark.parametrize(("odds", "truth", "support"), [(3, "1/2", 20), (8, "1/3", 10)])
-def test_a_delta_far_below_the_errors_of_floats_is_the_least(odds: int, truth: str, support: int) -> None:
-    """To eight digits, by enumeration in rationals and a bound that is proven."""
-    found = edge_of(Bounded(Fraction(odds), Fraction(truth), support), 0, always_true=False)
-    laws = [law_of(found.form, count) for count in range(support + 8)]
-    assert all(mean(law) == count for count, law in enumerate(laws) if count)
-    assert all(law[count] == Fraction(truth) for count, law in enumerate(laws) if count >= support)
-    worst = max(excess(one, other, Fraction(odds)) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
-    assert found.lower_bound <= worst <= found.lower_bound * (1 + Fraction(1, 10**7)) and worst < Fraction(1, 10**8)
+def worst_of(form: EdgeThenNoise, odds: Fraction, counts: int) -> Fraction:
+    """The largest hockey-stick of neighbours, by enumeration in rationals, of counts that keep every promise."""
+    laws = [law_of(form, count) for count in range(form.first, counts)]
+    assert all(min(law.values()) > 0 and sum(law.values()) == 1 for law in laws)
+    assert all(mean(law) == count for count, law in enumerate(laws, form.first) if count)
+    assert all(max(abs(k - count) for k in law) <= form.noise.centre[1] for count, law in enumerate(laws, form.first))
+    return max(excess(one, other, odds) for a, b in pairwise(laws) for one, other in ((a, b), (b, a)))
+
+
+UNBIASED = [
+    ("3", "1/2", 20),
+    ("8", "1/3", 10),
+    ("9/4", "3/10", 9),
+    ("6", "7/10", 5),
+    ("9/2", "1/5", 4),
+    ("50", "1/20", 30),
+]
+
+
+@pytest.mark.parametrize(("odds", "truth", "support"), UNBIASED)
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_is_right_on_average_from_one_on_is_the_noise_or_a_formula(
+    odds: str, truth: str, support: int, first: int
+) -> None:
+    """Its proof needs no more than three lines: docs/proofs/near-zero.md."""
+    ratio, chance = Fraction(odds), Fraction(truth)
+    form = edge_of(Bounded(ratio, chance, support), first, always_true=False).form
+    worst = worst_of(form, ratio, support + 4)
+    assert all(law_of(form, count)[count] == chance for count in range(support, support + 4))
+    alone = (1 - chance) / 2 * (ratio - 1) / (ratio**support - 1)
+    least = max(alone, 1 / (ratio**support + ratio ** (support - 1) + support))
+    assert least <= worst <= least * (1 + Fraction(1, 10**15))
+
+
+@pytest.mark.parametrize("support", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize(("odds", "truth"), [("5/2", "1/4"), ("3", "3/10"), ("6", "1/2"), ("10", "7/10")])
+def test_no_program_finds_rows_that_undercut_the_formula(odds: str, truth: str, support: int) -> None:
+    """With the truth always told with its chance; the bound is that of a program, proven in rationals."""
+    noise, ratio = Bounded(Fraction(odds), Fraction(truth), support), Fraction(odds)
+    found = edge_of(noise, 0, always_true=True)
+    worst = worst_of(found.form, ratio, 2 * support + 3)
+    assert all(law_of(found.form, count)[count] == Fraction(truth) for count in range(2 * support + 3))
+    program = _program(noise, 0, support + 6, always_true=True)
+    bound = least_rows(program, ratio, 0, worst, lambda rows, total: found.delta).bound
+    assert bound * (1 - Fraction(1, 10**8)) <= worst <= bound * (1 + Fraction(1, 10**8))
+
+
+@pytest.mark.parametrize(("kind", "epsilon", "support"), [("unbiased", 2, 64), ("both", 2, 42), ("unbiased", 30, 8)])
+def test_wide_noise_and_a_large_epsilon_are_released(kind: str, epsilon: int, support: int, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"mechanism": "bounded", "truth": "1/2", "support": support, "small_counts": kind}
+    out = dc.release(table([0, 1, 9, 5000]), epsilon, **options)
+    assert out.counts.min() >= 0 and float(out.guarantee.delta) < 1e-30
+    out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid
 
 
 @pytest.mark.parametrize(("odds", "support"), [("11/10", 6), ("3/2", 10), ("19/10", 12)])
@@ -105,8 +151,18 @@ def test_the_mechanism_over_a_range_has_a_small_delta_at_a_large_epsilon(epsilon
 def test_a_delta_too_small_for_the_solver_is_refused_with_what_to_do(epsilon: int) -> None:
     with pytest.raises(BadInput, match="too small for the solver"):
         dc.bounded_mechanism(12, epsilon, truth="1/2", support=4)
+
+
+def test_rows_that_no_record_could_hold_are_refused_and_cost_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("data", epsilon=100, delta="1/2")
+    monkeypatch.setattr("discreet.mechanism.LARGEST_WRITTEN", 1 << 16)
+    options: dict[str, Any] = {"mechanism": "bounded", "truth": "1/2", "support": 61, "small_counts": "unbiased"}
     with pytest.raises(BadInput, match="'clamped'"):
-        dc.release(table([9]), epsilon, mechanism="bounded", truth="1/2", support=8, small_counts="unbiased")
+        dc.release(table([9]), 2, ledger=book, dataset="data", **options)
+    assert not book.history("data")
 
 
 def test_draws_follow_the_rows_and_the_noise_and_no_nearby_law() -> None:
@@ -149,7 +205,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
     ("kind", "changed", "message"),
     [
         ("both", {"support": 41}, "up to support 40"),
-        ("unbiased", {"support": 61}, "up to support 60"),
+        ("unbiased", {"support": 61, "truth": "1/100"}, "up to support 60"),
         ("both", {"max_count": 9}, "Give 12 or more"),
     ],
 )

@@ -21,6 +21,8 @@ from discreet.privacy.values import Approximate
 from discreet.testing import weight_matrices
 from discreet.ways.row_by_row.facts import unit_loss
 from tests.accounting.test_losses import hockey_stick, taken_together
+from tests.ways.test_bounded import masses
+from tests.ways.test_bounded_small import law_of
 
 MATRIX = [[0.5, 0.3, 0.2], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]]
 
@@ -82,3 +84,33 @@ def test_less_than_a_group_needs_is_refused() -> None:
         dc.release(table(2), epsilon="0.8", delta=2 * needed, mechanism=MATRIX)  # never the number of units times it
     with pytest.raises(BadInput, match="leaves nothing for each"):
         dc.release(table(10**6), epsilon=1, delta="0.4", mechanism=MATRIX)
+
+
+@pytest.mark.parametrize("relation", ["added-or-removed", "moved"])
+@pytest.mark.parametrize("kind", ["clamped", "unbiased", "both"])
+def test_bounded_noise_costs_two_units_what_enumeration_finds(kind: str, relation: Any, tmp_path: Path) -> None:
+    """In one row, in two, and for who moves from one row to another: promised, charged, and told of the ledger."""
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("data", epsilon=100, delta="1/2", relation=relation)
+    options: dict[str, Any] = {"mechanism": "bounded", "truth": "2/5", "support": 3, "small_counts": kind}
+    out = dc.release(table(2), 6, ledger=book, dataset="data", **options)
+    form = out.mechanism.form
+    laws = [masses(form.noise, k) if kind == "clamped" else law_of(form, k) for k in range(8)]
+    rows = [[law.get(output, Fraction(0)) for output in range(-3, 12)] for law in laws]
+    added = [changes(rows, 2), *([taken_together(pair)] for pair in product(changes(rows, 1), repeat=2))]
+    charged = book.history("data")[0].charged
+    assert charged.epsilon == (6 if relation == "added-or-removed" else 12)
+    promise, spent = Epsilon(value=Fraction(6)).bounds(200)[0], Epsilon(value=charged.epsilon).bounds(200)[0]
+    worst = max(hockey_stick(pair, promise) for some in added for pair in some)
+    assert worst <= out.guarantee.delta <= worst * (1 + Fraction(1, 10**5))
+    forth, back = zip(*((pair, pair[::-1]) for pair in zip(rows, rows[2:])))
+    moved = max(hockey_stick(taken_together((one, other)), spent) for one in forth[:3] for other in back[:3])
+    assert (worst if relation == "added-or-removed" else moved) <= charged.delta
+    assert moved > charged.delta / 2 or relation == "added-or-removed", "so that one row alone would not do"
+    told = book.exactly("data", "1/20")
+    assert told.by_price == 1 and told.epsilon is not None
+    told_odds = Epsilon(value=told.epsilon).bounds(200)[0]
+    pairs = [*forth, *back] if relation == "added-or-removed" else [taken_together((forth[0], back[0]))]
+    assert max(hockey_stick(pair, told_odds) for pair in pairs) <= Fraction(1, 20)
+    out.save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid and book.check(tmp_path / "out") == ()

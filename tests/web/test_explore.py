@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
@@ -109,6 +110,17 @@ def test_of_several_values_there_is_a_total_for_each(context: Any, tmp_path: Pat
     tab.get_by_label("Rows of the table").check()
     assert [(row["one"], row["other"]) for row in downloaded(tab)] == [("a", "y"), ("c", "y")]
     assert tab.complaints == []
+    tab.close()
+
+
+def test_numbers_are_beside_keys_of_the_same_names(context: Any, tmp_path: Path) -> None:
+    frame = pa.table({"estimate": ["a", "b"], "published": ["x", "y"], "n": [3, 4]})
+    dc.release(dc.table(frame, "n", keys=["estimate", "published"]), 1, seed=1).save(tmp_path / "out")
+    tab = opened(context, tmp_path / "out" / "explore.html")
+    tab.get_by_label("Rows of the table").check()
+    rows = downloaded(tab)
+    assert list(rows[0]) == ["estimate", "published", "published_", "estimate_", "low", "high"]
+    assert [row["estimate"] for row in rows] == ["a", "b"] and tab.complaints == []
     tab.close()
 
 

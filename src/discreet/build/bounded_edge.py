@@ -12,8 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.build.bounded_inputs import excess_row, law_rows
+from discreet.build.edge_rows import rows_by_formula
 from discreet.build.formulation import Formulation, LinearRow
 from discreet.build.least_rows import Rows, least_rows, rows_in_floats
+from discreet.build.refined import SURE
 from discreet.certify.profile import least_delta
 from discreet.errors import BadInput
 from discreet.laws import Bounded
@@ -22,39 +24,72 @@ from discreet.numbers import Epsilon
 from discreet.requirements import Cell
 
 MORE = 4  # rows beyond the support: with one the least delta is nearly reached, with four it is, to a part in 10,000
-LARGEST_EDGE = {False: 60, True: 40}  # support, by whether the truth always has its chance: then some ten seconds
+LARGEST_PROGRAM = {False: 60, True: 40}  # support, by whether the truth always has its chance: then some ten seconds
+LARGEST_FORMULA = {False: 120, True: 60}  # where it holds there is no program to solve: a few seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """A mechanism, and what no other with the same noise and the same promises has a smaller delta than."""
+    """A mechanism, its delta at the odds of its noise, and what no other with the same promises has less than."""
 
     form: EdgeThenNoise
+    delta: Fraction
     lower_bound: Fraction
 
 
 def edge_of(noise: Bounded, first: int, *, always_true: bool, top: int | None = None) -> Edge:
     """Right on average from 1 on; the truth has its chance from the support on, or for every count."""
-    if noise.support > (largest := LARGEST_EDGE[always_true]):
-        known = f"such rows for small counts are worked out up to support {largest}"
+    formula = _by_formula(noise, first, always_true, top)
+    if formula is not None and formula.delta <= SURE * formula.lower_bound:
+        return formula
+    try:
+        solved = _by_program(noise, first, always_true, top)
+    except BadInput:
+        if formula is None or formula.delta > 2 * formula.lower_bound:
+            raise
+        return formula
+    return solved if formula is None or solved.delta < formula.delta else formula
+
+
+def _by_formula(noise: Bounded, first: int, always_true: bool, top: int | None) -> Edge | None:
+    """Nothing where it does not hold, where counts up to `top` are too few for its rows, or a record for them."""
+    if noise.support > LARGEST_FORMULA[always_true]:
+        return None
+    found = rows_by_formula(noise, always_true=always_true)
+    if found is None or (top is not None and top < len(found.rows)):
+        return None
+    least = max(found.delta, _alone(noise)) if first < 2 else _alone(noise)  # it is about the counts 1, 2, ..
+    made = _measured(noise, first, top, found.rows[first:], found.total, least)
+    return made if made.form.edge.can_be_written else None
+
+
+def _by_program(noise: Bounded, first: int, always_true: bool, top: int | None) -> Edge:
+    if noise.support > (largest := LARGEST_PROGRAM[always_true]):
+        known = f"at this epsilon and truth such rows for small counts are worked out up to support {largest}"
         raise BadInput(f"support = {noise.support} was asked for", known, "Use small_counts 'clamped'")
     beyond = max(first, noise.support) + MORE
     if top is not None and top < beyond:
         needed = f"below {beyond} all counts need rows of their own"
         raise BadInput(f"max_count = {top} was asked for", needed, f"Give {beyond} or more, or drop it")
     program = _program(noise, first, beyond, always_true)
-    alone = Epsilon(ratio=noise.odds)
-
-    def form(rows: Rows, total: int) -> EdgeThenNoise:
-        return EdgeThenNoise(first, Weights(tuple(map(tuple, rows)), total), noise, top)
 
     def measure(rows: Rows, total: int) -> Fraction:
-        return least_delta(form(rows, total), alone)
+        return _measured(noise, first, top, rows, total, Fraction(0)).delta
 
-    least = noise.delta(alone)
+    least = _alone(noise)
     found = rows_in_floats(program, measure) if always_true else None  # these cost much, but where the odds are large
     found = found or least_rows(program, noise.odds, first, least, measure)
-    return Edge(form(found.rows, found.total), max(found.bound, least))
+    return _measured(noise, first, top, found.rows, found.total, max(found.bound, least))
+
+
+def _measured(noise: Bounded, first: int, top: int | None, rows: Rows, total: int, least: Fraction) -> Edge:
+    form = EdgeThenNoise(first, Weights(tuple(map(tuple, rows)), total), noise, top)
+    return Edge(form, least_delta(form, Epsilon(ratio=noise.odds)), least)
+
+
+def _alone(noise: Bounded) -> Fraction:
+    """What the noise costs where no count is small."""
+    return noise.delta(Epsilon(ratio=noise.odds))
 
 
 def _program(noise: Bounded, first: int, beyond: int, always_true: bool) -> Formulation:

@@ -123,14 +123,18 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
 
     def as_json(self) -> list[dict[str, object]]:
         """An object for every group, with its keys."""
+        from discreet.io.answers import beside
+
         keys, said = self.keys_frame.to_pylist(), _said(self.cut, self.conservative)
-        more = {name: np.asarray(values).tolist() for name, values in self.more.items()}
-        numbers = zip(self.estimate.tolist(), self.low.tolist(), self.high.tolist(), self.exact.tolist())
-        return [
-            {**of, "estimate": _finite(estimate), "interval": [_finite(low), _finite(high)], "level": self.level,
-             "exact": exact, **{name: values[k] for name, values in more.items()}, **said}
-            for k, (of, (estimate, low, high, exact)) in enumerate(zip(keys, numbers))
-        ]  # fmt: skip
+        columns = {
+            "estimate": map(_finite, self.estimate.tolist()),
+            "interval": map(list, zip(map(_finite, self.low.tolist()), map(_finite, self.high.tolist()))),
+            "exact": self.exact.tolist(),
+            **{name: np.asarray(values).tolist() for name, values in self.more.items()},
+            **{name: [value] * len(self) for name, value in {"level": self.level, **said}.items()},
+        }
+        names = [beside(self.columns, name) for name in columns]
+        return [{**of, **dict(zip(names, one))} for of, one in zip(keys, zip(*columns.values()))]
 
     def plot(self, ax: Any = None, title: str = "", most: int = 40) -> Any:
         """The estimates with their intervals as error bars. The figure they are in."""

@@ -51,6 +51,13 @@ def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
     return 0.0 if summed[0] >= level else float(np.searchsorted(inside, level) + 1)
 
 
+@lru_cache(maxsize=64)
+def one_sided(level: float, law: NoiseLaw) -> float:
+    """The least x with P(noise > x) <= (1 - level) / 2."""
+    tails = _masses(law)[::-1].cumsum()[::-1]  # P(0 or more), P(1 or more), ...
+    return float(np.searchsorted(-tails[1:], -(1 - level) / 2))
+
+
 def has_steps(terms: Any, spread: float) -> Any:
     """Whether a sum of so many noises is far from normal: they are few, or so small that few whole numbers are all."""
     return (terms <= MANY_TERMS) | (terms * spread < NARROW**2)

@@ -16,7 +16,7 @@ from discreet.errors import BadInput, choose
 from discreet.estimate.answers import Answer, Cut
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.independent import independent_rows
-from discreet.estimate.intervals import half_width
+from discreet.estimate.intervals import half_width, one_sided
 from discreet.estimate.prefix import Prefix, prefix_of
 from discreet.estimate.profile import likelihood_of
 from discreet.estimate.sized import RowPart
@@ -27,7 +27,6 @@ from discreet.numbers import probability, whole
 if TYPE_CHECKING:
     from discreet.estimate.posterior import RowEstimates
 
-CLEARLY = 0.8  # of the width of another interval: only then is the likelihood's taken, so that none is picked by chance
 TIED = 1e-9  # of a row: shares of rows are compared with sums of floats
 LARGEST_SEEN = 1 << 53  # noisy value: floats tell larger ones no longer apart
 METHODS = ("published", "likelihood", "bayes")
@@ -78,13 +77,15 @@ class CountShares:
             estimate += 0.0 if place > last else self.parts[k].evidence.rows - float(prefix.estimate[at])
             variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
             law, weight = prefix.law, float(prefix.weight[at])
-        width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
+        single = len(self.parts) == len(parts) == 1 and place < evidence.size
+        likelihood = likelihood_of(evidence) if single else None
+        level = self.level if likelihood is None else _level(evidence, self.level)
+        width = half_width(level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
         middle, low, high = map(float, ends)
-        drawn = half_width(self.level, None, 0.0, middle * (1 - middle) / self.number)  # the likelihood tells no more
-        if len(self.parts) == 1 and drawn < CLEARLY * width / self.number and place < evidence.size:
-            least, most = _likely_share(evidence, place, self.level)
-            low, high = (1 - most, 1 - least) if most - least < CLEARLY * (high - low) else (low, high)
+        if likelihood is not None:
+            least, most = likelihood.share(place, level)
+            low, high = _both((low, high), (1 - most, 1 - least), level, self.level)
         return Answer(float(np.clip(middle, low, high)), (low, high), self.level)
 
     def _upto(self, k: int, t: int) -> tuple[Evidence, Prefix, int]:
@@ -148,15 +149,17 @@ class CountShares:
 
         rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
         wanted = share * evidence.rows - TIED
-        width = prefix.half_widths(self.level, np.abs(rising - wanted))
+        likelihood = likelihood_of(evidence) if 0 < share < 1 else None
+        level = self.level if likelihood is None else _level(evidence, self.level)
+        width = prefix.half_widths(level, np.abs(rising - wanted))
         ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
         low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
-        likelihood = likelihood_of(evidence) if 0 < share < 1 and high - low > 1 else None
         if likelihood is not None:
-            least, most = map(float, likelihood.quantile(share, self.level))
-            if most - least < CLEARLY * (high - low):
-                return least, float(np.clip(middle, least, most)), most
-        return low, middle, high
+            least, most = likelihood.quantile(share, level)
+            low, high = _both((low, high), (float(least), float(most)), level, self.level)
+        if evidence.law is not None and evidence.top is None and high >= evidence.size - 1:
+            high = max(high, float(evidence.seen.max()) + one_sided(self.level, evidence.law))
+        return low, float(np.clip(middle, low, high)), high
 
     def rows(self, rows: Integers) -> RowEstimates:
         """For each of these rows: posterior mean and median, and a credible interval."""
@@ -189,10 +192,20 @@ class CountShares:
         return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
 
 
-def _likely_share(evidence: Evidence, t: int, level: float) -> tuple[float, float]:
-    """Of counts of at most t; anything, where the likelihood is not looked at."""
-    likelihood = likelihood_of(evidence)
-    return (0.0, 1.0) if likelihood is None else likelihood.share(t, level)
+def _level(evidence: Evidence, level: float) -> float:
+    """Of each of two intervals: where the distribution was measured too, which the likelihood of rows knows nothing of,
+    the truth is in both of them."""
+    return level if evidence.cumulative is None else (1 + level) / 2
+
+
+def _both(
+    unbiased: tuple[float, float], likely: tuple[float, float], level: float, asked: float
+) -> tuple[float, float]:
+    """What is in both intervals, where each was made to miss half as often as asked; else the likely one."""
+    low, high = max(unbiased[0], likely[0]), min(unbiased[1], likely[1])
+    if level == asked:
+        return likely
+    return (low, high) if low <= high else unbiased
 
 
 def of_rows(evidence: Evidence, level: float) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,13 @@ def answer_frame(
     columns = {} if keys is None else {name: keys.column(name) for name in keys.column_names}
     numbers = {"estimate": estimate, "low": low, "high": high, "level": np.full(len(estimate), level), "exact": exact}
     for name, values in {**numbers, **(more or {})}.items():
-        columns[name if name not in columns else f"{name}_"] = pa.array(values)
+        columns[beside(columns, name)] = pa.array(values)
     return pa.table(columns)
+
+
+def beside(taken: Container[str], name: str) -> str:
+    """The name of a column beside those of the keys, one of which may be called the same."""
+    return beside(taken, f"{name}_") if name in taken else name
 
 
 def stacked(frames: Mapping[str, Any]) -> Any:
@@ -35,7 +40,7 @@ def stacked(frames: Mapping[str, Any]) -> Any:
     named = []
     for name, frame in frames.items():
         question = pa.array([name] * frame.num_rows, pa.string())
-        named.append(frame.add_column(0, "question", question))
+        named.append(frame.add_column(0, beside(frame.column_names, "question"), question))
     return pa.concat_tables(named, promote_options="permissive")
 
 

@@ -20,6 +20,7 @@ from discreet.numbers import exact
 NEEDED = ("i", "j", "p")
 SEPARATORS = (";", "\t", ",")  # the first that is in the header; with none of them, blanks
 LONGEST_LINE = 10_000  # letters: a line has a few numbers
+MOST_NAMED = 5  # rows in an error
 TOLERANCE = Fraction(1, 10**6)  # by which probabilities may miss 1: ptable rounds each to 8 digits
 
 
@@ -64,11 +65,14 @@ def _weights(rows: dict[int, dict[int, Fraction]], path: Path) -> Weights:
         if i not in rows:
             found = f"there is no line for i = {i}, though there is one for i = {last}"
             raise BadInput(f"a perturbation table was to be read from {path}", found, "Give every i from 0 on", i=i)
-        total = sum(rows[i].values(), Fraction(0))
-        if abs(total - 1) > TOLERANCE:
-            found = f"the probabilities of i = {i} sum to {float(total):.9g}, not to 1 within 1e-6"
-            do = "Give every pair (i, j) that has a chance, with at least 7 digits"
-            raise BadInput(f"a perturbation table was to be read from {path}", found, do, i=i)
+    sums = [sum(rows[i].values(), Fraction(0)) for i in range(last + 1)]
+    wrong = [i for i, total in enumerate(sums) if abs(total - 1) > TOLERANCE]
+    if wrong:
+        named = ", ".join(f"of i = {i} sum to {float(sums[i]):.9g}" for i in wrong[:MOST_NAMED])
+        more = f", nor do those of {len(wrong) - MOST_NAMED} others" if len(wrong) > MOST_NAMED else ""
+        found = f"the probabilities {named}, not to 1 within 1e-6{more}"
+        do = "Give every pair (i, j) that has a chance, with at least 7 digits"
+        raise BadInput(f"a perturbation table was to be read from {path}", found, do, i=wrong[0])
     shares = [{j: p / sum(rows[i].values()) for j, p in rows[i].items()} for i in range(last + 1)]
     common = lcm(*(share.denominator for row in shares for share in row.values()))
     weights = tuple(tuple(int(row.get(j, 0) * common) for j in range(widest + 1)) for row in shares)

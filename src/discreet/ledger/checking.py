@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io import RECORD
-from discreet.ledger.exactly import LAWS, law_of_mechanism
+from discreet.ledger.exactly import LAWS, laws_of_mechanism
 from discreet.ledger.reading import digest_of_token
 from discreet.record.codec import form_json
 
@@ -83,7 +83,7 @@ def _differences(spending: Spending, record: ReleaseRecord[Any]) -> Iterator[str
     if spending.discloses != tuple(map(str, kept)):
         yield "The entry was charged for other kept sums than those of the release."
     laws = spending.spec.get(LAWS)
-    if laws is not None and laws != [form_json(law_of_mechanism(record.facts.mechanism))]:
+    if laws is not None and laws != [form_json(law) for law in laws_of_mechanism(record.facts.mechanism)]:
         yield "The entry was charged for other noise than that of the release."
     if record.ledger is not None and digest_of_token(record.ledger.token) != spending.token_digest:
         yield "The release does not show the token of what was charged: it is another one, and was not paid for."

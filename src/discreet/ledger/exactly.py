@@ -55,9 +55,13 @@ def laws_section(laws: Sequence[Form]) -> dict[str, Any]:
     return {LAWS: written} if written and len(compact(written)) <= LONGEST_LAWS else {}
 
 
-def law_of_mechanism(mechanism: Any) -> Form:
-    """What a published mechanism's counts went through: of noise the noise alone, which is published before its map."""
-    return mechanism.form if mechanism.noise is None else NoiseThenMap(mechanism.noise)
+def laws_of_mechanism(mechanism: Any) -> list[Form]:
+    """What the counts of one person went through, by the record: one, or one of every column that has a share.
+
+    Of noise with a map it is the noise alone, which is published before its map.
+    """
+    forms = [one.form for one in getattr(mechanism, "shares", (mechanism,))]
+    return [NoiseThenMap(form.noise) if isinstance(form, NoiseThenMap) else form for form in forms]
 
 
 def exactly(entries: Sequence[Entry], basic: Amount, relation: Relation, at_delta: Number = AT_DELTA) -> ExactSpending:

@@ -292,6 +292,17 @@ PAGE = {
     "bias-none": "Published counts are right on average, and so are their sums: errors go up as often as down.",
     "bias-none-cut": "Published counts are right on average for counts that are treated as is said here, and so are "
     "their sums: errors go up as often as down.",
+    "bias-rows": "Published counts are right on average, and so are their sums.",
+    "bias-rows-cut": "Published counts are right on average for counts that are treated as is said here, and so are "
+    "their sums.",
+    "bias-zero": "Published counts are right on average but for 0, which comes out too large: in sums of many zeros "
+    "that adds up; the estimates in explore.html allow for it.",
+    "bias-zero-cut": "Published counts are right on average for counts that are treated as is said here, but for 0, "
+    "which comes out too large: in sums of many zeros that adds up; the estimates in explore.html allow for it.",
+    "bias-own": "Published counts are not right on average for every true count. In sums of many counts such errors do "
+    "not cancel out; the estimates in explore.html allow for it.",
+    "bias-own-cut": "Published counts are not right on average for every true count, treated as is said here. In sums "
+    "of many counts such errors do not cancel out; the estimates in explore.html allow for it.",
     "bias": "Published counts are not right on average: they were kept in a range or fitted to each other, so that "
     "small ones tend to be too large. In sums of many counts such errors do not cancel out.",
     "bias-corrected": "Published counts are not right on average: they were kept in a range or fitted to each other, "

@@ -130,7 +130,10 @@
     return found.entries.length.toLocaleString("en-US") + (found.rows ? " rows" : " totals by " + found.names.join(", ")) + meant(found) + (found.estimated ? about() : "") + ".";
   };
 
-  const header = (found) => [...found.names, ...(found.rows ? ["published"] : []), ...(found.estimated ? ["estimate", "low", "high", ...(data.cut ? ["about"] : [])] : [])];
+  const beside = (names, name) => (names.includes(name) ? beside(names, name + "_") : name);  // a key has the same name
+  const header = (found) => [...found.names, ...[
+    ...(found.rows ? ["published"] : []), ...(found.estimated ? ["estimate", "low", "high", ...(data.cut ? ["about"] : [])] : []),
+  ].map((name) => beside(found.names, name))];
   const cells = (found, one, say) => [
     ...(found.rows ? [say(one.published)] : []),
     ...(found.estimated ? (one.exact ? [say(one.estimate), "exact", "exact"] : [say(one.estimate), say(one.low), say(one.high)]) : []),

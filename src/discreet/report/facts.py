@@ -211,6 +211,8 @@ def _bias(publication: Publication[Any], treated: bool) -> str:
     way = way_named(publication.record.way)
     if way.unbiased(publication):
         return "bias-none-cut" if treated else "bias-none"
+    if (averages := way.averages(publication)) is not None:
+        return f"{averages}-cut" if treated else averages
     if publication.answers is not None:
         return "bias-answers"
     return "bias-corrected" if way.estimable(publication) else "bias"

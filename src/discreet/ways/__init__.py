@@ -232,6 +232,10 @@ def _always(_: Publication[Any]) -> bool:
     return True
 
 
+def _nothing(_: Publication[Any]) -> None:
+    return None
+
+
 def _never(_: Publication[Any]) -> bool:
     return False
 
@@ -317,6 +321,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
     as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
     unbiased: Callable[[Publication[Facts]], bool] = _never  # whether the counts are right on average
+    averages: Callable[[Publication[Facts]], str | None] = _nothing  # words for them, where rows are drawn by a matrix
     estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
     in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
 

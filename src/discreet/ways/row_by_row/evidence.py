@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discreet.certify.profile import moments_of
 from discreet.estimate.evidence import rows_evidence
 from discreet.estimate.shares import of_rows
 from discreet.estimate.view import Estimate
@@ -53,6 +54,16 @@ def unbiased(publication: Publication[RowFacts]) -> bool:
     if mechanism.name == BOUNDED:
         return not any(ends_reached(mechanism.form, mechanism.min_count))
     return mechanism.form.clamp is None and not has_own_delta(mechanism.form)
+
+
+def averages(publication: Publication[RowFacts]) -> str | None:
+    """Rows of their own: all are right on average, or all but that of 0, or any may be wrong; noise has none."""
+    mechanism = publication.record.facts.mechanism
+    if isinstance(mechanism.form, NoiseThenMap) or mechanism.name not in (OWN, BOUNDED):
+        return None
+    first = mechanism.form.first if isinstance(mechanism.form, EdgeThenNoise) else 0
+    wrong = [count for count, one in enumerate(moments_of(mechanism.form), first) if one.bias]
+    return "bias-rows" if not wrong else "bias-zero" if wrong == [0] else "bias-own"
 
 
 def steps(publication: Publication[RowFacts]) -> tuple[Remark, ...]:

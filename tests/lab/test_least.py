@@ -1,0 +1,51 @@
+"""The least width of an honest interval: where it is known by a formula, and no interval that covers is below it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from discreet.estimate.evidence import Evidence
+from discreet.laws import Geometric
+from discreet_lab.least import least_part, least_quantile, least_share
+
+UNBOUNDED = 2 * (norm.ppf(0.95) * 0.95 + norm.pdf(norm.ppf(0.95)))  # deviations, where every value is possible
+ROWS = 4000
+
+
+def evidence(true: Any, law: Geometric, top: int | None) -> Evidence:
+    return Evidence(np.asarray(true), law, None, top, None, None, None, None)
+
+
+@pytest.mark.parametrize("odds", [Fraction(3, 2), Fraction(4)])
+def test_rows_of_two_counts_are_a_coin_seen_wrongly(odds: Fraction) -> None:
+    true = np.repeat([0, 1], [1500, ROWS - 1500])
+    wrong = float(1 / (odds + 1))  # a 0 is seen as a 1, clamped
+    deviation = np.sqrt(ROWS * wrong * (1 - wrong)) / (1 - 2 * wrong)
+    found = least_share(evidence(true, Geometric(odds), 1), true, 0)
+    assert found == pytest.approx(UNBOUNDED * deviation / ROWS, rel=0.005)
+    narrower = least_share(evidence(true, Geometric(odds * 2), 1), true, 0)
+    assert narrower < 0.8 * found  # it would not miss noise that is another
+
+
+def test_a_part_of_a_sum_far_from_its_ends() -> None:
+    """one / (one + rest) has the deviation of a difference, by the delta method; with a sum that is known, exactly."""
+    covariance = np.diag([100.0, 400.0])
+    deviation = np.sqrt(0.7**2 * 100 + 0.3**2 * 400) / 10_000
+    assert least_part(3000, 7000, covariance * 100) == pytest.approx(10 * UNBOUNDED * deviation, rel=0.02)
+    known = np.array([[1.0, -1.0], [-1.0, 1.0]]) * 250**2
+    assert least_part(3000, 7000, known) == pytest.approx(UNBOUNDED * 250 / 10_000, rel=0.02)
+
+
+def test_where_nothing_is_told_all_but_a_twentieth_is_inside() -> None:
+    assert least_part(1, 1, np.diag([1e8, 1e8])) == pytest.approx(0.95, abs=1e-3)
+    true = np.repeat([0, 1, 2], 4)
+    hidden = Geometric(Fraction(1001, 1000))
+    assert least_share(evidence(true, hidden, 2), true, 0) == pytest.approx(0.95 * 13 / 12, abs=0.02)
+    assert least_quantile(evidence(true, hidden, 2), true, 0.5) == pytest.approx(0.95 * 3, abs=0.02)
+    sure = Geometric(Fraction(10**6))
+    assert least_quantile(evidence(true, sure, 2), true, 0.5) == pytest.approx(0.95, abs=0.02)
