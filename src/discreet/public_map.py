@@ -12,8 +12,7 @@ alone is uniform.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import shake_256
@@ -32,10 +31,10 @@ LARGEST_RANGE = 1 << (64 - MAP_BITS)  # so that a value and its word fit into 64
 ROUNDS = 8  # of four, pairs of places are seen not to be uniform
 FEWEST_BITS = 5  # of 2 to 4, the places of three to eight rows are seen not to be uniform
 CHUNK = 1 << 15  # rows at a time: what is known of them stays in the cache
+BATCH = CHUNK << 3  # rows that walk together: the last of them are few, and take as many steps as many would
+FEW_STEPS = 4  # of more, a search is made
 DENSE = 1 << 16  # values are numbered by a table as long as their range, if it is below this, or below ...
 DENSE_ROWS = 4  # ... so many for every row
-WORTH_CALLING = 1 << 14  # rows: plain code takes no longer for fewer
-WORTH_LOADING = 1 << 24  # the same, where the compiler is not there yet: loading it takes as long as ten million rows
 MIX = (0x85EBCA6B, 0xC2B2AE35)  # the multipliers of MurmurHash3's last step, by A. Appleby (public domain)
 
 
@@ -127,7 +126,10 @@ def rank_rows(
     order = PublicOrder(values.clipped(*limits), seed)
     earlier = None if before is None else SeenValues(values.values, before).clipped(*limits).numbers
     counts = counts_in_order(rows, np.cumsum(bins), order, limits, earlier)
-    return np.maximum(rows, counts, out=counts, where=counts == last) if beyond else counts
+    if beyond and values.values[-1] > last:
+        far = np.flatnonzero(rows > last)
+        counts[far] = np.where(counts[far] == last, rows[far], counts[far])
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +178,8 @@ def seen_of(rows: Integers) -> SeenValues:
         return SeenValues(*np.unique(rows, return_counts=True))
     if high - low < DENSE:
         counted = np.zeros(high - low + 1, dtype=np.int64)
-        for start in range(0, len(rows), CHUNK << 3):
-            counted += np.bincount(rows[start : start + (CHUNK << 3)] - low, minlength=len(counted))
+        for start in range(0, len(rows), BATCH):
+            counted += np.bincount(rows[start : start + BATCH] - low, minlength=len(counted))
     else:
         counted = np.bincount(rows - low)
     there = np.flatnonzero(counted)
@@ -206,10 +208,12 @@ class PublicOrder:
         return np.cumsum(self.seen.numbers) - self.seen.numbers
 
     @cached_property
-    def widths(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Bits of the two halves of a row's number among its equals, the upper first."""
-        bits = np.maximum(np.frexp((self.seen.numbers - 1).astype(float))[1], FEWEST_BITS)  # or one more: no harm
-        return (bits - bits // 2).astype(np.uint8), (bits // 2).astype(np.uint8)
+    def halves(self) -> tuple[Integers, NDArray[np.uint32], NDArray[np.uint32]]:
+        """Of a row's number among its equals: how many bits the lower half has, and what fits into the upper and into
+        the lower."""
+        bits = np.frexp((self.seen.numbers - 1).astype(float))[1].astype(np.int64)  # or one more: no harm
+        bits = np.maximum(bits, FEWEST_BITS)
+        return bits // 2, *(_ones(width) for width in (bits - bits // 2, bits // 2))
 
     @cached_property
     def keys(self) -> NDArray[np.uint32]:
@@ -232,37 +236,50 @@ class PublicOrder:
             words[biased] = public_words(self.seed, f"turns {again}", len(numbers))[biased]
         return (words % numbers).astype(np.int64)
 
-    def places(self, values: Integers, before: Integers | None = None) -> Integers:
-        """Of each row its place among all, a chunk at a time; `before`: how many rows with each value come earlier."""
-        out = np.empty(len(values), dtype=np.int64)
-        counters = np.zeros_like(self.first) if before is None else before.copy()
-        number = self._numbering()
-        for start in range(0, len(values), CHUNK):
-            group = number(values[start : start + CHUNK])
-            out[start : start + CHUNK] = self.first[group] + self.among_equals(group, _ranks(group, counters))
+    def counts(self, ends: Integers, before: Integers, there: Integers) -> NDArray[np.unsignedinteger[Any]]:
+        """Of each value so many rows, after so many before them, value by value: the row at place p has the first
+        count k with p < ends[k]."""
+        last = self.first + self.seen.numbers - 1
+        least, most = (np.searchsorted(ends, place, side="right") for place in (self.first, last))
+        out = np.repeat(least.astype(np.min_scalar_type(len(ends))), there)
+        starts, apart = np.cumsum(there) - there, np.flatnonzero(least < most)
+        steps = range((most - least).max(initial=0))
+        for groups, skipped, taken in _batches(apart, there[apart]):
+            group, ranks = np.repeat(groups, taken), _counting(taken, skipped)
+            places = self.among_equals(group, ranks + before.take(group))
+            places += self.first.take(group)
+            if len(steps) <= FEW_STEPS:  # soon told: a place in the range of its value lies before its last end
+                reached = (ends[np.minimum(least + step, most)].take(group) for step in steps)
+                found = sum((places >= end).astype(out.dtype) for end in reached) + least.astype(out.dtype).take(group)
+            else:
+                found = np.searchsorted(ends, places, side="right")
+            ranks += starts.take(group)
+            out[ranks] = found
         return out
 
     def among_equals(self, group: Integers, ranks: Integers) -> Integers:
         """The places of rows among their equals: of the values with these numbers, the rows with these."""
-        sizes = self.seen.numbers[group]
-        out = self._rounds(group, ranks)
+        sizes, out = self.seen.numbers.take(group), self._rounds(group, ranks)
         walking = np.flatnonzero(out >= sizes)
         while len(walking):
-            out[walking] = self._rounds(group[walking], out[walking])
-            walking = walking[out[walking] >= sizes[walking]]
-        turned = out + self.turns[group]
-        return np.where(turned >= sizes, turned - sizes, turned)
+            walked = self._rounds(group.take(walking), out.take(walking))
+            out[walking] = walked
+            walking = walking[walked >= sizes.take(walking)]
+        out += self.turns.take(group)
+        return np.subtract(out, sizes, out=out, where=out >= sizes)
 
     def _rounds(self, group: Integers, places: Integers) -> Integers:
         """A permutation of the numbers of as many bits as a value's ranks have."""
-        high, low = (width[group].astype(np.uint32) for width in self.widths)
-        upper, lower = (_ones(width) for width in (high, low))
-        left, right = (places >> low).astype(np.uint32), places.astype(np.uint32) & lower
-        salt = self.salts[group]
-        for k in range(0, ROUNDS, 2):
-            left ^= _mixed(right ^ (salt + self.keys[k])) & upper
-            right ^= _mixed(left ^ (salt + self.keys[k + 1])) & lower
-        return (left.astype(np.int64) << low) | right
+        out = np.empty_like(places)
+        for start in range(0, len(places), CHUNK):
+            some, own = group[start : start + CHUNK], places[start : start + CHUNK]
+            low, upper, lower, salt = (each.take(some) for each in (*self.halves, self.salts))
+            left, right = (own >> low).astype(np.uint32), own.astype(np.uint32) & lower
+            for k in range(0, ROUNDS, 2):
+                left ^= _mixed(right ^ (salt + self.keys[k])) & upper
+                right ^= _mixed(left ^ (salt + self.keys[k + 1])) & lower
+            out[start : start + CHUNK] = (left.astype(np.int64) << low) | right
+        return out
 
     def _numbering(self) -> Any:
         """A function that turns values into their numbers."""
@@ -277,59 +294,57 @@ class PublicOrder:
 def counts_in_order(
     rows: Integers, ends: Integers, order: PublicOrder, limits: tuple[int, int], before: Integers | None = None
 ) -> Integers:
-    """The row at place p becomes the first count k with p < ends[k]; values outside the limits are taken for them."""
-    compiled = _compiled(len(rows), order.seen.rows)
-    if compiled is None or int(order.seen.values[-1]) - int(order.seen.values[0]) >= max(DENSE, len(rows)):
-        return np.searchsorted(ends, order.places(np.clip(rows, *limits), before), side="right")
-    low = int(order.seen.values[0])
-    table = np.zeros(int(order.seen.values[-1]) - low + 1, dtype=np.int64)
-    table[order.seen.values - low] = np.arange(len(order.seen.values))
-    numbers, first = order.seen.numbers, order.first
-    reach = [np.searchsorted(ends, place, side="right") for place in (first, first + numbers - 1)]
-    out = np.empty(len(rows), dtype=np.int64)
-    counters = np.zeros_like(first) if before is None else before.copy()
-    compiled.counts_in_order(
-        rows, *limits, table, low, counters, numbers, *order.widths, order.salts, order.keys, order.turns, first,
-        ends, *reach, out,
-    )  # fmt: skip
+    """The row at place p becomes the first count k with p < ends[k]; values outside the limits are taken for them.
+
+    First the counts of the rows with each value, one after the other; then every row takes the next of its own.
+    """
+    number = order._numbering()
+    there, earlier = order.seen.numbers, np.zeros_like(order.first) if before is None else before
+    if before is not None:
+        own = seen_of(rows).clipped(*limits)
+        there = np.zeros_like(order.first)
+        there[number(own.values)] = own.numbers
+    counts, following = order.counts(ends, earlier, there), np.cumsum(there) - there
+    out, size = np.empty(len(rows), dtype=np.int64), max(CHUNK, len(there))
+    for start in range(0, len(rows), size):
+        group = number(np.clip(rows[start : start + size], *limits))
+        short = group.astype(np.uint16) if len(there) <= 1 << 16 else group  # sixteen bits are sorted by counting
+        numbers = np.bincount(group, minlength=len(there))
+        out[start : start + size][np.argsort(short, kind="stable")] = counts[_counting(numbers, following)]
+        following += numbers
     return out
 
 
-def _compiled(rows: int, whole: int) -> Any:
-    """The compiled function, which gives the same numbers sooner; None: plain code will do for so many rows of so many
-    in the whole table."""
-    if rows < WORTH_CALLING or ("numba" not in sys.modules and whole < WORTH_LOADING):
-        return None
-    try:
-        from discreet import _order_kernels
-    except ImportError:
-        return None
-    return _order_kernels
+def _counting(numbers: Integers, first: Integers | int = 0) -> Integers:
+    """For each of the numbers as many integers, upwards from its first."""
+    found = np.arange(numbers.sum())
+    found += np.repeat(first - (np.cumsum(numbers) - numbers), numbers)
+    return found
 
 
-def _ranks(group: Integers, counters: Integers) -> Integers:
-    """Of each row how many rows of its value came before it; the counters go on."""
-    short = group.astype(np.uint16) if len(counters) <= 1 << 16 else group  # sixteen bits are sorted by counting
-    order = np.argsort(short, kind="stable")
-    numbers = np.bincount(group, minlength=len(counters))
-    starts = np.cumsum(numbers) - numbers
-    ranks = np.empty(len(group), dtype=np.int64)
-    ranks[order] = np.arange(len(group))
-    ranks += (counters - starts)[group]
-    counters += numbers
-    return ranks
+def _batches(groups: Integers, numbers: Integers) -> Iterator[tuple[Integers, Integers, Integers]]:
+    """Groups with so many rows each, some rows at a time: which groups, how many of their rows are skipped, and how
+    many are taken."""
+    ends = np.cumsum(numbers)
+    for start in range(0, int(numbers.sum()), BATCH):
+        some = slice(*np.searchsorted(ends, (start, start + BATCH - 1), side="right") + (0, 1))
+        skipped = np.maximum(start - (ends - numbers)[some], 0)
+        yield groups[some], skipped, np.minimum(ends[some], start + BATCH) - (ends - numbers)[some] - skipped
 
 
-def _ones(widths: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _ones(widths: Integers) -> NDArray[np.uint32]:
     """Words whose lowest bits, so many, are set."""
     return ((np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
 
 
 def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Every bit depends on every other one."""
-    words = (words ^ (words >> np.uint32(16))) * np.uint32(MIX[0])
-    words = (words ^ (words >> np.uint32(13))) * np.uint32(MIX[1])
-    return words ^ (words >> np.uint32(16))
+    """Every bit depends on every other one; in place."""
+    words ^= words >> np.uint32(16)
+    words *= np.uint32(MIX[0])
+    words ^= words >> np.uint32(13)
+    words *= np.uint32(MIX[1])
+    words ^= words >> np.uint32(16)
+    return words
 
 
 def public_words(seed: str, purpose: str, size: int, bits: int = 64) -> Words:

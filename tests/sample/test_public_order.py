@@ -148,19 +148,32 @@ def noisy_rows(size: int, spread: int = 3) -> Integers:
     return rows
 
 
+def one_by_one(rows: Integers, ends: Integers, order: PublicOrder, before: Integers) -> list[int]:
+    """Every row asks for its own place."""
+    met, out = before.copy(), []
+    for value in rows.tolist():
+        group = int(np.searchsorted(order.seen.values, value))
+        place = order.first[group] + order.among_equals(np.array([group]), met[[group]])[0]
+        out.append(int(np.searchsorted(ends, place, side="right")))
+        met[group] += 1
+    return out
+
+
 @pytest.mark.parametrize("spread", [3, 50_000])
-def test_compiled_code_gives_the_same_numbers(spread: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    rows = noisy_rows(1 << 17, spread)
+@pytest.mark.parametrize("cut", [0, 1000])
+def test_rows_in_batches_get_the_counts_of_rows_alone(spread: int, cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a whole table, and of the last part of one; where values end inside a batch, and batches inside a value."""
+    monkeypatch.setattr(public_order, "CHUNK", 256)
+    monkeypatch.setattr(public_order, "BATCH", 1000)
+    rows = noisy_rows(1 << 12, spread)
     order = PublicOrder(seen_of(rows), "seed")
-    ends, limits = np.cumsum(seen_of(np.clip(noisy_rows(1 << 17), 0, None)).histogram(0, 90)), (-200_000, 200_000)
-    before = np.minimum(order.seen.numbers // 3, 5)
-    for first in (None, before):
-        part = rows if first is None else rows[order.seen.numbers[order._numbering()(rows)] > 20][: 1 << 15]
-        compiled = counts_in_order(part, ends, order, limits, first)
-        with monkeypatch.context() as patch:
-            patch.setattr(public_order, "_compiled", lambda *_: None)
-            assert np.array_equal(counts_in_order(part, ends, order, limits, first), compiled)
+    ends, limits = np.cumsum(seen_of(np.clip(noisy_rows(1 << 12), 0, None)).histogram(0, 90)), (-200_000, 200_000)
+    before = np.array([(rows[:cut] == value).sum() for value in order.seen.values])
+    expected = one_by_one(rows[cut:], ends, order, before)
+    assert len(set(expected)) > 20
+    assert counts_in_order(rows[cut:], ends, order, limits, before).tolist() == expected
+    if cut == 0:
+        assert counts_in_order(rows, ends, order, limits).tolist() == expected
 
 
 @pytest.mark.parametrize("rows", [[0], [5, 5, 5], [-(10**9), 0, 10**9], [2**61, -(2**61), 2**61]])

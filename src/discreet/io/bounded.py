@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from discreet.errors import Damaged
-from discreet.io.written_parquet import ROWS_IN_A_GROUP, WRITER, require_written
+from discreet.io.written_parquet import ROWS_IN_A_GROUP, WRITER, written_again
 
 MOST_ROWS = 1 << 27  # a table of numbers that long takes a gigabyte for each column
 MOST_TEXT = 1 << 30  # bytes of all keys, written out: a dictionary can say a long word a million times
@@ -32,9 +33,8 @@ def bounded_parquet(content: bytes, name: str, rows: int, columns: tuple[str, ..
         _check_schema(file, name)
         texts = [name for name, kind in _kinds(file.metadata).items() if kind == TEXT]
         packed = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
-        frame = _unpacked(packed, name, texts, file.schema_arrow)
-        require_written(frame, content, name)
-        return frame
+        groups = _unpacked(packed, name, texts, file.schema_arrow)
+        return written_again(groups, _plain(file.schema_arrow.empty_table(), file.schema_arrow).schema, content, name)
     except (OSError, pa.ArrowException) as error:
         raise Damaged(name, f"it is not a Parquet file ({str(error).splitlines()[0]})") from error
 
@@ -95,25 +95,28 @@ def _kinds(head: Any) -> dict[str, str]:
     return {column.path: column.physical_type for column in columns}
 
 
-def _unpacked(file: Any, name: str, texts: list[str], schema: Any) -> Any:
-    """Batch by batch; texts as places in a dictionary, until it is known how long they are when written out."""
+def _unpacked(file: Any, name: str, texts: list[str], schema: Any) -> Iterator[Any]:
+    """Group by group; texts as places in a dictionary, until it is known how long they are when written out."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not texts:
-        return _plain(file.read(), schema)
-    batches, size = [], 0
-    for batch in file.iter_batches(BATCH):
-        for text in texts:
-            column = batch.column(text)
-            if not pa.types.is_dictionary(column.type):
-                raise Damaged(name, f"the column {text} of it is neither text nor a number")
-            lengths = pc.binary_length(column.dictionary).take(column.indices)
-            size += pc.sum(lengths, min_count=0).as_py() or 0
-        if size > MOST_TEXT:
-            raise Damaged(name, f"its keys would take more than {MOST_TEXT >> 20:,} MiB")
-        batches.append(_plain(batch, schema))
-    return pa.Table.from_batches(batches) if batches else _plain(schema.empty_table(), schema)
+    size = 0
+    for group in range(file.num_row_groups):
+        if not texts:
+            yield _plain(file.read_row_group(group), schema)
+            continue
+        batches = []
+        for batch in file.iter_batches(BATCH, row_groups=[group]):
+            for text in texts:
+                column = batch.column(text)
+                if not pa.types.is_dictionary(column.type):
+                    raise Damaged(name, f"the column {text} of it is neither text nor a number")
+                lengths = pc.binary_length(column.dictionary).take(column.indices)
+                size += pc.sum(lengths, min_count=0).as_py() or 0
+            if size > MOST_TEXT:
+                raise Damaged(name, f"its keys would take more than {MOST_TEXT >> 20:,} MiB")
+            batches.append(_plain(batch, schema))
+        yield pa.Table.from_batches(batches) if batches else _plain(schema.empty_table(), schema)
 
 
 def _plain(part: Any, schema: Any) -> Any:

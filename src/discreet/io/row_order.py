@@ -11,6 +11,7 @@ from discreet.errors import BadInput
 from discreet.io.rows import AS_THEY_COME, RowNames
 
 SLOTS_A_ROW = 2  # where rows are put into slots: more of them take longer than sorting
+BLOCK = 1 << 16  # rows that are compared at a time
 WORTH_SLOTS = 1 << 14  # rows: of fewer, sorting takes no time
 
 
@@ -51,11 +52,16 @@ def _by_slots(categories: Any) -> Any:
     short = SLOTS_A_ROW * categories.num_rows < 1 << 31  # half the memory
     slots, where = 1, np.zeros(categories.num_rows, dtype=np.int32 if short else np.int64)
     for column in categories.columns:
-        values = pc.unique(column) if _is_exact(column) else None
-        if values is None or slots * len(values) > SLOTS_A_ROW * len(where):
+        if not _is_exact(column):
             return None
+        coded = column.dictionary_encode().unify_dictionaries()
+        values = coded.chunk(0).dictionary
+        if slots * len(values) > SLOTS_A_ROW * len(where):
+            return None
+        places = np.empty(len(values), dtype=where.dtype)
+        places[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
         where *= len(values)
-        where += pc.index_in(column, value_set=values.take(pc.sort_indices(values))).to_numpy()
+        where += np.concatenate([places[chunk.indices.to_numpy()] for chunk in coded.chunks])
         slots *= len(values)
     rows = np.full(slots, -1, dtype=where.dtype)
     rows[where] = np.arange(len(where), dtype=where.dtype)
@@ -88,13 +94,23 @@ def _adjacent(categories: Any) -> tuple[Any, Any]:
 
 def _compared(column: Any) -> tuple[Any, Any]:
     """The same of one column."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     first, second = column.slice(0, max(len(column) - 1, 0)), column.slice(1)
+    if pa.types.is_integer(column.type) and not column.null_count:  # which numpy has at once, without copying them
+        one, other = first.to_numpy(), second.to_numpy()
+        return one < other, one == other
     return pc.less(first, second).to_numpy(), pc.equal(first, second).to_numpy()
 
 
 def strictly_ascending(categories: Any) -> bool:
+    """Some rows at a time, which stay in the cache."""
+    blocks = (categories.slice(start, BLOCK + 1) for start in range(0, max(categories.num_rows - 1, 1), BLOCK))
+    return all(map(_ascends, blocks))
+
+
+def _ascends(categories: Any) -> bool:
     open_ = np.ones(max(categories.num_rows - 1, 0), dtype=bool)  # neighbours that are equal so far
     for column in categories.columns:
         less, equal = _compared(column)

@@ -193,6 +193,8 @@ def _table(
     except BadInput as error:
         taken.problems.append(error)
         counts = np.zeros(taken.laid.frame.num_rows, dtype=np.int64)
+    del given
+    taken = replace(taken, laid=replace(taken.laid, frame=None))  # read: there is room for what is to be sorted
     if universe is not None and not taken.problems:
         every, fewer = universe_of(universe, categories, taken.rule)
         categories, counts = filled_from(categories, counts, every, list(categories.column_names), taken.laid.rows)

@@ -7,11 +7,12 @@ packing, statistics and lists of values must be those of its table, and it may n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO, RawIOBase
 from typing import Any
 
 from discreet.errors import Damaged
+from discreet.io.frames import stacked
 
 ROWS_IN_A_GROUP = 1 << 20  # every group has statistics of its own, so none may be smaller but the last
 WRITER = "parquet-cpp-arrow version "
@@ -50,14 +51,22 @@ class ComparedBytes(RawIOBase):
 
 def write_parquet(target: Any, frame: Any) -> None:
     """To something that can be written to, a group of rows at a time."""
+    starts = range(0, frame.num_rows, ROWS_IN_A_GROUP)
+    for _ in _written(target, (frame.slice(start, ROWS_IN_A_GROUP) for start in starts), frame.schema):
+        pass
+
+
+def _written(target: Any, groups: Iterable[Any], schema: Any) -> Iterator[Any]:
+    """Groups of rows, each as soon as it is written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _as_it_is_read(frame.schema)
-    with pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, **WRITER_OPTIONS) as writer:
-        for start in range(0, frame.num_rows, ROWS_IN_A_GROUP):
-            group = frame.slice(start, ROWS_IN_A_GROUP).combine_chunks()  # pages may end where chunks do
-            writer.write_table(group.cast(schema), row_group_size=ROWS_IN_A_GROUP)
+    kinds = _as_it_is_read(schema)
+    with pq.ParquetWriter(pa.PythonFile(target, mode="w"), kinds, **WRITER_OPTIONS) as writer:
+        for group in groups:
+            whole = group.combine_chunks()  # pages may end where chunks do
+            writer.write_table(whole.cast(kinds), row_group_size=ROWS_IN_A_GROUP)
+            yield whole
 
 
 def _as_it_is_read(schema: Any) -> Any:
@@ -71,19 +80,22 @@ def _as_it_is_read(schema: Any) -> Any:
     return pa.schema(zip(schema.names, kinds), metadata=schema.metadata)
 
 
-def require_written(frame: Any, content: bytes, name: str) -> None:
-    """Refuse a file that has anything in it that does not follow from its table."""
-    if written_here(content):
-        again = ComparedBytes(content)
-        write_parquet(again, frame)
+def written_again(groups: Iterable[Any], schema: Any, content: bytes, name: str) -> Any:
+    """The table in a file, read group by group; refused if anything is in it that does not follow from its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    head = pq.read_metadata(pa.BufferReader(content))
+    again = ComparedBytes(content) if written_here(content) else BytesIO()
+    frame = stacked(_written(again, groups, schema), schema, head.num_rows)
+    if isinstance(again, ComparedBytes):
         if not again.same:
             raise Damaged(name, "it is written in another way than releases are")
-        return
-    ours = BytesIO()
-    write_parquet(ours, frame)
-    if len(content) > ours.tell() + MORE_A_COLUMN * frame.num_columns + MORE_BY * ours.tell():
+        return frame
+    if len(content) > again.tell() + MORE_A_COLUMN * frame.num_columns + MORE_BY * again.tell():
         raise Damaged(name, "it is larger than its rows need: something else may be in it")
-    _require_alike(frame, content, ours.getvalue(), name)
+    _require_alike(frame, content, again.getvalue(), name)
+    return frame
 
 
 def _require_alike(frame: Any, theirs: bytes, ours: bytes, name: str) -> None:
