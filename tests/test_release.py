@@ -24,7 +24,7 @@ from discreet.io.folder import read_folder
 from discreet.mechanism import Mechanism
 from discreet.record.schema import release_schema
 from discreet.record.words import SEED_WARNING
-from discreet.testing import law_p_value
+from discreet.testing import assert_sampler_law
 from tests.releases import KINDS, counts, example, make, sha256
 
 SCHEMA = release_schema()
@@ -135,8 +135,8 @@ def test_the_noise_is_the_one_claimed() -> None:
             dc.table(frame, "n", "place"), 1, delta="1e-6" if "gauss" in name else 0, max_count=4, mechanism=name
         )
         law = Mechanism(release.mechanism.name, release.mechanism.form).matrix()
-        assert law_p_value(release.counts, law[2]) > 1e-6, name
-        assert law_p_value(release.counts, 0.8 * law[2] + 0.2 * law[4]) < 1e-6, name
+        wrong = 0.75 * law[2] + 0.25 * law[4]
+        assert_sampler_law(lambda _, seen=release.counts: seen, law[2], size=rows, wrong=wrong)
 
 
 def test_measurements_are_signed_and_the_table_is_their_clamp() -> None:

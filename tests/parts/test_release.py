@@ -21,7 +21,7 @@ import discreet as dc
 from discreet.parts import passes
 from discreet.parts.engine import Processes, Serial
 from discreet.parts.manifest import read_manifest
-from discreet.sample.contract import law_p_value
+from discreet.sample.contract import assert_sampler_law
 from tests.parts.tables import (
     KEYS,
     Killed,
@@ -120,9 +120,9 @@ def test_noise_has_its_law_however_the_rows_are_cut(cuts: list[int], seed: int) 
         for part, (start, end) in enumerate(pairwise(ends))
     ]
     together = np.concatenate(drawn_parts)
-    assert law_p_value(together, lambda k: float(noise.masses(abs(k))[abs(k)])) > 1e-9
-    wrong = Geometric(Fraction(21, 10))
-    assert law_p_value(together, lambda k: float(wrong.masses(abs(k))[abs(k)])) < 1e-6
+    right, wrong = (Geometric(Fraction(odds)).masses(60) for odds in ("2", "2.15"))
+    masses, near = (np.concatenate([one[:0:-1], one]) for one in (right, wrong))
+    assert_sampler_law(lambda _: together, masses, size=len(together), first=-60, wrong=near)
 
 
 def test_the_map_is_that_of_one_machine(tmp_path: Path) -> None:

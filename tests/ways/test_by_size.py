@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from discreet.cli import main
 from discreet.errors import BadInput, NotProven
 from discreet.sample.contract import assert_sampler_law
 from discreet.table import Table
+from tests.clock import within
 
 SIZED = ("geometric", "explicit-fair", "uniform", "randomized-response", "exponential", "staircase")
 
@@ -57,11 +57,11 @@ def test_no_count_is_above_its_size_and_everything_is_proved(
 
 def test_every_size_is_drawn_by_its_own_mechanism() -> None:
     """Against the matrix of each size, and against that of the next one."""
-    sizes = np.repeat([2, 4], 30_000)
-    drawn = dc.release(table(sizes, np.ones(60_000, dtype=int)), 1, mechanism="explicit-fair", max_count="size").counts
+    sizes = np.repeat([2, 4], 45_000)
+    drawn = dc.release(table(sizes, np.ones(90_000, dtype=int)), 1, mechanism="explicit-fair", max_count="size").counts
     for size, other in ((2, 3), (4, 5)):
         law, wrong = (dc.explicit("explicit-fair", m, 1).matrix()[1].tolist() for m in (size, other))
-        assert_sampler_law(lambda _, s=size: drawn[sizes == s], law, size=30_000, wrong=wrong)
+        assert_sampler_law(lambda _, s=size: drawn[sizes == s], law, size=45_000, wrong=wrong)
 
 
 def test_designs_of_ones_own_for_every_size(tmp_path: Path) -> None:
@@ -193,10 +193,9 @@ def test_a_hundred_thousand_groups_in_fifty_sizes() -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 51, 100_000)
     secret = table(sizes, rng.binomial(sizes, 0.3))
-    start = time.process_time()
-    out = dc.release(secret, 1, mechanism="explicit-fair", max_count="size")
+    with within(10):
+        out = dc.release(secret, 1, mechanism="explicit-fair", max_count="size")
     assert (out.counts <= sizes).all()
-    assert time.process_time() - start < 5
 
 
 def test_a_delta_that_one_size_needs_is_for_all(tmp_path: Path) -> None:
