@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.cli import main
 from discreet.errors import BadInput
 from discreet.laws import Bounded
 from discreet.numbers import Epsilon
@@ -22,6 +20,7 @@ from discreet.privacy import Approximate
 from discreet.sample.contract import assert_sampler_law, assert_shares
 from discreet.table import Table
 from tests.clock import within
+from tests.shell import shell
 
 HALF = {"mechanism": "bounded", "truth": "1/2", "support": 8}
 
@@ -211,29 +210,20 @@ def test_bad_input_is_refused_and_nothing_is_charged(changed: dict[str, Any], me
     assert not book.history("people")
 
 
-def shell(monkeypatch: pytest.MonkeyPatch, *words: str) -> Any:
-    monkeypatch.setattr(sys, "argv", ["discreet", *words])
-    with pytest.raises(SystemExit) as left:
-        main()
-    return left.value.code
-
-
-def test_from_the_shell_and_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_the_shell_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text("k,n\na,3\nb,40\n")
     words = "release t.csv --count n --keys k --epsilon 1.1 --mechanism bounded --truth 0.5 --support 8 --min-count 8"
     monkeypatch.chdir(tmp_path)
-    assert shell(monkeypatch, *words.split(), "--write-spec", "r.toml", "--out", "out", "--json") == 0
-    assert '"delta": "0.000075535"' in capsys.readouterr().out
+    done = shell(*words.split(), "--write-spec", "r.toml", "--out", "out", "--json")
+    assert done.returncode == 0 and '"delta": "0.000075535"' in done.stdout
     assert dc.verify("out").valid
     spec = dc.read_spec("r.toml")
     assert spec.way == dc.RowByRow(mechanism="bounded", truth=Fraction(1, 2), support=8, min_count=8)
     _, digest = dc.run(spec, "again")
     assert dc.verify("again", digest).valid
-    assert shell(monkeypatch, *words.split(), "--delta", "1e-6", "--out", "never") == 2
+    done = shell(*words.split(), "--delta", "1e-6", "--out", "never")
+    assert done.returncode == 2 and "Any one of these would do" in done.stderr
     assert not (tmp_path / "never").exists()
-    assert "Any one of these would do" in capsys.readouterr().err
 
 
 def test_a_million_rows_in_about_a_second() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.cli import main
 from discreet.errors import BadInput, NotProven
 from discreet.sample.contract import assert_sampler_law
 from discreet.table import Table
 from tests.clock import within
+from tests.shell import shell
 
 SIZED = ("geometric", "explicit-fair", "uniform", "randomized-response", "exponential", "staircase")
 
@@ -159,24 +158,18 @@ def test_what_does_not_go_with_sizes_is_refused(asked: dict[str, Any], message: 
         dc.release(dc.table(frame, "n", keys=["k", "size"]), 1, **asked)
 
 
-def test_from_the_shell_and_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_the_shell_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text("k,size,n\na,4,3\nb,2,2\nc,4,0\n")
     monkeypatch.chdir(tmp_path)
     words = "release t.csv --count n --keys k,size --epsilon 1 --mechanism explicit-fair --max-count size"
-    monkeypatch.setattr(sys, "argv", ["discreet", *words.split(), "--out", "out", "--write-spec", "r.toml", "--json"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    assert json.loads(capsys.readouterr().out)["way"] == "by-size"
+    done = shell(*words.split(), "--out", "out", "--write-spec", "r.toml", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["way"] == "by-size"
     assert dc.verify("out").valid
     spec = dc.read_spec("r.toml")
     assert spec.way == dc.BySize("size", "explicit-fair")
     assert dc.verify("again", dc.run(spec, "again")[1]).valid
-    monkeypatch.setattr(sys, "argv", ["discreet", "estimate", "out", "--total", "--by", "size", "--json"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    assert set(json.loads(capsys.readouterr().out)) >= {"total", "by"}
+    asked = shell("estimate", "out", "--total", "--by", "size", "--json")
+    assert asked.returncode == 0 and set(json.loads(asked.stdout)) >= {"total", "by"}
     plan = dc.plan(table([4, 2], [1, 1]), 1, max_count="size", mechanism="geometric")
     assert any("above the size of their group" in step for step in plan.steps)
 
