@@ -115,7 +115,7 @@ def test_a_seed_stamps_everything(tmp_path: Path) -> None:
 
 
 def test_no_secret_reaches_the_folder(tmp_path: Path) -> None:
-    secret = 123_457_789
+    secret = 123_457_789_123_457_789  # so many digits are in no digest by chance
     frame = pa.table({"place": ["a", "b"], "n": [secret, 3], "diagnosis": ["concealed illness", "concealed cold"]})
     for i, mechanism in enumerate(("geometric", "explicit-fair", "transport", "rank")):
         table = dc.table(frame, "n", ["place"])

@@ -177,7 +177,7 @@ def test_others_may_write_while_sums_are_looked_at(book: dc.Ledger, monkeypatch:
         if len(examined) == 1:
             quick = threading.Thread(target=interfere)
             quick.start()
-            quick.join(20)
+            quick.join(120)
             assert not quick.is_alive(), "the ledger is locked while sums are looked at"
         return real(earlier, new)
 

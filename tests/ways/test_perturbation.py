@@ -106,8 +106,9 @@ def test_a_file_is_released_verified_and_estimated(tmp_path: Path) -> None:
     assert verdict.valid, verdict.problems
     assert out.max_count is None and out.measurements is None
     assert "No epsilon covers that" in out.guarantee.sentence and "0.6" in out.guarantee.sentence
-    found = dc.estimate(str(tmp_path / "out"), level=0.999)
-    assert isinstance(found, dc.Estimate)
+    assert isinstance(dc.estimate(str(tmp_path / "out"), level=0.999), dc.Estimate)
+    asked = {"epsilon": 1, "delta": "0.6", "mechanism": str(tmp_path / "ptable.csv")}
+    found = dc.estimate(dc.release(table(true), seed=1, **asked), level=0.999)
     low, high = found.total().interval
     assert low <= sum(true) <= high
     low, high = found.share_zero().interval
