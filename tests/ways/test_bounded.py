@@ -231,7 +231,7 @@ def test_from_the_shell_and_from_a_file(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_million_rows_in_about_a_second() -> None:
     secret = table(np.random.default_rng(0).poisson(20, 1_000_000))
-    with within(10):
+    with within(5):
         dc.release(secret, "1.1", **HALF)
 
 
