@@ -33,16 +33,13 @@ def assert_sampler_law(
     start, window = _window(masses, first, size)
     cells = _cells(window, size)
     right = _shares(window, cells)
-    if wrong is not None:
-        assert_tells_apart(right, _shares(_over(wrong, first, start, len(window)), cells), size)
+    other = None if wrong is None else _shares(_over(wrong, first, start, len(window)), cells)
+    if other is not None:
+        assert_tells_apart(right, other, size)
     values = np.asarray(draw(size))
     assert len(values) == size
-    chance = law_p_value(values, masses, first)
-    assert chance > RARE, f"the draws do not follow the law (p < {chance:.3g})"
-    if wrong is not None:
-        seen = _seen(values, start, cells)
-        near = p_value(seen, _shares(_over(wrong, first, start, len(window)), cells))
-        assert near < RARE, f"the draws may as well follow the wrong law (p < {near:.3g})"
+    assert _possible(values, masses, first), "the draws do not follow the law: it never has some of them"
+    assert_shares(_seen(values, start, cells), right, other)
 
 
 def assert_shares(seen: Any, right: Any, wrong: Any = None) -> None:
@@ -50,10 +47,10 @@ def assert_shares(seen: Any, right: Any, wrong: Any = None) -> None:
     counts = np.asarray(seen)
     if wrong is not None:
         assert_tells_apart(right, wrong, int(counts.sum()))
-        near = p_value(counts, wrong)
-        assert near < RARE, f"the draws may as well follow the wrong law (p < {near:.3g})"
     chance = p_value(counts, right)
     assert chance > RARE, f"the draws do not follow the law (p < {chance:.3g})"
+    near = 0.0 if wrong is None else p_value(counts, wrong)
+    assert near < RARE, f"the draws may as well follow the wrong law (p < {near:.3g})"
 
 
 def assert_tells_apart(right: Any, wrong: Any, size: int) -> None:
@@ -66,11 +63,8 @@ def law_p_value(values: Any, masses: Masses, first: int = 0) -> float:
     """How likely draws of the law are so far from it, at most; neighbouring values that are rare share a cell."""
     drawn = np.asarray(values)
     start, window = _window(masses, first, len(drawn))
-    met = np.unique(drawn)
-    if any(_mass(masses, value, first) <= 0 for value in met.tolist()):
-        return 0.0
     cells = _cells(window, len(drawn))
-    return p_value(_seen(drawn, start, cells), _shares(window, cells))
+    return p_value(_seen(drawn, start, cells), _shares(window, cells)) if _possible(drawn, masses, first) else 0.0
 
 
 def p_value(seen: Any, shares: Any) -> float:
@@ -99,8 +93,9 @@ def chance_missed(right: Any, wrong: Any, size: int) -> float:
     def on_path(way: float) -> Floats:
         logs = np.full(len(right), -math.inf)
         logs[both] = (1 - way) * np.log(right[both]) + way * np.log(wrong[both])
-        found: Floats = np.exp(logs - logs.max())
-        return found / found.sum()
+        weights = np.exp(logs - logs.max())
+        shares: Floats = weights / weights.sum()
+        return shares
 
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -150,6 +145,10 @@ def _mass(masses: Masses, value: int, first: int) -> float:
     if callable(masses):
         return float(masses(value))
     return float(masses[value - first]) if 0 <= value - first < len(masses) else 0.0
+
+
+def _possible(values: Integers, masses: Masses, first: int) -> bool:
+    return all(_mass(masses, value, first) > 0 for value in np.unique(values).tolist())
 
 
 def _cells(window: Floats, size: int) -> Integers:
