@@ -67,7 +67,7 @@ def test_a_release_in_parts_verifies_whole_and_part_by_part(name: str, tmp_path:
     assert alone.valid, alone.problems
     table = published(tmp_path / "out")
     assert table.select(KEYS).equals(frame().select(KEYS))
-    assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.2
+    assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.15  # 0.39 at the least
     expected = {"manifest.json", "release.json", "report.html", "explore.html", "analysis.R", "table"}
     noisy = {"measurements"} if name not in ("signed", "matrix", "unpublished") else set()
     assert {path.name for path in (tmp_path / "out").iterdir()} == expected | noisy
