@@ -19,7 +19,7 @@ from discreet.record.codec import decode, encode
 from discreet.requirements import STRUCTURAL
 from discreet.sample.bits import secure
 from discreet.sample.rows import draw_rows
-from discreet.testing import law_p_value, mechanisms, weight_matrices
+from discreet.testing import assert_sampler_law, mechanisms, weight_matrices
 from discreet.ways.row_by_row.facts import RowMechanism
 
 Made = tuple[Mechanism, Epsilon]
@@ -177,15 +177,14 @@ def test_the_matrix_of_a_public_map_is_the_share_of_words(raw: list[int]) -> Non
 
 
 def test_every_row_is_drawn_from_its_own_law() -> None:
-    counts = np.repeat([0, 3, 1], 60_000)
+    counts = np.repeat([0, 3, 1], 180_000)
     for mechanism in (explicit("randomized-response", 3, 1), explicit("explicit-fair", 3, 1)):
         shuffled = np.random.default_rng(0).permutation(len(counts))
         drawn = np.empty(len(counts), dtype=np.int64)
         drawn[shuffled] = draw_rows(mechanism.form, counts[shuffled], secure())
         for value in (0, 1, 3):
-            mine = drawn[counts == value]
-            assert law_p_value(mine, mechanism.matrix()[value]) > 1e-6
-            assert law_p_value(mine, 0.9 * mechanism.matrix()[value] + 0.1 / 4) < 1e-6
+            mine, law = drawn[counts == value], mechanism.matrix()[value]
+            assert_sampler_law(lambda _, mine=mine: mine, law, size=180_000, wrong=0.9 * law + 0.1 / 4)
 
 
 def test_what_is_too_large_says_so() -> None:

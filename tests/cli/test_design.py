@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
 from discreet.certify import certify
-from discreet.cli import main
 from discreet.io.files import read_matrix
 from discreet.requirements import STRUCTURAL
-
-
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
+from tests.shell import shell
 
 
 @pytest.fixture
-def discreet(monkeypatch, capsys, tmp_path):
+def discreet(tmp_path):
     """Run the command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["discreet", *words])
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(left.value.code or 0), printed.out, printed.err)
-
-    return run
+    return partial(shell, cwd=tmp_path)
 
 
 @pytest.fixture

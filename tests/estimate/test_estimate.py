@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -272,10 +273,14 @@ REPEATS = 60
 LEAST = int(binom.ppf(1e-6, REPEATS, 0.95))
 
 
+@cache
+def many(name: str) -> list[Evidence]:
+    return [told(released(seed, **MANY[name])) for seed in range(REPEATS)]
+
+
 def coverage(name: str, spoil: Any = None) -> dict[str, int]:
     true, hits = truth(), dict.fromkeys(("share_zero", "share_above", "total", "by"), 0)
-    for seed in range(REPEATS):
-        seen = told(released(seed, **MANY[name]))
+    for seen in many(name):
         view = of_rows(seen if spoil is None else spoil(seen), 0.95)
         for question, answer, value in (
             ("share_zero", view.share_zero(), (true == 0).mean()),

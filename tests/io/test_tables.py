@@ -5,7 +5,6 @@ import gzip
 import json
 import subprocess
 import sys
-import time
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
@@ -25,6 +24,7 @@ from discreet.errors import BadInput
 from discreet.io import row_order
 from discreet.io.row_order import _readings, in_order, may_be_ascending, strictly_ascending
 from discreet.io.tables import read_schema
+from tests.clock import within
 
 SECRET = "12345677"  # a count that must never be seen in a message
 
@@ -390,10 +390,9 @@ def test_whether_rows_ascend_is_decided_column_by_column(rows: list[list[str]]) 
 
 
 def test_many_columns_of_numbers_cost_little() -> None:
-    start = time.perf_counter()
     keys = pa.table({**{f"k{k}": ["1"] * 4 for k in range(60)}, "z": ["2", "1", "4", "3"]})
-    assert not may_be_ascending(keys)
-    assert time.perf_counter() - start < 1
+    with within(5):  # 2^60 combinations would never end
+        assert not may_be_ascending(keys)
 
 
 @pytest.mark.parametrize("names", [(".k", "[0]"), ("place", "row"), ("key 1", "key 0"), ("__row", "__place")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from discreet.lattice.basis import kernel_basis, shortest
 from discreet.lattice.invariants import invariant_matrix, margin, parse_keep, sum_where, sums, total
 from discreet.lattice.neighbours import protected_change
 from discreet.lattice.structure import independent_rows, structure_of
+from tests.clock import within
 from tests.lattice.enumeration import THREE_SETS, margins, points
 
 KEYS = {
@@ -112,10 +112,9 @@ def test_what_finer_margins_imply_is_not_needed_but_stays_published() -> None:
 
 def test_a_margin_over_a_thousand_levels_of_a_million_cells() -> None:
     cells = np.arange(1_000_000)
-    start = time.perf_counter()
-    kept = invariant_matrix(["total", "margin:county"], {"county": cells % 1000, "cell": cells})
-    shape = structure_of(kept)
-    assert time.perf_counter() - start < 20
+    with within(20):
+        kept = invariant_matrix(["total", "margin:county"], {"county": cells % 1000, "cell": cells})
+        shape = structure_of(kept)
     assert kept.matrix.shape == (1001, 1_000_000)
     assert kept.matrix.nnz == 2_000_000
     assert [len(members) for part in shape.parts for members in part.classes] == [1000] * 1000

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
-from discreet.cli import main
 from discreet.errors import BadInput
 from discreet.lattice.kept_chain import kept_chain, keys_of_shape
+from tests.shell import shell
 
 
 @pytest.fixture
-def discreet(monkeypatch, capsys, tmp_path):
+def discreet(tmp_path):
     """Run a command in an empty folder: its exit status, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return left.value.code, printed.out, printed.err
-
-    return command
+    return partial(shell, cwd=tmp_path)
 
 
 def test_shape_names_its_cells():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import discreet as dc
-from discreet import cli
 from discreet.errors import BadInput
 from discreet.lattice.inequalities import inequalities_of
 from discreet.lattice.orders import Rising, limits_list, parse_limit, together
@@ -25,6 +23,7 @@ from discreet.lattice.plan import LatticePlan, plan_lattice
 from discreet.lattice.room import conflict
 from discreet.sample.bits import seeded
 from tests.lattice.enumeration import Law, p_value, rejected
+from tests.shell import shell
 
 WHAT = ("families", "households", "people")
 
@@ -86,31 +85,21 @@ def test_it_holds_and_is_verified(keep: list[str], more: dict[str, Any], tmp_pat
     assert dc.plan(TABLE, epsilon=1, keep=keep, inequalities=ORDER, **more).steps
 
 
-def shell(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["discreet", *words])
-    with pytest.raises(SystemExit) as left:
-        cli.main()
-    return int(left.value.code or 0)
-
-
-def test_from_the_shell_and_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_the_shell_and_from_a_file(tmp_path: Path) -> None:
     source, spec = tmp_path / "in.csv", tmp_path / "spec.toml"
     source.write_text("area,what,n\n" + "".join(f"{a},{w},{n}\n" for a in "ab" for n, w in enumerate(WHAT)))
     (tmp_path / "limits.csv").write_text("-1,1,0,0,0,0,0\n0,0,0,-1,1,0,-2\n")
     base = ["release", str(source), "--count", "n", "--keys", "area,what", "--epsilon", "1"]
     asked = ["--inequalities", ORDER, "--inequalities", str(tmp_path / "limits.csv")]
-    assert shell(monkeypatch, *base, *asked, "--write-spec", str(spec), "--out", str(tmp_path / "out")) == 0
+    assert shell(*base, *asked, "--write-spec", str(spec), "--out", str(tmp_path / "out")).returncode == 0
     assert dc.verify(tmp_path / "out").problems == ()
     again, _ = dc.run(spec, tmp_path / "again")
     assert len(again.mechanism.inequalities.least) == 6
     words = '[table]\nfile = "in.csv"\ncount = "n"\nkeys = ["area", "what"]\n[privacy]\nepsilon = 1\n'
     spec.write_text(f'{words}[keep-sums]\ninequalities = "{ORDER}"\n')
     assert len(dc.run(dc.read_spec(spec), tmp_path / "third")[0].mechanism.inequalities.least) == 4
-    capsys.readouterr()
-    assert shell(monkeypatch, "plan", *base[1:], *asked, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["expected"] == []
+    planned = shell("plan", *base[1:], *asked, "--json")
+    assert planned.returncode == 0 and json.loads(planned.stdout)["expected"] == []
 
 
 @pytest.mark.parametrize(

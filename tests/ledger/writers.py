@@ -69,7 +69,7 @@ def kill_children(url: str, released: str, kills: int, seed: int) -> None:
         os.kill(child, signal.SIGKILL)
         killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         if not os.path.exists(released):  # a slow machine: give the next child more time to get that far
-            longest = min(1.0, 1.2 * longest)
+            longest = min(10.0, 1.2 * longest)
     print(killed)
 
 

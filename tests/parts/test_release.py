@@ -21,7 +21,7 @@ import discreet as dc
 from discreet.parts import passes
 from discreet.parts.engine import Processes, Serial
 from discreet.parts.manifest import read_manifest
-from discreet.sample.contract import law_p_value
+from discreet.sample.contract import assert_sampler_law
 from tests.parts.tables import (
     KEYS,
     Killed,
@@ -67,7 +67,7 @@ def test_a_release_in_parts_verifies_whole_and_part_by_part(name: str, tmp_path:
     assert alone.valid, alone.problems
     table = published(tmp_path / "out")
     assert table.select(KEYS).equals(frame().select(KEYS))
-    assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.2
+    assert (table.column("n").to_numpy() != frame().column("n").to_numpy()).mean() > 0.15  # 0.39 at the least
     expected = {"manifest.json", "release.json", "report.html", "explore.html", "analysis.R", "table"}
     noisy = {"measurements"} if name not in ("signed", "matrix", "unpublished") else set()
     assert {path.name for path in (tmp_path / "out").iterdir()} == expected | noisy
@@ -120,9 +120,9 @@ def test_noise_has_its_law_however_the_rows_are_cut(cuts: list[int], seed: int) 
         for part, (start, end) in enumerate(pairwise(ends))
     ]
     together = np.concatenate(drawn_parts)
-    assert law_p_value(together, lambda k: float(noise.masses(abs(k))[abs(k)])) > 1e-9
-    wrong = Geometric(Fraction(21, 10))
-    assert law_p_value(together, lambda k: float(wrong.masses(abs(k))[abs(k)])) < 1e-6
+    right, wrong = (Geometric(Fraction(odds)).masses(60) for odds in ("2", "2.15"))
+    masses, near = (np.concatenate([one[:0:-1], one]) for one in (right, wrong))
+    assert_sampler_law(lambda _: together, masses, size=len(together), first=-60, wrong=near)
 
 
 def test_the_map_is_that_of_one_machine(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_the_manifest_has_what_is_in_the_parts(tmp_path: Path) -> None:
 
 
 def test_estimates_come_from_the_manifest_alone(tmp_path: Path) -> None:
-    release(usual(tmp_path / "in"), tmp_path / "out")
+    release(usual(tmp_path / "in"), tmp_path / "out", seed=1)
     measured = published(tmp_path / "out", "measurements").column("n").to_numpy()
     shutil.rmtree(tmp_path / "out" / "table")
     shutil.rmtree(tmp_path / "out" / "measurements")
@@ -216,7 +216,7 @@ def test_kept_sums_are_kept_across_parts_and_promised_as_for_one_table(what: str
     assert found.valid and dc.verify(made.parts[2]).valid, found.problems
     total = dc.estimate(tmp_path / "out").total()
     assert total.exact and total.estimate == frame().column("n").to_numpy().sum()
-    by_area = dc.estimate(made).by("area")  # from the rows
+    by_area = dc.estimate(release(given, tmp_path / "seeded", keep=what, seed=1)).by("area")  # from the rows
     exactly = sums_of(frame(), ["area"])
     inside = [answer.interval[0] <= exactly[area] <= answer.interval[1] for area, answer in by_area.items()]
     assert np.mean(inside) > 0.7 and by_area.exact.all() == (what == "margin:area")

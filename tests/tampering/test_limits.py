@@ -7,7 +7,6 @@ import json
 import resource
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
 from discreet.io.folder import LARGEST_PAGE, LARGEST_RECORD, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
 from discreet.verify import Verification, verify_contents
+from tests.clock import within
 from tests.tampering.edits import Edit
 from tests.tampering.folders import honest
 from tests.tampering.forge import sealed, with_files
@@ -41,7 +41,7 @@ def verified_within_limits(folder: Path) -> Any:
         capture_output=True,
         text=True,
         check=False,
-        timeout=3 * SECONDS,
+        timeout=15 * SECONDS,  # on the wall: a machine may be busy
         preexec_fn=limited,
     )
     assert done.returncode == 0, done.stderr
@@ -88,9 +88,8 @@ def in_time(edits: dict[tuple[str | int, ...], Any], kind: str) -> Verification:
     document: dict[str, Any] = dict(folder.contents.document)
     for place, value in edits.items():
         document = Edit(place, value).of(document)
-    start = time.perf_counter()
-    found = verify_contents(sealed(folder.contents, document))
-    assert time.perf_counter() - start < SECONDS
+    with within(SECONDS):
+        found = verify_contents(sealed(folder.contents, document))
     assert not found.valid
     return found
 
@@ -171,9 +170,8 @@ def test_a_record_of_brackets_or_digits_is_refused_at_once(tmp_path: Path) -> No
     folder = saved("row-by-row", tmp_path / "out")
     for text in ("[" * 10_000_000, '{"a":' * 1_000_000, '{"a": ' + "1" * 10_000_000 + "}", '"' + "x" * 50_000_000):
         (folder / "release.json").write_text(text)
-        start = time.perf_counter()
-        assert any("cannot be read" in problem for problem in dc.verify(folder).problems)
-        assert time.perf_counter() - start < SECONDS
+        with within(SECONDS):
+            assert any("cannot be read" in problem for problem in dc.verify(folder).problems)
 
 
 def parquet(table: Any, **options: Any) -> bytes:
@@ -211,11 +209,10 @@ def test_a_parquet_file_that_unpacks_to_more_than_it_says_is_not_unpacked() -> N
 def test_a_line_without_an_end_is_refused() -> None:
     folder = honest("row-by-row")
     files = {name: content for name, content in folder.contents.files.items() if name != "release.json"}
-    start = time.perf_counter()
     for line in (b"county,sex,n\n" + b"x" * (31 * LONGEST_ROW + 1), b'county,sex,n\n"' + b"x" * 1_000_000):
-        found = verify_contents(with_files(folder.contents, {**files, "table.csv": line}))
+        with within(SECONDS):
+            found = verify_contents(with_files(folder.contents, {**files, "table.csv": line}))
         assert not found.valid
-    assert time.perf_counter() - start < SECONDS
 
 
 def test_a_check_that_runs_out_of_memory_has_found_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,8 +237,9 @@ def test_more_outputs_than_inputs(tmp_path: Path) -> None:
     out.save(tmp_path / "out")
     verification = dc.verify(tmp_path / "out")
     assert verification.valid, verification.problems
-    low, high = dc.estimate(tmp_path / "out").total().interval
-    assert low - 40 < np.minimum(counts, 40).sum() < high + 40
+    seeded = dc.release(table(counts), "1.1", delta=made.delta, mechanism=made, seed=1)
+    low, high = dc.estimate(seeded).total().interval
+    assert low < np.minimum(counts, 40).sum() < high
     picture = dc.plot.heat_map(made.mechanism.matrix())
     assert picture.axes[0].images[0].get_array().shape == (45, 41)
     with pytest.raises(BadInput, match="no fewer outputs"):
@@ -252,10 +253,10 @@ def test_more_outputs_than_inputs(tmp_path: Path) -> None:
 def test_estimates_say_that_nothing_is_known_below_the_smallest_count() -> None:
     counts = np.random.default_rng(4).poisson(6, 200)
     for kind in ("clamped", "unbiased"):
-        view = dc.estimate(dc.release(table(counts), "1.1", min_count=4, small_counts=kind, **HALF))
+        view = dc.estimate(dc.release(table(counts), "1.1", min_count=4, small_counts=kind, seed=1, **HALF))
         with pytest.raises(BadInput, match="treats counts below 4 as 4"):
             view.share_zero()
         with pytest.raises(BadInput, match="treats counts below 4 as 4"):
             view.share_above(3)
         low, high = view.total().interval
-        assert low - 40 < np.maximum(counts, 4).sum() < high + 40
+        assert low < np.maximum(counts, 4).sum() < high

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.cli import main
 from discreet.errors import BadInput
 from discreet.laws import Geometric
 from discreet.privacy.values import Pure
@@ -22,6 +21,7 @@ from discreet.report.facts import page_of
 from discreet.report.prepared import prepared
 from discreet.sample.contract import assert_sampler_law
 from discreet.table import Table
+from tests.shell import shell
 
 SHARES = {"births": "3/4", "deaths": "1/4"}
 
@@ -177,9 +177,7 @@ def test_what_is_about_all_counts_is_refused_and_nothing_is_charged(options: dic
         dc.table(frame(), SHARES, keys=["county"], wide="what")
 
 
-def test_the_same_from_the_shell_and_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_from_the_shell_and_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow import csv
 
     monkeypatch.chdir(tmp_path)
@@ -187,9 +185,7 @@ def test_the_same_from_the_shell_and_from_a_file(
     asked = ["t.csv", "--count", "births@3/4,deaths", "--keys", "county", "--epsilon", "1"]
     for words in (["release", *asked, "--out", "a", "--write-spec", "r.toml"], ["run", "r.toml", "--out", "b"],
                   ["plan", *asked], ["verify", "a"], ["verify", "b"]):  # fmt: skip
-        monkeypatch.setattr("sys.argv", ["discreet", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert end.value.code == 0, capsys.readouterr()
+        done = shell(*words)
+        assert done.returncode == 0, done
     assert {dc.verify(name).valid for name in "ab"} == {True}
     assert 'count = "births@3/4,deaths"' in (tmp_path / "r.toml").read_text()

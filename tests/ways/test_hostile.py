@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.cli import main
 from discreet.record.release import seal_of
 from discreet.ways.keep_distribution.spec import PRIVATIZERS
 from discreet.ways.row_by_row.spec import LAWS
 from tests.releases import sha256
+from tests.shell import shell
 
 
 def table(rows: int = 12) -> dc.Table:
@@ -78,20 +77,13 @@ def test_values_of_the_wrong_kind_are_told(options: dict[str, Any]) -> None:
         dc.release(table(), **{"epsilon": 1, **options})
 
 
-def shell(*words: str) -> int:
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as leave:
-        patch.setattr(sys, "argv", ["discreet", *words])
-        main()
-    return int(leave.value.code or 0)
-
-
 def test_a_file_that_cannot_be_written_stops_everything(tmp_path: Path, ledger: dc.Ledger) -> None:
     (tmp_path / "t.csv").write_text("k,n\na,1\nb,2\n")
     words = ["release", str(tmp_path / "t.csv"), "--count", "n", "--epsilon", "1", "--out", str(tmp_path / "o")]
     words += ["--ledger", str(tmp_path / "l.db"), "--dataset", "d", "--write-spec"]
-    assert shell(*words, str(tmp_path / "nowhere" / "x.toml")) == 2
+    assert shell(*words, str(tmp_path / "nowhere" / "x.toml")).returncode == 2
     assert not (tmp_path / "o").exists() and ledger.status("d").releases == 0
-    assert shell(*words, str(tmp_path / "x.toml"), "--keep", "margin:nothing") == 2
+    assert shell(*words, str(tmp_path / "x.toml"), "--keep", "margin:nothing").returncode == 2
     assert not (tmp_path / "x.toml").exists() and ledger.status("d").releases == 0
 
 
@@ -99,7 +91,7 @@ def test_a_file_that_cannot_be_written_stops_everything(tmp_path: Path, ledger: 
 def test_nobody_is_counted_less_than_once(tmp_path: Path, people: str) -> None:
     (tmp_path / "t.csv").write_text("k,n\na,1\nb,2\n")
     words = ["release", str(tmp_path / "t.csv"), "--count", "n", "--epsilon", "1", "--out", str(tmp_path / "o")]
-    assert shell(*words, "--contributions", people) == 2 and not (tmp_path / "o").exists()
+    assert shell(*words, "--contributions", people).returncode == 2 and not (tmp_path / "o").exists()
 
 
 def test_rows_that_were_cut_off_are_not_in_a_release() -> None:
@@ -156,7 +148,7 @@ def _of_another_version(document: Any) -> None:
     document["rendered"].update(discreet="99.0", words="0" * 64)
 
 
-def test_a_report_that_cannot_be_compared_is_said_not_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_that_cannot_be_compared_is_said_not_to_be(tmp_path: Path) -> None:
     dc.release(table(), 1, max_count=5).save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     beside = tmp_path / "out" / "table.csv-metadata.json"
@@ -166,9 +158,9 @@ def test_a_report_that_cannot_be_compared_is_said_not_to_be(tmp_path: Path, caps
     assert "what no report of ours has" in problem
     (tmp_path / "out" / "report.html").write_text(page.replace("What was done", "What was done then"))
     assert not resealed(tmp_path / "out", lambda d: None)
-    assert shell("verify", str(tmp_path / "out")) == 0
+    done = shell("verify", str(tmp_path / "out"))
     said = "not applicable: the report is the one that follows from the record: not compared, it was drawn by other"
-    assert said in capsys.readouterr().out
+    assert done.returncode == 0 and said in done.stdout
 
 
 def test_the_same_conversion_has_the_same_grade_and_norm() -> None:
@@ -234,8 +226,8 @@ def test_a_release_file_never_takes_the_place_of_another(tmp_path: Path) -> None
     table.write_text("k,n\na,1\nb,2\n")
     other.write_text("precious")
     words = ["release", str(table), "--epsilon", "1", "--out", str(tmp_path / "o")]
-    assert shell(*words, "--count", "n", "--write-spec", str(table)) == 2
-    assert shell(*words, "--count", "nope", "--write-spec", str(other)) == 2
+    assert shell(*words, "--count", "n", "--write-spec", str(table)).returncode == 2
+    assert shell(*words, "--count", "nope", "--write-spec", str(other)).returncode == 2
     assert table.read_text() == "k,n\na,1\nb,2\n" and other.read_text() == "precious"
     assert not (tmp_path / "o").exists()
 
@@ -302,14 +294,14 @@ def test_a_weight_of_nothing_is_told_from_others(given: str, forged: str, tmp_pa
     assert any("is not the one that is found again" in problem for problem in problems), problems
 
 
-def test_a_diagnosed_release_is_not_said_to_be_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_diagnosed_release_is_not_said_to_be_proved(tmp_path: Path) -> None:
     names = [(u, v, w) for u in "abc" for v in "def" for w in "ghi"][:-1]  # a structural zero
     columns = {key: [name[k] for name in names] for k, key in enumerate("uvw")}
     source = dc.table(pa.table({**columns, "n": [3] * 26}), "n", keys=list("uvw"))
     keep = ["margin:u,v", "margin:v,w", "margin:u,w"]
     dc.release(source, 4, keep=keep, allow_diagnosed=True).save(tmp_path / "out")
-    assert dc.verify(tmp_path / "out").grade == "diagnosed" and shell("verify", str(tmp_path / "out")) == 0
-    assert "NOT proved" in capsys.readouterr().out
+    done = shell("verify", str(tmp_path / "out"))
+    assert dc.verify(tmp_path / "out").grade == "diagnosed" and done.returncode == 0 and "NOT proved" in done.stdout
 
     def smaller(document: dict[str, Any]) -> None:
         document["guarantee"]["delta"] = document["guarantee"]["remarks"][-1]["delta"] = "0.000001"

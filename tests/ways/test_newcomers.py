@@ -56,7 +56,7 @@ def round_trip(out: dc.Release, folder: Path) -> Any:
     out.save(folder)
     verification = dc.verify(folder)
     assert verification.valid, verification.problems
-    return dc.estimate(folder, level="0.9999999")  # so that a right interval never misses
+    return dc.estimate(folder, level="0.999999999999")  # so that a right interval never misses
 
 
 @pytest.mark.usefixtures("plateau")

@@ -300,7 +300,7 @@ def test_uploads_are_for_their_owner_and_go_with_the_page(tmp_path: Path, how: s
     assert list(kept.rglob("t.csv"))
     os.kill(page.process.pid, how)
     page.process.communicate(timeout=60)
-    for _ in range(100):
+    for _ in range(600):
         if not kept.exists():
             break
         time.sleep(0.1)
