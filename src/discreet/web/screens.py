@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
-from math import floor, inf, log10
+from math import log10
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.estimate.answers import Answer
 from discreet.io.layout import COUNTED
 from discreet.web.answers import Answers
 from discreet.web.designed import PROPERTIES
@@ -266,24 +264,14 @@ def analyst(folder: Path) -> View:
     asked = estimate(folder)
     if asked.categories is not None and COUNTED in asked.categories.column_names:  # births and deaths have no total
         totals = asked.by(COUNTED).items()
-        return view | {"estimates": [{"question": f"total, {name}", "answer": rounded(one)} for name, one in totals]}
+        return view | {"estimates": [{"question": f"total, {name}", "answer": str(one)} for name, one in totals]}
     found = []
     for name, question in (("mean count of a row", "mean"), ("total", "total"), ("share of rows with 0", "share_zero")):
         try:
-            found.append({"question": name, "answer": rounded(getattr(asked, question)())})
+            found.append({"question": name, "answer": str(getattr(asked, question)())})
         except DiscreetError:
             continue
     return view | {"estimates": found}
-
-
-def rounded(answer: Answer) -> str:
-    """With as many digits as its interval leaves meaning to."""
-    low, high = answer.interval
-    if not 0 < high - low < inf:
-        return str(answer)
-    places = 1 - floor(log10(high - low))
-    ends = round(low, places), round(high, places)
-    return str(replace(answer, estimate=round(answer.estimate, places), interval=ends))
 
 
 def ledger(place: Path, problem: str | None = None) -> View:
