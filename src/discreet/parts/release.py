@@ -22,7 +22,7 @@ from discreet.parts.given import given_parts
 from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
 from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of, read_part
-from discreet.parts.secret import removed, secret_folder
+from discreet.io.secret import removed, secret_folder
 from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.privacy.values import Guarantee, Loss

@@ -28,7 +28,7 @@ from discreet.io.spark import (
 from discreet.parts.front import PART_ROWS
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
-from discreet.parts.secret import secret_folder
+from discreet.io.secret import secret_folder
 from discreet.release import asked
 
 PRICES: dict[str, int | None] = {"alpha": None, "rho": None, "delta": 0}

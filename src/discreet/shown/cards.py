@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.numbers import Epsilon, digits_above, text
 from discreet.shown import MOST_ROWS, Card, Listing, Shown
+from discreet.shown.terse import in_digits
 
 if TYPE_CHECKING:
     from discreet.build.bounded_inputs import BoundedMechanism
@@ -45,7 +46,7 @@ def card_of(value: Shown) -> Card:
 
 
 def near(number: float) -> str:
-    return f"{number:.4g}"
+    return in_digits(number, 4)
 
 
 def short(number: Fraction) -> str:
