@@ -35,7 +35,7 @@ def read_csv(path: Path, header_row: int | None = None) -> Any:
     content = _from_header(_in_utf8(_content(path), path), header_row)
     head = _head(content, path)
     try:
-        delimiter = max(DELIMITERS, key=lambda mark: len(header_of(head, mark)[0]))
+        delimiter = max(DELIMITERS, key=lambda mark: _width(head, mark))
         header, lines = header_of(head, delimiter)
     except csv.Error as error:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
@@ -48,6 +48,14 @@ def header_of(text: str, delimiter: str = ",") -> tuple[list[str], int]:
     """The first row, and how many lines it takes: a name in quotation marks may hold line breaks."""
     reader = csv.reader(_lines(text), delimiter=delimiter)
     return next(reader), reader.line_num
+
+
+def _width(text: str, delimiter: str) -> int:
+    """Names in the first row; what takes all of a long one for a single name is not its delimiter."""
+    try:
+        return len(header_of(text, delimiter)[0])
+    except csv.Error:
+        return 0
 
 
 def _lines(text: str) -> Iterator[str]:
