@@ -44,9 +44,7 @@ def test_a_cell_far_to_the_right_of_many_rows(tmp_path: Path, monkeypatch: pytes
     path = workbook(tmp_path / "t.xlsx", rows)
     assert path.stat().st_size < 100_000
     tracemalloc.start()
-    with pytest.raises(
-        dc.BadInput, match="up to the column XFD, and nearly all of it is empty. Delete what stands far"
-    ):
+    with pytest.raises(dc.BadInput, match="up to the column XFD, and nearly all of it is empty"):
         read(path)
     assert tracemalloc.get_traced_memory()[1] < 100 << 20
     tracemalloc.stop()
@@ -73,9 +71,9 @@ def test_a_packed_file_that_expands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(dc.BadInput, match="have the same keys"):  # it is read
         read(path)
     monkeypatch.setattr(unpacked, "ALWAYS", 1 << 20)
-    with pytest.raises(dc.BadInput, match="unpacks to more than 100 times its size, and to more than 1 MiB. Unpack it"):
+    with pytest.raises(dc.BadInput, match="unpacks to more than 100 times its size, and to more than 1 MiB"):
         read(path)
-    path.write_bytes(gzip.compress("county,n\n".encode() + b"".join(b"%d,%d\n" % (i, i * i) for i in range(200_000))))
+    path.write_bytes(gzip.compress(b"county,n\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(200_000))))
     assert read(path).schema.rows == 200_000, "what people have is far from it"
 
 
