@@ -81,8 +81,10 @@ class Work:
                 self.suggested.clear()
 
     def told(self, error: DiscreetError) -> str:
-        """What is wrong, as the page has it."""
-        return plainly(str(error), self.answers.file, self.name)
+        """What is wrong, as the page has it: a line for each problem."""
+        told = error.values.get("problems", (str(error),))
+        assert isinstance(told, tuple)
+        return "\n".join(plainly(one, self.answers.file, self.name) for one in told)
 
     def start(self, name: str, do: Callable[[Chore], None]) -> Chore:
         """Begin a task, unless it has begun: a reload, a double click and a second tab find the same one."""
