@@ -26,6 +26,8 @@ STEPS = (
 )  # fmt: skip
 TABLES = (".csv", ".gz", ".txt", ".tsv", ".parquet", ".pq", ".xlsx")  # files that are offered
 
+ROOM = 56  # between two numbers of the picture, of its 600
+
 
 def headers(file: Path, sheet: str | None, header_row: int | None) -> tuple[tuple[str, ...], int]:
     """Names of the columns, and the number of rows that are not blank."""
@@ -203,10 +205,14 @@ def picture(curve: Any, chosen: str) -> View | None:
         )
 
     places = [place(x, y) for x, y in zip(across, down)]
-    marks = [
-        {"x": x, "y": y, "epsilon": epsilon, "error": in_digits(error, 2), "chosen": epsilon == chosen}
-        for (x, y), (_, error, epsilon) in zip(places, points)
-    ]
+    marks: list[View] = []
+    for (x, y), (_, error, epsilon) in zip(places, points):
+        mark = {"x": x, "y": y, "epsilon": epsilon, "error": in_digits(error, 2), "chosen": epsilon == chosen}
+        before = next((one for one in reversed(marks) if one["named"]), None)
+        room = before is None or x - float(str(before["x"])) >= ROOM
+        if not room and before is not None and epsilon == chosen:
+            before["named"], room = False, True
+        marks.append({**mark, "named": room})
     said = "; ".join(f"epsilon {epsilon}: off by {in_digits(error, 2)}" for _, error, epsilon in points)
     return {
         "line": " ".join(f"{x},{y}" for x, y in places),
