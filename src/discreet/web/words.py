@@ -9,7 +9,8 @@ from discreet.spoken import flagged, spoken
 from discreet.web.guard import TOO_LARGE, UNKNOWN, TooLarge
 
 STAGES = {
-    "begin": "Beginning", "record": "Writing the spending into the ledger", "draw": "Drawing the noise", "publish": "Working out the counts",
+    "begin": "Beginning", "record": "Writing the spending into the ledger", "draw": "Drawing the noise",
+    "publish": "Working out the counts",
     "seal": "Proving the guarantee", "save": "Saving the folder", "tell the ledger": "Telling the ledger",
 }  # fmt: skip
 SHAPES = {
