@@ -73,9 +73,9 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     if aim is None:
         return found
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
-    told = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
+    upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
     form = facts.mechanism.form
-    return where_rows_are(told, publication.counted, form.noise) if isinstance(form, NoiseThenMap) else told
+    return where_rows_are(upto, publication.counted, form.noise) if isinstance(form, NoiseThenMap) else upto
 
 
 def unbiased(publication: Publication[KeptDistribution]) -> bool:
