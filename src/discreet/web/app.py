@@ -320,7 +320,7 @@ def _plan(pages: Pages, request: Request, work: Work) -> Response:
     return pages._drawn(request, screens.plan(work, pages.ledger_file, asked, problem))
 
 
-def _errors_found(work: Work, asked: screens.Asked) -> str | None:
+def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
     """The errors that are asked for are looked for, if they are not known; what is wrong with that, if anything."""
     if work.planned is None or not work.planned.expected or work.made is not None:
         return None

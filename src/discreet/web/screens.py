@@ -137,7 +137,7 @@ def _promise(answers: Answers) -> tuple[str, list[str]]:
     ]
 
 
-def plan(work: Work, place: Path, asked: Asked, problem: str | None = None) -> View:
+def plan(work: Work, place: Path, asked: ErrorAsked, problem: str | None = None) -> View:
     answers, planned = work.answers, work.planned
     budgets, unread = _budgets(place)
     view = _of(work, "plan") | {
@@ -161,7 +161,7 @@ def plan(work: Work, place: Path, asked: Asked, problem: str | None = None) -> V
 
 
 @dataclass(frozen=True)
-class Asked:
+class ErrorAsked:
     """What a page of a plan is asked for: a shape of the counts, and an error that can be accepted."""
 
     shape: str
@@ -172,16 +172,16 @@ class Asked:
         return f"errors {self.shape} {self.accepted or ''}"
 
 
-def asked(work: Work, given: Mapping[str, str]) -> Asked:
+def asked(work: Work, given: Mapping[str, str]) -> ErrorAsked:
     """Of what stands in the address, what can be answered."""
     shape, accepted = given.get("shape", ""), given.get("accepted", "").strip()
     known = shape in SHAPES and (shape != PRIOR or bool(work.answers.guess))
     if accepted:
         error_of(accepted)
-    return Asked(shape if known else usual_shape(work.answers), accepted or None)
+    return ErrorAsked(shape if known else usual_shape(work.answers), accepted or None)
 
 
-def _suggested(work: Work, asked: Asked) -> View:
+def _suggested(work: Work, asked: ErrorAsked) -> View:
     found = None if asked.accepted is None else work.suggested.get((asked.shape, asked.accepted))
     task = work.tasks.get(asked.chore)
     said = {"epsilon": found.epsilon, "at": found.at.epsilon, "count_error": found.at.count_error} if found else None
