@@ -44,7 +44,7 @@ def test_errors_are_drawn_where_rows_are_and_the_caption_says_what_is_drawn() ->
 
 
 def test_only_counts_near_published_ones_are_told() -> None:
-    found = Errors(np.arange(101.0), np.ones(101), 1.0)
+    found = Errors(np.arange(101.0), np.ones(101), 0.86)
     published = SeenValues(np.array([0, 3, 90]), np.array([1, 1, 2]))
-    near = where_rows_are(found, published, Geometric(Fraction(27, 10)))  # it leads .86 off, on average
+    near = where_rows_are(found, published)
     assert near.counts.tolist() == [0, 1, 2, 3, 4, 89, 90, 91] and len(near.absolute) == 8

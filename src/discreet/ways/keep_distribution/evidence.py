@@ -74,8 +74,7 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
         return found
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
     upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
-    form = facts.mechanism.form
-    return where_rows_are(upto, publication.counted, form.noise) if isinstance(form, NoiseThenMap) else upto
+    return where_rows_are(upto, publication.counted)
 
 
 def unbiased(publication: Publication[KeptDistribution]) -> bool:
