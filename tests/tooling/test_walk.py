@@ -12,7 +12,7 @@ WALK = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "walk.py"))
 # Releases of kept sums draw again what is refused, so that the number of their changes is random; and so is, a little,
 # that of a table that is drawn back towards its noisy counts. One file is options.py, where keywords are checked.
 # The pages beside the report are four files of a save (report: csvw, explore, prepared, told) and one more of a verify;
-# what draws pictures is one. The folder that a release is written in is two: its lock tells a sweeper that its owner lives.
+# what draws pictures is one. The folder that a release is written in is two: its lock tells that its owner lives.
 MOST = {
     "keep-distribution": {"release": (26, 130), "save": (30, 134), "verify": (42, 310), "estimate": (26, 103)},
     "row-by-row": {"release": (20, 72), "save": (34, 146), "verify": (42, 250), "estimate": (24, 91)},
