@@ -13,7 +13,7 @@ PICTURES = Path(__file__).resolve().parent / "pictures"
 EPSILON, MAX_COUNT, SEED = "0.5", 50, 3
 
 
-def distribution() -> None:
+def distribution(folder: Path) -> None:
     """True, geometric and released histograms of the example table (a public table, so the truth may be shown)."""
     table = dc.example()
     true = table.histogram(MAX_COUNT)
@@ -31,31 +31,32 @@ def distribution() -> None:
         ax.set_ylim(0, 1.05 * max(bins.max() for _, bins in panels))
         ax.spines[["top", "right"]].set_visible(False)
     axes[0][0].set_ylabel("counties")
-    plot.save(drawing, PICTURES / "distribution.svg")
+    plot.save(drawing, folder / "distribution.svg")
 
 
-def gallery() -> None:
+def estimate(folder: Path) -> None:
+    plot(dc.estimate(dc.release(dc.example(), epsilon=1, seed=SEED)), folder / "estimate.svg")
+
+
+def gallery(folder: Path) -> None:
     """One picture of every kind, from the public example table."""
     table = dc.example()
-    out = dc.release(table, epsilon=1, seed=SEED)
     methods = ["transport", "geometric", "exponential", "staircase"]
     shown = {
         "choices": dc.choose(table),
         "plan": dc.plan(table, epsilon=1),
-        "estimate": dc.estimate(out),
         "design": dc.design(10, "1/2", require=["fair"]),
         "compare": dc.compare(10, 1),
         "evaluate": dc.evaluate(table, methods, ["0.1", "0.3", "1", "3"], 5, max_count=MAX_COUNT, seed=SEED),
     }
     for name, value in shown.items():
-        plot(value, PICTURES / f"{name}.svg")
+        plot(value, folder / f"{name}.svg")
 
 
-def draw_all() -> None:
-    PICTURES.mkdir(exist_ok=True)
-    distribution()
-    gallery()
+def draw_all(folder: Path) -> None:
+    for draw in (distribution, estimate, gallery):
+        draw(folder)
 
 
 if __name__ == "__main__":
-    draw_all()
+    draw_all(PICTURES)

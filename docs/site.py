@@ -1,7 +1,8 @@
 """`make docs`: run every snippet, draw the pictures, lay out the pages, and have Sphinx make the site of them.
 
 The pages read well as they are, on any host of Markdown. For the site they are copied, with what their snippets said,
-and pages are added that are made from the source: every public name, every command, every field of release.json.
+pictures are drawn anew beside the copies, and pages are added that are made from the source: every public name, every
+command, every field of release.json. Nothing of the repository is written: `python docs/pictures.py` does that.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ STARTS = """
 
 
 def main() -> None:
-    draw_all()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         lay_out(source)
+        draw_all(source / "docs" / "pictures")
         with ProcessPoolExecutor() as pool:
             for page, told in zip(pages(), pool.map(told_by, pages())):
                 add_output(source / page.relative_to(ROOT), told)

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.choose import MAX_COUNT
 from discreet.costs import prior_of
+from discreet.errors import choose as named
 from discreet.numbers import Epsilon, Number, whole
 from discreet.options import keywords_of, spelt
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
@@ -116,7 +117,8 @@ def plan(
 
     Takes a table (its counts are not read), its schema, or a number of rows. Errors are expected errors of one count
     and of the distribution of counts (Wasserstein-1), for reference shapes or, if it is given, for a public `prior`: a
-    distribution over 0..max_count. `given_rows` says of each row where it stood, for sums given as a matrix.
+    distribution over 0..max_count, or the name of one of the shapes. `given_rows` says of each row where it stood, for
+    sums given as a matrix.
 
     Without epsilon, alpha and rho: the same for several epsilons, as `choose` has it.
     """
@@ -167,7 +169,10 @@ def _expected(
         return  # made-up tables do not meet them
     given = getattr(spec, "max_count", None)
     top = given if isinstance(given, int) else MAX_COUNT
-    if prior is not None:
+    if isinstance(prior, str):
+        top = min(top, LARGEST_RANGE)
+        shapes = {prior: SHAPES[named(prior, SHAPES, "shape")](top)}
+    elif prior is not None:
         top = top if isinstance(given, int) else len(prior) - 1
         shapes = {"prior": prior_of(prior, top + 1)}
     else:

@@ -69,6 +69,18 @@ def test_pages_made_from_the_source_are_up_to_date() -> None:
         assert reference[place].read_text(encoding="utf-8") == made, "run: python docs/reference.py"
 
 
+def test_pictures_are_drawn_the_same_way_each_time_and_the_build_writes_none_of_the_repository(tmp_path: Path) -> None:
+    pictures = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
+    kept = {path: path.stat().st_mtime_ns for path in (ROOT / "docs" / "pictures").iterdir()}
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        pictures["estimate"](tmp_path / name)
+    first, second = ((tmp_path / name / "estimate.svg").read_bytes() for name in ("first", "second"))
+    assert first == second
+    assert {path: path.stat().st_mtime_ns for path in (ROOT / "docs" / "pictures").iterdir()} == kept
+    assert "PICTURES" not in (ROOT / "docs" / "site.py").read_text(encoding="utf-8")
+
+
 def test_screenshots_are_those_that_the_tests_take() -> None:
     tool = runpy.run_path(str(ROOT / "tools" / "screenshots.py"))
     assert {path.name for path in (ROOT / "docs" / "pictures").glob("*.png")} == set(tool["TAKEN"])

@@ -148,13 +148,13 @@ def test_the_folder_is_made_before_anything_is_charged(
     spend_all = dc.Ledger.spend_all
 
     def watched(self: dc.Ledger, *arguments: Any) -> Any:
-        seen.append([path.name for path in tmp_path.iterdir() if path.name.endswith(".part")])
+        seen.append([path.name for path in tmp_path.glob(".out.*.secret/*.part")])
         return spend_all(self, *arguments)
 
     monkeypatch.setattr(dc.Ledger, "spend_all", watched)
     run(spec(csv_file, sqlite_url, tmp_path / "out"))
     assert len(seen) == 1 and len(seen[0]) == 1 and seen[0][0].startswith(".out.")
-    assert not list(tmp_path.glob(".*.part"))
+    assert not list(tmp_path.glob(".*"))
     (entry,) = book.history("d")
     assert (entry.spending.who, entry.spending.note, entry.state) == ("w", "n", "released")
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
-from discreet.parts import secret
+from discreet.io import secret
 from discreet.parts.engine import Serial
 from discreet.parts.front import arranged
 from discreet.parts.given import given_parts
@@ -227,7 +227,7 @@ def test_folders_that_say_different_things_are_refused(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from discreet.parts.secret import secret_folder
+from discreet.io.secret import secret_folder
 with secret_folder(Path(sys.argv[1]) / "out") as made:
     (made / "rows").write_text("secret")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -273,7 +273,7 @@ def test_one_who_is_told_to_end_clears_away_first(tmp_path: Path) -> None:
     """By the command line: a shutdown, or a terminal that was closed."""
     code = (
         "import os, signal, sys; from pathlib import Path; from discreet.cli.common import _tidy_end\n"
-        "from discreet.parts.secret import secret_folder\n"
+        "from discreet.io.secret import secret_folder\n"
         "with _tidy_end(), secret_folder(Path(sys.argv[1])):\n    os.kill(os.getpid(), signal.SIGTERM)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=False)

@@ -1,14 +1,20 @@
-"""The expected error of wide noise, by fewer values than it has."""
+"""The expected error of a count: of wide noise, by fewer values than it has; and only of counts that there are."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import discreet as dc
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.report.errors import errors_of
+from discreet.public_map import SeenValues
+from discreet.report import render
+from discreet.report.errors import Errors, errors_of, where_rows_are
 
 
 @pytest.mark.parametrize("scale", [10, 10**4, 10**9, 10**12])
@@ -22,3 +28,23 @@ def test_the_error_of_geometric_noise_is_its_mean_distance(scale: int) -> None:
 def test_the_error_of_gaussian_noise_is_its_mean_distance(deviation: int) -> None:
     found = errors_of(Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(Fraction(deviation) ** 2)))).typical
     assert found == pytest.approx(deviation * (2 / 3.141592653589793) ** 0.5, rel=2e-3)
+
+
+def test_errors_are_drawn_where_rows_are_and_the_caption_says_what_is_drawn() -> None:
+    """Far from all rows the map sends any count to where rows are, which says nothing of this table."""
+    counts = [0, 1, 2, 3] * 40 + [1234] * 40
+    frame = pa.table({"place": [f"{i:03d}" for i in range(len(counts))], "n": counts})
+    out = dc.release(dc.table(frame, count="n", keys=["place"]), epsilon=1, seed=1)
+    page = render(out.publication)
+    told = re.search(r"Expected error by true count, from 0 to ([\d,]+): between [\d.]+ and ([\d.,]+)", page)
+    assert told is not None and 1230 <= float(told[1].replace(",", "")) <= 1240
+    assert page.count("How many rows have at most each count") == 1 and "How many rows have each count" not in page
+    small = render(dc.release(dc.example(), epsilon=1, max_count=20, seed=1).publication)
+    assert small.count("How many rows have each count") == 1 and "at most each count" not in small
+
+
+def test_only_counts_near_published_ones_are_told() -> None:
+    found = Errors(np.arange(101.0), np.ones(101), 0.86)
+    published = SeenValues(np.array([0, 3, 90]), np.array([1, 1, 2]))
+    near = where_rows_are(found, published)
+    assert near.counts.tolist() == [0, 1, 2, 3, 4, 89, 90, 91] and len(near.absolute) == 8

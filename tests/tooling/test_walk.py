@@ -12,11 +12,11 @@ WALK = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "walk.py"))
 # files entered and changes of file, a little above what tools/walk.py counts: lower them with every shortening.
 # One file is options.py, where keywords are checked.
 # The pages beside the report are four files of a save (report: csvw, explore, prepared, told) and one more of a verify;
-# what draws pictures is one.
+# what draws pictures is one. The folder that a release is written in is two: its lock tells that its owner lives.
 MOST = {
-    "keep-distribution": {"release": (26, 130), "save": (28, 122), "verify": (42, 305), "estimate": (26, 103)},
-    "row-by-row": {"release": (20, 72), "save": (32, 138), "verify": (42, 250), "estimate": (24, 91)},
-    "keep-sums": {"release": (29, 180), "save": (25, 99), "verify": (39, 244), "estimate": (25, 110)},
+    "keep-distribution": {"release": (26, 130), "save": (30, 134), "verify": (42, 310), "estimate": (26, 103)},
+    "row-by-row": {"release": (20, 72), "save": (34, 146), "verify": (42, 250), "estimate": (24, 91)},
+    "keep-sums": {"release": (29, 180), "save": (27, 106), "verify": (39, 244), "estimate": (25, 110)},
 }
 
 

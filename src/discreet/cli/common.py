@@ -124,7 +124,9 @@ def _run(app: typer.Typer) -> int:
     try:
         result = app(standalone_mode=False)
     except DiscreetError as error:
-        say(f"discreet: {error}")
+        from discreet.spoken import in_the_shell
+
+        say(f"discreet: {in_the_shell(str(error))}")
         return error.exit_status
     except typer.Exit as leave:
         return int(leave.exit_code)

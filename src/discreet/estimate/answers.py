@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil, floor, inf, isfinite, log10
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Flags, Floats
 from discreet.shown import Shown
+
+LAST_BIT = 1e-9  # of a unit: what floats of everyday sizes are off by, and more
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,29 @@ class Answer(Shown):
         low, high = sorted(end * factor for end in self.interval)
         return replace(self, estimate=self.estimate * factor, interval=(low, high))
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """The estimate and the ends of its interval with as many digits as the interval leaves meaning to; the ends
+        are rounded outwards, so that what is said of them stays true."""
         low, high = self.interval
+        reach = high - low if isfinite(high - low) else 2 * max(self.estimate - low, high - self.estimate, key=_size)
+        if not 0 < reach < inf or not isfinite(self.estimate):
+            return _plain(self.estimate), _plain(low), _plain(high)
+        places = 1 - floor(log10(reach))
+        if all(float(one).is_integer() or not isfinite(one) for one in (self.estimate, low, high)):
+            return _plain(self.estimate), _plain(low), _plain(high)
+        unit, digits = 10.0**-places, max(places, 0)
+        outwards = round(self.estimate, places), _multiple(low, unit, floor), _multiple(high, unit, ceil)
+        middle, first, last = (f"{one + 0.0:,.{digits}f}" for one in outwards)
+        return middle, first, last
+
+    def __str__(self) -> str:
+        middle, low, high = self.words
         about = f", {self.cut}" if self.cut else ""
         if self.exact:
-            return f"{self.estimate:.6g} (exact{about})"
+            return f"{middle} (exact{about})"
         surely = "at least " if self.conservative else ""
-        return f"{self.estimate:.6g} (between {low:.6g} and {high:.6g}, {surely}{self.level:.0%}{about})"
+        return f"{middle} (between {low} and {high}, {surely}{self.level:.0%}{about})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,6 +190,22 @@ def _said(cut: Cut, conservative: bool) -> dict[str, object]:
 def _columns(cut: Cut, conservative: bool, number: int) -> dict[str, Any]:
     """The same as columns of a frame."""
     return {name: np.full(number, value) for name, value in _said(cut, conservative).items()}
+
+
+def _plain(number: float) -> str:
+    """A number that is known to the last digit."""
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:.6g}"
+
+
+def _multiple(end: float, unit: float, way: Callable[[float], int]) -> float:
+    """Of a unit, below or above; what is one already but for the last bit of a float stays."""
+    near = end / unit
+    whole = round(near) if isfinite(near) and abs(near - round(near)) < LAST_BIT else None
+    return end if not isfinite(end) else (way(near) if whole is None else whole) * unit
+
+
+def _size(number: float) -> float:
+    return number if isfinite(number) else -inf
 
 
 def _finite(number: float) -> float | None:

@@ -115,13 +115,13 @@ def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequ
     if asked is not None and asked < known.bound:
         raise BadInput(
             f"contributions = {asked} was asked for", f"one person may be counted {known.bound} times in {shown}",
-            f"Say contributions {known.bound} or more (--contributions {known.bound}), or count again with a "
+            f"Say {known.bound} or more with contributions (--contributions {known.bound}), or count again with a "
             "smaller bound", bound=known.bound,
         )  # fmt: skip
     if asked is None and not known.sure:
         raise BadInput(
             f"{shown} was to be read", known.why,
-            f"Say in how many rows one person may be counted: contributions {known.bound} or more "
+            f"Say in how many rows one person may be counted, {known.bound} or more, with contributions "
             f"(--contributions {known.bound})", bound=known.bound,
         )  # fmt: skip
     return asked or known.bound

@@ -201,7 +201,7 @@ def _parse(entry: str, suppressed_as: int | None) -> int | _Unread:
         how = f"was suppressed by another rule than that of counts up to {suppressed_as}"
         return _Unread(how, "Give the largest count that the rule suppresses: 4 for <5")
     if re.fullmatch(r"[+-]?[0-9]{1,3}([,.' _\u00a0\u202f][0-9]{3})+", entry):
-        do = "Write it with digits only, or say what stands between thousands (--thousands MARK)"
+        do = "Write it with digits only, or say what stands between the digits with thousands (--thousands MARK)"
         return _Unread("is text with thousands separators, or not a whole number", do)
     if re.fullmatch(r"[+-]?inf(inity)?", entry, re.IGNORECASE):
         return _Unread("is infinite")

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.io.unpacked import expands, most_unpacked
 
 STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
 GZIP = b"\x1f\x8b"
+PIECE = 1 << 24  # bytes that are unpacked at a time
+MOST_COLUMNS = 1 << 14  # as many as a spreadsheet has
 HEAD = 1 << 16  # bytes that hold any usual header
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # as Arrow has it: no other mark ends one
 LINE_BYTES, EMPTY_LINES = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)"), re.compile(rb"[\r\n]*")
@@ -32,7 +35,7 @@ def read_csv(path: Path, header_row: int | None = None) -> Any:
     content = _from_header(_in_utf8(_content(path), path), header_row)
     head = _head(content, path)
     try:
-        delimiter = max(DELIMITERS, key=lambda mark: len(header_of(head, mark)[0]))
+        delimiter = max(DELIMITERS, key=lambda mark: _width(head, mark))
         header, lines = header_of(head, delimiter)
     except csv.Error as error:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
@@ -45,6 +48,14 @@ def header_of(text: str, delimiter: str = ",") -> tuple[list[str], int]:
     """The first row, and how many lines it takes: a name in quotation marks may hold line breaks."""
     reader = csv.reader(_lines(text), delimiter=delimiter)
     return next(reader), reader.line_num
+
+
+def _width(text: str, delimiter: str) -> int:
+    """Names in the first row; what takes all of a long one for a single name is not its delimiter."""
+    try:
+        return len(header_of(text, delimiter)[0])
+    except csv.Error:
+        return 0
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -60,11 +71,23 @@ def _content(path: Path) -> Any:
             if file.read(2) != GZIP:
                 file.seek(0)
                 return file.read_buffer()
-        with pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "gzip") as stream:
-            return stream.read_buffer()
+        return _unpacked(path)
     except (OSError, pa.ArrowException) as error:
         found = str(error).splitlines()[0] if error.args else type(error).__name__
         raise BadInput(f"{path} was to be read", os.strerror(error.errno) if error.errno else found) from error
+
+
+def _unpacked(path: Path) -> Any:
+    """Piece by piece, as far as it may expand."""
+    import pyarrow as pa
+
+    most, out = most_unpacked(path.stat().st_size), pa.BufferOutputStream()
+    with pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "gzip") as stream:
+        while piece := stream.read(PIECE):
+            out.write(piece)
+            if out.tell() > most:
+                raise expands(path)
+    return out.getvalue()
 
 
 def _in_utf8(content: Any, path: Path) -> Any:
@@ -132,10 +155,13 @@ def _ends_early(text: str, delimiter: str) -> bool:
         lines = header_of(text, delimiter)[1]
     except (csv.Error, StopIteration):
         return False
-    return sum(1 for _ in islice(_lines(text), lines + 1)) > lines
+    return sum(len(line) for line in islice(_lines(text), lines)) < len(text)
 
 
 def _check_header(header: list[str], path: Path) -> None:
+    if len(header) > MOST_COLUMNS:
+        found = f"its first line has {len(header):,} names; {MOST_COLUMNS:,} columns are the most"
+        raise BadInput(f"{path} was to be read", found, "Keep the columns that are keys or counts")
     seen: set[str] = set()
     for name in header:
         if name in seen:

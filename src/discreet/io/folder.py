@@ -71,7 +71,7 @@ MOST_FILES = 100  # names that are looked at: a release has eight or so
 
 @dataclass(frozen=True)
 class Place:
-    """Where a release will be: a folder beside it, made already, that takes its name once it is full."""
+    """Where a release will be: a folder near it, made already, that takes its name once it is full."""
 
     target: Path
     part: Path
@@ -81,20 +81,23 @@ class Place:
 def place_for(folder: str | Path, inside: Path | None = None) -> Iterator[Place]:
     """Prove that a release can be saved there by making the folder it is written into, before anything is spent.
 
-    It is beside the release; or inside another folder that is, which whoever made it sweeps away."""
-    import shutil
+    It is in a folder of its own beside the release, or in the one that is given. Whoever made that removes it; of a
+    process that was killed it stays, and the next release beside it sweeps it away."""
     import tempfile
 
+    from discreet.io.secret import secret_folder
+
     target = free_target(folder)
+    if inside is None:
+        with secret_folder(target) as own, place_for(target, own) as place:
+            yield place
+        return
     try:
-        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=inside or target.parent))
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=inside))
     except OSError as error:
         raise _cannot_be_saved(target, error) from error
-    try:
-        _try_to_move(target, part.with_suffix(".old"))
-        yield Place(target, part)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    _try_to_move(target, part.with_suffix(".old"))
+    yield Place(target, part)
 
 
 def _try_to_move(target: Path, aside: Path) -> None:

@@ -54,4 +54,5 @@ def together(problems: Sequence[BadInput], asked: str = "") -> BadInput:
     values: dict[str, object] = {}
     for problem in reversed(problems):
         values |= problem.values
+    values["problems"] = tuple(str(problem) for problem in problems)  # each by itself, for who has room for a list
     return BadInput(asked or first.asked, found, ". ".join(advice), **values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,14 @@ import numpy as np
 
 from discreet.errors import BadInput, MissingExtra, choose
 from discreet.io.rows import NAMED, UNSAVED, RowNames
+from discreet.io.unpacked import expands, most_unpacked
 from discreet.io.written_xlsx import SHEETS
 
 LARGEST = 2 << 30  # bytes that a workbook may unpack to: the largest sheet, filled, takes half of it
 MOST_PARTS = 10_000  # of a workbook: sheets, pictures, styles
+MOST_BLANK = 20_000_000  # empty cells before others in their rows: a sheet has a few far to the right by mistake
+MOST_ROWS = 1 << 20  # of a sheet: its last is row 1,048,576
+SAVE_ALONE = "Save the sheet alone, or as CSV"
 LOOKED_AT = 50  # rows in which the header is looked for
 FORMULA = re.compile(rb"<(\w+:)?f[\s>/]")  # in a sheet's XML
 Cells = list[str | None]  # of a row; None: empty
@@ -94,6 +99,8 @@ class _Opened:
             raise MissingExtra(
                 f"{self.path} was to be read", "openpyxl is not installed", "Run: pip install 'discreet[excel]'"
             ) from error
+        # they quote cells, and what they say is of no use to whoever reads a table
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"openpyxl\.")
         try:
             self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=self.values, keep_links=False)
         except Exception:  # its message may quote the file, which is secret
@@ -120,9 +127,12 @@ def _require_small(path: Path) -> None:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
     except Exception:
         raise _unreadable(path) from None
-    if len(entries) > MOST_PARTS or sum(entry.file_size for entry in entries) > LARGEST:
+    unpacked = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_PARTS or unpacked > LARGEST:
         found = f"it would unpack to more than {LARGEST >> 30} GiB, or has more than {MOST_PARTS:,} parts"
-        raise BadInput(f"{path} was to be read", found, "Save the sheet alone, or as CSV")
+        raise BadInput(f"{path} was to be read", found, SAVE_ALONE)
+    if unpacked > most_unpacked(path.stat().st_size):
+        raise expands(path, SAVE_ALONE)
 
 
 def _shown(book: Any) -> list[Any]:
@@ -148,10 +158,22 @@ def _chosen(book: Any, sheet: str | None, path: Path) -> Any:
 def _filled(sheet: Any) -> Iterator[SheetRow]:
     """The rows that hold anything."""
     sheet.reset_dimensions()  # what a file says of its size may be wrong
+    blank = 0
     for number, row in enumerate(sheet.iter_rows(), start=1):
         cells = [_text(cell) for cell in row]
-        if any(cell is not None for cell in cells):
+        filled = len(cells) - cells.count(None)
+        blank += len(cells) - filled
+        if number > MOST_ROWS or blank > MOST_BLANK:
+            raise _too_wide(sheet.title, number, len(cells))
+        if filled:
             yield SheetRow(number, cells)
+
+
+def _too_wide(title: str, number: int, width: int) -> BadInput:
+    far = f", up to the column {_letters(width - 1)}" if width else ""
+    found = f"it goes on beyond row {number - 1:,}{far}, and nearly all of it is empty"
+    do = "Delete what stands far to the right of the table or far below it, or save the table alone"
+    return BadInput(f"the sheet {title!r} was to be read", found, do)
 
 
 def _text(cell: Any) -> str | None:

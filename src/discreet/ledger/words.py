@@ -87,9 +87,7 @@ NOT_CHOSEN = (
 )
 NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
 UNKNOWN = "what they would give away could not be found out: they are too many, or too entangled"
-ACCEPT = (
-    "Nothing was drawn or recorded. Keep other sums, or accept it with --accept-disclosure (accept_disclosure=True)"
-)
+ACCEPT = "Nothing was drawn or recorded. Keep other sums, or accept it with accept_disclosure (--accept-disclosure)"
 
 
 def account(statement: Statement) -> str:

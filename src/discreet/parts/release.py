@@ -14,6 +14,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput, true_or_false
 from discreet.io import MANIFEST
+from discreet.io.secret import removed, secret_folder
 from discreet.numbers import Epsilon, Number, whole
 from discreet.options import keywords_of, spelt
 from discreet.parts.engine import Engine, engine_of
@@ -22,7 +23,6 @@ from discreet.parts.given import given_parts
 from discreet.parts.keyed import PartAddress, Randomness, destroyed, drawn
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
 from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of, read_part
-from discreet.parts.secret import removed, secret_folder
 from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.privacy.values import Guarantee, Loss

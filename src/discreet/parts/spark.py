@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from discreet.errors import BadInput
 from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
+from discreet.io.secret import secret_folder
 from discreet.io.spark import (
     SeenFrom,
     address,
@@ -28,7 +29,6 @@ from discreet.io.spark import (
 from discreet.parts.front import PART_ROWS
 from discreet.parts.manifest import MEASUREMENTS, TABLE
 from discreet.parts.release import BESIDE, PartsRelease, release_parts
-from discreet.parts.secret import secret_folder
 from discreet.release import asked
 
 PRICES: dict[str, int | None] = {"alpha": None, "rho": None, "delta": 0}

@@ -280,8 +280,10 @@ PAGE = {
     "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say) or because of "
     "the inequalities that the table meets, and so are no secret either: {fixed}.",
     "distribution": "The distribution of counts",
-    "distribution-caption": "How many rows have each count; the far tail is left out. This picture was itself made "
-    "private and costs nothing more.",
+    "distribution-caption": "How many rows have each count, as far as nearly all of them go. This picture was itself "
+    "made private and costs nothing more.",
+    "distribution-caption-upto": "How many rows have at most each count, as far as nearly all of them go. This picture "
+    "was itself made private and costs nothing more.",
     "error": "How far off the counts are",
     "error-distribution": "The distribution of the published counts is off by about",
     "error-distribution-unit": "in counts: so far would a count have to be shifted on average to make it the true one.",
@@ -317,8 +319,8 @@ PAGE = {
     "the true one is smaller, by about",
     "error-typical-both": "On average a published count is off from the true one, or from the smallest or the largest "
     "count where the true one is smaller or larger, by about",
-    "error-caption": "Expected error of a published count, by its true value, as far as rows are not few and far "
-    "between. It follows from what is published.",
+    "error-caption": "Expected error of a published count, by its true value, where there are rows with such counts. "
+    "It follows from what is published.",
     "answers": "How far off the answers are",
     "answers-question": "question",
     "answers-entries": "numbers",

@@ -29,7 +29,7 @@ def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     """The HTML of report.html."""
     from discreet.record import words
     from discreet.report.facts import page_of
-    from discreet.report.figures import distribution_svg, error_svg
+    from discreet.report.figures import distribution_svg, error_svg, is_cumulative
     from discreet.report.passive import CONTROL
     from discreet.report.prepared import prepared
 
@@ -41,6 +41,7 @@ def render(publication: Publication[Any], found: Prepared | None = None) -> str:
             page=page,
             said=words.page(vars(page)),
             distribution=distribution_svg(page.distribution),
+            upto=is_cumulative(page.distribution),
             errors=error_svg(page.errors),
         )
     )

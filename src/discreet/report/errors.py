@@ -52,6 +52,17 @@ def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:
     return Errors(counts, absolute, float(np.average(absolute, weights=weights)))
 
 
+def where_rows_are(errors: Errors, published: SeenValues) -> Errors:
+    """Of the true counts those that rows are likely to have: a published one is hardly further off than they are
+    on average."""
+    values, reach = np.asarray(published.values, dtype=float), (errors.typical or 0) + 1
+    after = np.searchsorted(values, errors.counts)
+    above = values[np.minimum(after, len(values) - 1)] - errors.counts
+    below = errors.counts - values[np.maximum(after - 1, 0)]
+    near = np.minimum(np.abs(above), np.abs(below)) <= reach
+    return replace(errors, counts=errors.counts[near], absolute=errors.absolute[near])
+
+
 def _absolute(matrix: Floats) -> Floats:
     true, seen = (np.arange(float(size)) for size in matrix.shape)
     errors: Floats = (np.abs(seen[None, :] - true[:, None]) * matrix).sum(axis=1)

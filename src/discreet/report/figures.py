@@ -18,18 +18,26 @@ MOST_POINTS = 500  # of the cumulative curve
 MOST_DOTS = 80  # beyond, they run together, and a line is drawn
 
 
+def is_cumulative(distribution: NDArray[np.float64] | None) -> bool:
+    """Whether shares of rows up to each count are drawn: there are too many counts for bars."""
+    return distribution is not None and _length(distribution) > MOST_BARS
+
+
+def _length(distribution: NDArray[np.float64]) -> int:
+    return min(len(distribution), max(12, int(np.searchsorted(np.cumsum(distribution), SHOWN)) + 2))
+
+
 def distribution_svg(distribution: NDArray[np.float64] | None) -> str | None:
     """Share of rows by count; the long flat tail is left out."""
     if distribution is None:
         return None
-    length = max(12, int(np.searchsorted(np.cumsum(distribution), SHOWN)) + 2)
-    shares = 100 * distribution[:length]
+    shares = 100 * distribution[: _length(distribution)]
     middle = int(np.searchsorted(np.cumsum(distribution), 0.5))
     said = (
         f"Share of rows by count. Rows with 0: {100 * distribution[0]:.3g}%. Half of the rows have {middle:,} or less."
     )
     across = axis("count", -0.6, len(shares) - 0.4, whole=True)
-    if len(shares) <= MOST_BARS:
+    if not is_cumulative(distribution):
         frame = Frame(across, axis("share of rows, %", 0, (1 + ROOM) * float(shares.max())))
         return drawing(frame, bars(shares), said)
     places = np.unique(np.linspace(0, len(shares) - 1, MOST_POINTS).round().astype(int))
@@ -46,7 +54,8 @@ def error_svg(errors: Errors | None) -> str | None:
         axis("true count", -0.02 * last, 1.01 * last, whole=True),
         axis("expected error, in counts", 0, (1 + ROOM) * largest),
     )
-    marks = (dots if len(errors.counts) <= MOST_DOTS else line)(errors.counts, errors.absolute)
+    apart = np.diff(errors.counts).max() > 1  # between, there are no rows, and no line would say anything
+    marks = (dots if apart or len(errors.counts) <= MOST_DOTS else line)(errors.counts, errors.absolute)
     low, high = (shown(end, 2) for end in (errors.absolute.min(), largest))
     said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {low} and {high}."
     return drawing(frame, marks, said)

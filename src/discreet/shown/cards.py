@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.numbers import Epsilon, digits_above, text
 from discreet.shown import MOST_ROWS, Card, Listing, Shown
+from discreet.shown.terse import in_digits
 
 if TYPE_CHECKING:
     from discreet.build.bounded_inputs import BoundedMechanism
@@ -45,7 +46,7 @@ def card_of(value: Shown) -> Card:
 
 
 def near(number: float) -> str:
-    return f"{number:.4g}"
+    return in_digits(number, 4)
 
 
 def short(number: Fraction) -> str:
@@ -273,7 +274,7 @@ def answer_set(value: AnswerSet) -> Card:
     head = (*names, "estimate", f"{value.level:.0%} interval")
     keys = [[_cell(one) for one in value.keys_frame.column(name).slice(0, first).to_pylist()] for name in names]
     found = [value.at(place) for place in range(first)]
-    middle, ends = [f"{one.estimate:.6g}" for one in found], [_ends(one) for one in found]
+    middle, ends = [one.words[0] for one in found], [_ends(one) for one in found]
     title = f"Answers for {plural(len(value), 'group')}" + (f" by {', '.join(names)}" if names else "")
     said = (f"Every number is {value.cut}.",) if value.cut else ()
     after = ("answers.table()", "answers.plot()")
@@ -283,7 +284,7 @@ def answer_set(value: AnswerSet) -> Card:
 
 
 def _ends(one: Answer) -> str:
-    return "exact" if one.exact else f"{one.interval[0]:.6g} to {one.interval[1]:.6g}"
+    return "exact" if one.exact else " to ".join(one.words[1:])
 
 
 def estimate(value: Estimate) -> Card:

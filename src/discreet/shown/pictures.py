@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.plot import FILL, INK, REPEATABLE, figure, heat_map, histogram, privacy_curve, save
+from discreet.shown.terse import in_digits
 
 MOST_COUNTS = 60  # bars side by side; beyond, a curve of the shares above
 NEARLY_ALL = 0.99  # of the rows: the long flat tail is left out
@@ -89,7 +90,7 @@ def plan(value: Any) -> Picture:
         for shift, name, colour in ((-0.2, "count_error", INK), (0.2, "distribution_error", FILL)):
             heights = [getattr(one, name) for one in value.expected]
             bars = ax.bar(place + shift, heights, 0.38, color=colour, label=f"of {LABELS[name]}")
-            ax.bar_label(bars, fmt="%.2g", fontsize=7)
+            ax.bar_label(bars, fmt=lambda error: in_digits(error, 2), fontsize=7)
         ax.set_xticks(place, [one.shape for one in value.expected])
         ax.set_ylim(0, 1.25 * ax.get_ylim()[1])
         ax.legend(fontsize=8, frameon=False, ncols=2, loc="upper center")

@@ -15,7 +15,14 @@ MOST = 4  # entries of a list that are shown
 LONGEST = 40  # letters of a text
 SHORT = 9  # letters of a fraction that is shown as it is
 LARGE = 10**9  # numbers that are shown as they are
+POWERS = 12  # of ten: numbers so large or so small are not written out
 LONG_FRACTION = re.compile(r"-?\d+/\d+|-?\d+\.\d+")
+
+
+def in_digits(number: float, digits: int) -> str:
+    """Rounded to so many, and written out as people do, without a power of ten."""
+    rounded = Decimal(f"{number:.{digits}g}")
+    return f"{rounded:,f}" if rounded.is_finite() and abs(rounded.adjusted()) < POWERS else f"{number:.{digits}g}"
 
 
 class Terse:

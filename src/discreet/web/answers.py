@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,7 @@ class Answers:
     require: tuple[str, ...] = ()  # structural properties of a mechanism that is made for them
     cost: str = "absolute"
     epsilon: str = "1"
+    guess: str = ""  # of how counts are distributed, to plan with; public
     dataset: str | None = None
     format: str | None = None
 
@@ -55,6 +58,11 @@ class Answers:
     def fingerprint(self) -> str:
         """By which a form knows what it was drawn from."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+
+    @property
+    def prior(self) -> tuple[float, ...]:
+        """What was guessed, as shares of all counts; empty where nothing was."""
+        return _shares(self.guess, self.max_count)
 
     def table(self) -> TableSpec:
         return TableSpec(
@@ -147,7 +155,34 @@ def with_keeping(answers: Answers, form: Form) -> Answers:
 def with_price(answers: Answers, form: Form) -> Answers:
     epsilon = _word(form, "epsilon") or "1"
     loss_of(epsilon)
-    return replace(answers, epsilon=epsilon, dataset=_word(form, "dataset"), format=_word(form, "format"))
+    guess = _word(form, "guess") or ""
+    _shares(guess, answers.max_count)
+    return replace(answers, epsilon=epsilon, guess=guess, dataset=_word(form, "dataset"), format=_word(form, "format"))
+
+
+@lru_cache(maxsize=64)
+def _shares(guess: str, max_count: int | None) -> tuple[float, ...]:
+    """A share for every count from 0 on, up to the largest that is expected."""
+    from discreet.costs import prior_of
+    from discreet.plan import LARGEST_RANGE
+
+    if not guess:
+        return ()
+    asked = "a guess of how counts are distributed was given"
+    try:
+        numbers = tuple(map(float, re.split(r"[\s;,]+", guess)))
+    except ValueError:
+        do = "Write one for each count from 0 on, with points for decimals: 60 25 10 5"
+        raise BadInput(asked, "it is not a list of numbers", do) from None
+    top = len(numbers) - 1 if max_count is None else max_count
+    if not 1 <= len(numbers) - 1 <= top <= LARGEST_RANGE:
+        found = f"it says how many counts there are of every size up to {len(numbers) - 1:,}"
+        do = f"Guess up to 1 at least, up to the largest count to expect at most, and up to {LARGEST_RANGE:,}"
+        raise BadInput(asked, found, do)
+    total = sum(numbers)
+    shares = (*(one / total if total > 0 else one for one in numbers), *(0.0,) * (top + 1 - len(numbers)))
+    prior_of(shares, top + 1, "a guess of how counts are distributed")
+    return shares
 
 
 def _word(form: Form, name: str) -> str | None:

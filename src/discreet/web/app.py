@@ -23,10 +23,12 @@ from starlette.routing import Route
 
 from discreet.errors import BadInput, Damaged, DiscreetError
 from discreet.io import EXPLORE, REPORT
+from discreet.shown.terse import in_digits
 from discreet.web import screens
 from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
-from discreet.web.guard import REPORT_POLICY, UNKNOWN, Keys
-from discreet.web.work import Work, Works, again, make_plan, make_release
+from discreet.web.guard import REPORT_POLICY, Keys, TooLarge
+from discreet.web.words import plainly, problem, status_of
+from discreet.web.work import Work, Works, again, find_epsilon, make_plan, make_release
 
 PLAIN_NAME = r"[^/\\\0]{1,200}"
 MECHANISM = "mechanism.json"  # a mechanism that was made, to be put beside release.toml
@@ -40,6 +42,7 @@ class Pages:
     def __init__(self, keys: Keys, uploads: Path, folder: Path) -> None:
         self.keys, self.uploads, self.folder, self.works = keys, uploads, folder, Works()
         self.environment = Environment(loader=PackageLoader("discreet", "web/pages"), autoescape=True)
+        self.environment.filters["digits"] = in_digits
 
     @property
     def ledger_file(self) -> Path:
@@ -64,7 +67,7 @@ class Pages:
             *(Route(f"{each}/{name}{end}", self.show(name), methods=get) for name in SCREENS for end in ("", ".json")),
             *(Route(f"{each}/{name}", self.said(name), methods=post) for name in FORMS),
         ]  # fmt: skip
-        handlers: Any = {HTTPException: _not_there}
+        handlers: Any = dict.fromkeys((HTTPException, TooLarge, DiscreetError, Exception), self.refused)
         return Starlette(routes=routes, exception_handlers=handlers)
 
     async def start(self, request: Request) -> Response:
@@ -111,7 +114,7 @@ class Pages:
             try:
                 return await run_in_threadpool(SCREENS[name], self, request, work)
             except DiscreetError as error:
-                return self._problem(request, screens.told(error, work))
+                return self._problem(request, work.told(error))
 
         return shown
 
@@ -126,7 +129,7 @@ class Pages:
                     form = {**form, " universe": [str(kept)]}
                 return await run_in_threadpool(FORMS[name], self, request, work, form)
             except DiscreetError as error:
-                return self._again(request, name, work, screens.told(error, work))
+                return self._again(request, name, work, work.told(error))
 
         return saved
 
@@ -137,7 +140,7 @@ class Pages:
         if name == "keep":
             return self._drawn(request, screens.keeping(work, problem), 422)
         if name == "plan":
-            return self._drawn(request, screens.plan(work, screens.datasets(self.ledger_file), problem=problem), 422)
+            return self._drawn(request, screens.plan(work, self.ledger_file, screens.asked(work, {}), problem), 422)
         return self._problem(request, problem)
 
     async def ledger(self, request: Request) -> Response:
@@ -153,7 +156,7 @@ class Pages:
             try:
                 ledger(str(self.ledger_file)).create(name, epsilon=epsilon)
             except DiscreetError as error:
-                return self._drawn(request, screens.ledger(self.ledger_file, str(error)), 422)
+                return self._drawn(request, screens.ledger(self.ledger_file, plainly(str(error))), 422)
             return RedirectResponse("/ledger", 303)
 
         return await run_in_threadpool(made)
@@ -190,7 +193,7 @@ class Pages:
             page = read_plain(self._folder(request) / EXPLORE, LARGEST_PAGE).decode()
             data_of(page)
         except (Damaged, OSError, UnicodeDecodeError) as error:
-            return Response(f"The page {EXPLORE} of that folder is not shown: {error}.", 422, media_type="text/plain")
+            raise BadInput(f"the page {EXPLORE} of that folder was asked for", f"it is not shown: {error}") from None
         headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
         return HTMLResponse(page, headers=headers)
 
@@ -249,6 +252,10 @@ class Pages:
             raise HTTPException(403)
         return fields, files
 
+    async def refused(self, request: Request, error: Exception) -> Response:
+        """Whatever went wrong, as a page like the others; what was not foreseen may quote the data, and is not told."""
+        return self._drawn(request, problem(error), status_of(error))
+
     def _problem(self, request: Request, problem: str, status: int = 422) -> Response:
         return self._drawn(request, screens.start(self.folder) | {"problem": problem}, status)
 
@@ -286,13 +293,6 @@ def _zip(folder: Path) -> bytes:
     return out.getvalue()
 
 
-async def _not_there(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "There is no such page.", 403: "That form is not of this page, or of an earlier run.",
-             405: "That is not done here."}  # fmt: skip
-    return Response(words.get(status, UNKNOWN), status, media_type="text/plain")
-
-
 def _table(pages: Pages, request: Request, work: Work) -> Response:
     return pages._drawn(request, screens.table(work))
 
@@ -310,10 +310,24 @@ def _plan(pages: Pages, request: Request, work: Work) -> Response:
     screens.must_be_described(work)
     if work.planned is None and work.made is None and not ("plan" in work.tasks and work.tasks["plan"].problem):
         work.start("plan", make_plan(work))
-    task = work.tasks.get("plan")
-    problem = None if task is None or task.problem is None else task.problem.replace(str(work.answers.file), work.name)
-    accepted = request.query_params.get("accepted")
-    return pages._drawn(request, screens.plan(work, screens.datasets(pages.ledger_file), accepted, problem))
+    problem = work.tasks["plan"].problem if "plan" in work.tasks else None
+    asked = screens.asked(work, {})
+    try:
+        asked = screens.asked(work, request.query_params)
+        problem = problem or _errors_found(work, asked)
+    except DiscreetError as error:
+        problem = problem or work.told(error)
+    return pages._drawn(request, screens.plan(work, pages.ledger_file, asked, problem))
+
+
+def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
+    """The errors that are asked for are looked for, if they are not known; what is wrong with that, if anything."""
+    if work.planned is None or not work.planned.expected or work.made is not None:
+        return None
+    known = asked.shape in work.curves if asked.accepted is None else (asked.shape, asked.accepted) in work.suggested
+    if not known and not (asked.chore in work.tasks and work.tasks[asked.chore].problem):
+        work.start(asked.chore, find_epsilon(work, asked.shape, asked.accepted))
+    return None if known else work.tasks[asked.chore].problem
 
 
 def _release(pages: Pages, request: Request, work: Work) -> Response:
@@ -399,10 +413,11 @@ def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Respon
     screens.must_be_described(work)
     before = work.planned
     answers = with_price(work.answers, form)
-    same = before is not None and before.answers.epsilon == answers.epsilon
+    same = before is not None and (before.answers.epsilon, before.answers.guess) == (answers.epsilon, answers.guess)
+    curves, suggested = dict(work.curves), dict(work.suggested)
     work.change(answers)
     if same and before is not None:
-        work.planned = before
+        work.planned, work.curves, work.suggested = before, curves, suggested
     if "go" in form and same:
         return _to(work, "release")
     return _to(work, "plan")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
@@ -21,6 +22,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 256 << 20  # bytes of an upload: a table of ten million rows
+MOST_DRAINED = 8 << 30  # bytes of what is too large that are let pass: a browser hears no answer while it sends
 TOO_LARGE = f"A file may have at most {LARGEST_BODY >> 20} MiB here. Use discreet release in a terminal."
 UNKNOWN = (
     "Something went wrong that discreet did not foresee. Nothing of your data is shown here; the same release can be "
@@ -74,30 +76,23 @@ class Guard:
         wrong = self._wrong(scope, headers)
         if wrong is not None:
             return await refuse(send, *wrong)
+        known = self._known(headers)
         asked = parse_qs(scope["query_string"].decode("latin-1"))
-        if "token" in asked:
+        if "token" in asked and scope["method"] == "GET" and not _is_only_looking(headers):
+            if known:
+                return await _answer(send, 303, b"", [(b"location", b"/")])  # who is in already spends nothing
             if self.keys.spend(asked["token"][0]):
                 return await self._let_in(send)
             return await refuse(send, 403, "This address was used before. Start discreet serve again for a new one.")
-        if not self._known(headers):
+        if not known:
             return await refuse(send, 403, "Open the address that discreet serve printed.")
         return await self._answered(scope, receive, send)
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What goes wrong behind this is told to nobody, since it may quote the data: neither a page nor a log."""
-        begun = False
-
-        async def sent(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self.app(scope, bounded(receive), _with_headers(sent))
-        except Exception as error:
-            if not begun:
-                status = 413 if isinstance(error, TooLarge) else 500
-                await refuse(send, status, TOO_LARGE if status == 413 else UNKNOWN)
+        """What goes wrong behind this is told to nobody, since it may quote the data: neither a page nor a log. The
+        pages have answered it by then, in words of their own."""
+        with suppress(Exception):
+            await self.app(scope, bounded(receive), _with_headers(send))
 
     def _wrong(self, scope: Scope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
         origins = [f"http://{host}" for host in self.hosts]
@@ -112,7 +107,9 @@ class Guard:
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return 403, "That came from another page."
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length[:20]) > LARGEST_BODY:
+        if not length.isascii() or not length.isdigit():
+            return 400, "That is no length."
+        if int(length[:20]) > MOST_DRAINED:
             return 413, TOO_LARGE
         return None
 
@@ -128,18 +125,27 @@ class Guard:
         await _answer(send, 303, b"", [(b"location", b"/"), (b"set-cookie", cookie.encode())])
 
 
+def _is_only_looking(headers: MutableMapping[str, str]) -> bool:
+    """Whether a browser asks before its person does: what it is answered may never be seen."""
+    return any("prefetch" in headers.get(name, "") for name in ("sec-purpose", "purpose", "x-moz"))
+
+
 class TooLarge(Exception):
-    """More came than was announced, or than is taken."""
+    """More came than is taken."""
 
 
 def bounded(receive: Receive) -> Receive:
-    """What comes in, as far as it may."""
+    """What comes in, as far as it may. The rest is let pass, up to a bound, and kept nowhere: who is refused while
+    still sending hears of a broken connection, and not why."""
     taken = 0
 
     async def received() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
+        while LARGEST_BODY < taken < MOST_DRAINED and message.get("more_body"):
+            message = await receive()
+            taken += len(message.get("body", b""))
         if taken > LARGEST_BODY:
             raise TooLarge
         return message

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, inf, log10
+from math import log10
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.estimate.answers import Answer
 from discreet.io.layout import COUNTED
+from discreet.shown.terse import in_digits
 from discreet.web.answers import Answers
+from discreet.web.curves import error_of
 from discreet.web.designed import PROPERTIES
-from discreet.web.guard import UNKNOWN
-from discreet.web.work import Chore, Work, epsilon_for
+from discreet.web.words import COSTS, MECHANISMS, SHAPES, STAGES, WARNINGS, plainly
+from discreet.web.work import PRIOR, Chore, Work, usual_shape
 
 View = dict[str, object]
 
@@ -24,26 +25,8 @@ STEPS = (
     ("release", "Release"), ("result", "Result"),
 )  # fmt: skip
 TABLES = (".csv", ".gz", ".txt", ".tsv", ".parquet", ".pq", ".xlsx")  # files that are offered
-STAGES = {
-    "record": "Writing the spending into the ledger", "draw": "Drawing the noise", "publish": "Working out the counts",
-    "seal": "Proving the guarantee", "save": "Saving the folder", "tell the ledger": "Telling the ledger",
-}  # fmt: skip
-SHAPES = {
-    "mostly-zero": "mostly zeros, with a tail", "bell": "around a middle", "flat": "all sizes alike",
-    "long-tail": "many small counts, a few at every size", "prior": "your guess",
-}  # fmt: skip
-WARNINGS = {
-    "determined": "What is kept gives the exact counts of {rows} row(s) away. Keep less, unless they are public.",
-    "residues": "What is kept gives away the remainders of the counts of {rows} row(s).",
-}  # fmt: skip
-MECHANISMS = {
-    "geometric": "geometric noise, never below 0", "signed-geometric": "geometric noise, negative counts possible",
-    "explicit-fair": "fair: every count is right with the same chance", "staircase": "staircase noise",
-    "designed": "one that is made for the properties below",
-    "uniform": "uniform", "randomized-response": "randomized response", "exponential": "exponential mechanism",
-}  # fmt: skip
 
-COSTS = {"absolute": "the mean error", "squared": "the mean squared error", "wrong": "the chance of any error"}
+ROOM = 56  # between two numbers of the picture, of its 600
 
 
 def headers(file: Path, sheet: str | None, header_row: int | None) -> tuple[tuple[str, ...], int]:
@@ -83,7 +66,7 @@ def table(work: Work) -> View:
         columns, rows = headers(work.answers.file, work.answers.sheet, work.answers.header_row)
         view |= {"columns": list(columns), "rows": rows, "problem": None}
     except DiscreetError as error:
-        view |= {"columns": [], "rows": None, "problem": _plainly(error, work)}
+        view |= {"columns": [], "rows": None, "problem": work.told(error)}
     return view
 
 
@@ -127,7 +110,7 @@ def keeping(work: Work, problem: str | None = None) -> View:
         try:
             promise, discloses = _promise(answers)
         except DiscreetError as error:
-            problem = _plainly(error, work)
+            problem = work.told(error)
     return _of(work, "keep") | {
         "way": answers.way, "favor": answers.favor, "max_count": answers.max_count, "signed": answers.signed,
         "offered": offered, "keep": list(answers.keep), "more": [one for one in answers.keep if one not in offered],
@@ -154,29 +137,55 @@ def _promise(answers: Answers) -> tuple[str, list[str]]:
     ]
 
 
-def plan(work: Work, datasets: list[View], accepted: str | None = None, problem: str | None = None) -> View:
+def plan(work: Work, place: Path, asked: ErrorAsked, problem: str | None = None) -> View:
     answers, planned = work.answers, work.planned
+    budgets, unread = _budgets(place)
     view = _of(work, "plan") | {
-        "epsilon": answers.epsilon, "dataset": answers.dataset, "datasets": datasets, "format": answers.format,
-        "task": _task(work.tasks.get("plan")), "problem": problem, "ready": planned is not None,
+        "epsilon": answers.epsilon, "dataset": answers.dataset, "datasets": budgets, "ledger_problem": unread,
+        "format": answers.format, "guess": answers.guess, "task": _task(work.tasks.get("plan")),
+        "problem": problem, "ready": planned is not None,
     }  # fmt: skip
     if planned is None:
         return view
-    suggested = None
-    if accepted:
-        try:
-            suggested = epsilon_for(planned.curve, float(accepted))
-        except ValueError:
-            view["problem"] = "The error that you can accept is not a number."
+    curve = work.curves.get(asked.shape, ())
+    shapes = {name: text for name, text in SHAPES.items() if name != PRIOR or answers.guess}
     return view | {
         "rows": planned.rows, "columns": list(planned.columns), "steps": list(planned.steps),
         "expected": [
             {"shape": SHAPES.get(one.shape, one.shape), "max_count": one.max_count, "count_error": one.count_error,
              "distribution_error": one.distribution_error} for one in planned.expected
         ],
-        "curve": [dict(vars(one)) for one in planned.curve], "picture": picture(planned.curve, answers.epsilon),
-        "accepted": accepted, "suggested": suggested, "guarantee": planned.guarantee,
-    }  # fmt: skip
+        "curve": [dict(vars(one)) for one in curve], "picture": picture(curve, answers.epsilon),
+        "shape": asked.shape, "shapes": shapes, "guarantee": planned.guarantee,
+    } | _suggested(work, asked)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ErrorAsked:
+    """What a page of a plan is asked for: a shape of the counts, and an error that can be accepted."""
+
+    shape: str
+    accepted: str | None = None
+
+    @property
+    def chore(self) -> str:
+        return f"errors {self.shape} {self.accepted or ''}"
+
+
+def asked(work: Work, given: Mapping[str, str]) -> ErrorAsked:
+    """Of what stands in the address, what can be answered."""
+    shape, accepted = given.get("shape", ""), given.get("accepted", "").strip()
+    known = shape in SHAPES and (shape != PRIOR or bool(work.answers.guess))
+    if accepted:
+        error_of(accepted)
+    return ErrorAsked(shape if known else usual_shape(work.answers), accepted or None)
+
+
+def _suggested(work: Work, asked: ErrorAsked) -> View:
+    found = None if asked.accepted is None else work.suggested.get((asked.shape, asked.accepted))
+    task = work.tasks.get(asked.chore)
+    said = {"epsilon": found.epsilon, "at": found.at.epsilon, "count_error": found.at.count_error} if found else None
+    return {"accepted": asked.accepted, "suggested": said, "looking": _task(task) if task and not task.done else None}
 
 
 def picture(curve: Any, chosen: str) -> View | None:
@@ -196,11 +205,15 @@ def picture(curve: Any, chosen: str) -> View | None:
         )
 
     places = [place(x, y) for x, y in zip(across, down)]
-    marks = [
-        {"x": x, "y": y, "epsilon": epsilon, "error": f"{error:.2g}", "chosen": epsilon == chosen}
-        for (x, y), (_, error, epsilon) in zip(places, points)
-    ]
-    said = "; ".join(f"epsilon {epsilon}: off by {error:.2g}" for _, error, epsilon in points)
+    marks: list[View] = []
+    for (x, y), (_, error, epsilon) in zip(places, points):
+        mark = {"x": x, "y": y, "epsilon": epsilon, "error": in_digits(error, 2), "chosen": epsilon == chosen}
+        before = next((one for one in reversed(marks) if one["named"]), None)
+        room = before is None or x - float(str(before["x"])) >= ROOM
+        if not room and before is not None and epsilon == chosen:
+            before["named"], room = False, True
+        marks.append({**mark, "named": room})
+    said = "; ".join(f"epsilon {epsilon}: off by {in_digits(error, 2)}" for _, error, epsilon in points)
     return {
         "line": " ".join(f"{x},{y}" for x, y in places),
         "marks": marks,
@@ -227,8 +240,8 @@ def charged(work: Work, place: Path) -> str | None:
     from discreet.ledger import ledger as opened
     from discreet.ledger.spending import charge
 
-    found = [one for one in opened(str(place)).status() if one.dataset == work.answers.dataset]
     try:
+        found = [one for one in opened(str(place)).status() if one.dataset == work.answers.dataset]
         return _amount(charge(found[0].budget, found[0].relation, work.planned.spending)) if found else None
     except DiscreetError:
         return None  # it will be refused, and why is told then
@@ -266,45 +279,41 @@ def analyst(folder: Path) -> View:
     asked = estimate(folder)
     if asked.categories is not None and COUNTED in asked.categories.column_names:  # births and deaths have no total
         totals = asked.by(COUNTED).items()
-        return view | {"estimates": [{"question": f"total, {name}", "answer": rounded(one)} for name, one in totals]}
+        return view | {"estimates": [{"question": f"total, {name}", "answer": str(one)} for name, one in totals]}
     found = []
     for name, question in (("mean count of a row", "mean"), ("total", "total"), ("share of rows with 0", "share_zero")):
         try:
-            found.append({"question": name, "answer": rounded(getattr(asked, question)())})
+            found.append({"question": name, "answer": str(getattr(asked, question)())})
         except DiscreetError:
             continue
     return view | {"estimates": found}
 
 
-def rounded(answer: Answer) -> str:
-    """With as many digits as its interval leaves meaning to."""
-    low, high = answer.interval
-    if not 0 < high - low < inf:
-        return str(answer)
-    places = 1 - floor(log10(high - low))
-    ends = round(low, places), round(high, places)
-    return str(replace(answer, estimate=round(answer.estimate, places), interval=ends))
-
-
 def ledger(place: Path, problem: str | None = None) -> View:
     """Data sets, budgets, history."""
-    view: View = {
-        "screen": "ledger",
-        "file": str(place),
-        "datasets": datasets(place),
-        "history": [],
-        "problem": problem,
-    }
-    if place.exists():
-        from discreet.ledger import ledger as opened
+    budgets, unread = _budgets(place)
+    history = _history(place) if unread is None and place.exists() else []
+    return {"screen": "ledger", "file": str(place), "datasets": budgets, "history": history, "readable": unread is None,
+            "problem": problem or unread}  # fmt: skip
 
-        view["history"] = [
-            {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
-             "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
-             if one.spending.table else "", "released": bool(one.outcomes)}
-            for one in opened(str(place)).history()
-        ]  # fmt: skip
-    return view
+
+def _history(place: Path) -> list[View]:
+    from discreet.ledger import ledger as opened
+
+    return [
+        {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
+         "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
+         if one.spending.table else "", "released": bool(one.outcomes)}
+        for one in opened(str(place)).history()
+    ]  # fmt: skip
+
+
+def _budgets(place: Path) -> tuple[list[View], str | None]:
+    """Every data set with what is left to it; or what is wrong with the ledger."""
+    try:
+        return datasets(place), None
+    except DiscreetError as error:
+        return [], plainly(str(error), place, place.name)
 
 
 def datasets(place: Path) -> list[View]:
@@ -339,17 +348,6 @@ def _of(work: Work, screen: str) -> View:
         "way_through": steps,
         "released": work.made is not None,
     }
-
-
-def _plainly(error: DiscreetError, work: Work) -> str:
-    """An error without the place where the upload is kept, and without flags, which a page has none of."""
-    return re.sub(r" \(--[^()]*\)", "", str(error).replace(str(work.answers.file), work.name))
-
-
-def told(error: BaseException, work: Work | None) -> str:
-    if not isinstance(error, DiscreetError):
-        return UNKNOWN
-    return str(error) if work is None else _plainly(error, work)
 
 
 def must_be_described(work: Work) -> None:

@@ -11,24 +11,16 @@ from typing import TYPE_CHECKING
 from discreet.errors import BadInput, DiscreetError
 from discreet.sample.bits import unguessable
 from discreet.web.answers import Answers
+from discreet.web.curves import EPSILONS, Curve, ErrorsAt, Suggestion, in_order, suggestion
 from discreet.web.guard import UNKNOWN
+from discreet.web.words import plainly
 
 if TYPE_CHECKING:
     from discreet.ledger import Spending
     from discreet.plan import Expected
 
 MOST = 50  # tables at a time: nobody has so many pages open
-EPSILONS = ("0.1", "0.3", "1", "3")  # of the picture; the one that is asked for comes to these
-REFERENCE = "mostly-zero"  # the shape of the picture
-
-
-@dataclass(frozen=True)
-class ErrorsAt:
-    """The errors to expect at one epsilon."""
-
-    epsilon: str
-    count_error: float
-    distribution_error: float
+PRIOR = "prior"  # the shape that somebody gave
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,6 @@ class PlanShown:
     columns: tuple[str, ...]
     rows: int
     expected: tuple[Expected, ...]
-    curve: tuple[ErrorsAt, ...]
     spending: Spending  # what the ledger will be asked for
 
 
@@ -71,6 +62,8 @@ class Work:
     answers: Answers
     described: bool = False  # what is in it was said, and fits the file
     planned: PlanShown | None = None
+    curves: dict[str, Curve] = field(default_factory=dict)  # by shape
+    suggested: dict[tuple[str, str], Suggestion] = field(default_factory=dict)  # by shape and error
     made: Made | None = None
     tasks: dict[str, Chore] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -84,6 +77,14 @@ class Work:
             if answers != self.answers:
                 self.answers, self.planned = answers, None
                 self.tasks.clear()
+                self.curves.clear()
+                self.suggested.clear()
+
+    def told(self, error: DiscreetError) -> str:
+        """What is wrong, as the page has it: a line for each problem."""
+        told = error.values.get("problems", (str(error),))
+        assert isinstance(told, tuple)
+        return "\n".join(plainly(one, self.answers.file, self.name) for one in told)
 
     def start(self, name: str, do: Callable[[Chore], None]) -> Chore:
         """Begin a task, unless it has begun: a reload, a double click and a second tab find the same one."""
@@ -91,15 +92,15 @@ class Work:
             if name in self.tasks and self.tasks[name].problem is None:
                 return self.tasks[name]
             task = self.tasks[name] = Chore()
-        threading.Thread(target=_do, args=(task, do), name=f"discreet-{name}", daemon=True).start()
+        threading.Thread(target=_do, args=(self, task, do), name=f"discreet-{name}", daemon=True).start()
         return task
 
 
-def _do(task: Chore, do: Callable[[Chore], None]) -> None:
+def _do(work: Work, task: Chore, do: Callable[[Chore], None]) -> None:
     try:
         do(task)
     except DiscreetError as error:
-        task.problem = str(error)
+        task.problem = work.told(error)
     except BaseException:  # whatever it says may quote the data
         task.problem = UNKNOWN
     task.done = True
@@ -126,8 +127,6 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
     """Errors to expect, simulated on made-up tables: no count is read."""
 
     def do(task: Chore) -> None:
-        from discreet.choose import MAX_COUNT
-        from discreet.evaluate.shapes import SHAPES
         from discreet.ledger import Spending
         from discreet.plan import plan
         from discreet.ways import shared_out, way_named
@@ -138,48 +137,54 @@ def make_plan(work: Work) -> Callable[[Chore], None]:
         spec = answers.spec()
         task.stage = f"simulate epsilon = {answers.epsilon}"
         made = plan(schema, answers.epsilon, spec, given_rows=rows)
+        guessed = plan(schema, answers.epsilon, spec, given_rows=rows, prior=answers.prior) if answers.guess else None
         way = shared_out(schema, spec if rows is None else spec.in_order(rows))
         planned = way_named(way.name).plan(schema, made.promise.loss, way)
         spending = Spending(made.promise.loss, made.promise.unit, apart=getattr(planned, "apart", False))
-        curve = []
-        likely = SHAPES[REFERENCE](answers.max_count or MAX_COUNT)
-        for epsilon in sorted({*EPSILONS, answers.epsilon}, key=_size):
-            task.stage = f"simulate epsilon = {epsilon}"
-            at = answers.spec(epsilon) if answers.designs else spec
-            found = plan(schema, epsilon, at, given_rows=rows, prior=likely).expected if made.expected else ()
-            curve += [ErrorsAt(epsilon, one.count_error, one.distribution_error) for one in found]
+        expected = (*(() if guessed is None else guessed.expected), *made.expected)
+        if expected:
+            _draw(work, answers, usual_shape(answers), None, task)
         with work.lock:
             if work.answers == answers:
                 work.planned = PlanShown(
-                    answers, made.guarantee, made.steps, made.published_columns, schema.rows, made.expected,
-                    tuple(curve), spending,
-                )  # fmt: skip
+                    answers, made.guarantee, made.steps, made.published_columns, schema.rows, expected, spending
+                )
 
     return do
 
 
-def _size(epsilon: str) -> float:
-    from discreet.numbers import epsilon_of
+def usual_shape(answers: Answers) -> str:
+    """That of the picture, where no other is asked for."""
+    from discreet.choose import REFERENCE
 
-    return float(epsilon_of(epsilon))
+    return PRIOR if answers.guess else REFERENCE
 
 
-def epsilon_for(curve: tuple[ErrorsAt, ...], error: float) -> str | None:
-    """The least epsilon at which a count is off by no more, read off the curve (its logarithms), and rounded up."""
-    from math import ceil, exp, log10
+def find_epsilon(work: Work, shape: str, accepted: str | None) -> Callable[[Chore], None]:
+    """The curve for another shape, and the epsilon for an error that can be accepted."""
+    return lambda task: _draw(work, work.answers, shape, accepted, task)
 
-    points = [(_size(one.epsilon), one.count_error) for one in curve if one.count_error > 0]
-    if not points or error <= 0:
-        return None
-    import numpy as np
 
-    sizes, errors = np.log(np.array(points)).T
-    steady = np.minimum.accumulate(errors)
-    if np.log(error) < steady[-1]:
-        return None
-    found = exp(float(np.interp(-np.log(error), -steady, sizes)))
-    unit = 10 ** (ceil(log10(found)) - 2)
-    return f"{ceil(found / unit - 1e-9) * unit:.6g}"
+def _draw(work: Work, answers: Answers, shape: str, accepted: str | None, task: Chore) -> None:
+    from discreet.plan import plan
+
+    schema, rows = answers.table().read_schema()
+    likely = answers.prior if shape == PRIOR else shape
+
+    def simulated(epsilon: str) -> ErrorsAt:
+        task.stage = f"simulate epsilon = {epsilon}"
+        (found,) = plan(schema, epsilon, answers.spec(epsilon), given_rows=rows, prior=likely).expected
+        return ErrorsAt(epsilon, found.count_error, found.distribution_error)
+
+    wanted = {*EPSILONS, answers.epsilon} - {one.epsilon for one in work.curves.get(shape, ())}
+    curve, found = in_order([*work.curves.get(shape, ()), *map(simulated, wanted)]), None
+    if accepted is not None:
+        found, curve = suggestion(curve, accepted, simulated)
+    with work.lock:
+        if work.answers == answers:
+            work.curves[shape] = curve
+            if found is not None:
+                work.suggested[shape, found.accepted] = found
 
 
 def make_release(work: Work, folder: Path, ledger: Path) -> Callable[[Chore], None]:

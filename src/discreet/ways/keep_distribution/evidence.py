@@ -13,7 +13,7 @@ from discreet.estimate.view import Estimate
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, averaged, errors_of
+from discreet.report.errors import Errors, averaged, errors_of, where_rows_are
 from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.spec import CUMULATIVE, MAPPED, SIGNED
 
@@ -73,7 +73,8 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     if aim is None:
         return found
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
-    return Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
+    upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
+    return where_rows_are(upto, publication.counted)
 
 
 def unbiased(publication: Publication[KeptDistribution]) -> bool:

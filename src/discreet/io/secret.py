@@ -1,4 +1,5 @@
-"""A folder for what nobody else may read, while a release is made: sorted rows, drafts of tasks, random words.
+"""A folder for what nobody else may read, while a release is made: files that are not yet whole, sorted rows, drafts
+of tasks, random words.
 
 It is gone when the release is made or refused. Of a process that was killed it stays; so whoever makes the next one
 beside it sweeps it away. A lock tells whether its owner lives: the system lets go of it when a process ends, however it
@@ -31,15 +32,23 @@ def secret_folder(beside: Path) -> Iterator[Path]:
     try:
         made = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=SUFFIX, dir=beside.parent))
     except OSError as error:
-        do = "Make room there, or name another folder"
-        raise BadInput(f"the release was to be saved in {beside}", error.strerror or str(error), do) from error
-    lock = _locked(made)
+        raise _no_room(beside, error) from error
+    try:
+        lock = _locked(made)
+    except OSError as error:
+        removed(made)
+        raise _no_room(beside, error) from error
     try:
         yield made
     finally:
         removed(made)
         if lock is not None:
             os.close(lock)
+
+
+def _no_room(beside: Path, error: OSError) -> BadInput:
+    do = "Make room there, or name another folder"
+    return BadInput(f"the release was to be saved in {beside}", error.strerror or str(error), do)
 
 
 def _locked(folder: Path) -> int | None:
@@ -89,7 +98,7 @@ def _is_left(path: Path) -> bool:
         if path.is_symlink() or path.stat().st_uid != os.getuid():
             return False
         held = os.open(path / LOCK, os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:
+    except (OSError, AttributeError):  # where there are no owners, nothing is known to be ours
         return False
     try:
         return not _here().isdisjoint(os.read(held, 1 << 10).decode(errors="replace").split("\n")) and _hold(held)
