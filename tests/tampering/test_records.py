@@ -22,13 +22,13 @@ import pytest
 from discreet.errors import Damaged
 from discreet.io.folder import PAGES, Contents
 from discreet.privacy.values import Remark
-from discreet.record.codec import encode
 from discreet.record.release import mark_of
 from discreet.verify import SEEDED, verify_contents
 from discreet.ways import PACKAGES, mechanism_names
 from tests.tampering.edits import Edit, edits, pattern
 from tests.tampering.folders import FULL, KINDS, Honest, honest, made
 from tests.tampering.forge import (
+    claimed,
     passes,
     reports_uncompared,
     sealed,
@@ -139,15 +139,6 @@ def test_a_whole_new_report_does_not_help(kind: str) -> None:
 
 SUPPRESSED = Remark.of("suppressed-as", count=4)
 DROPPED, DISJOINT = Remark.of("totals-dropped", rows=5), Remark("rows-declared-disjoint")
-
-
-def claimed(contents: Contents, schema: dict[str, Any], remarks: tuple[Remark, ...]) -> Contents:
-    """Something else about the rows, and what the guarantee then says last."""
-    document: dict[str, Any] = copy.deepcopy(dict(contents.document))
-    document["schema"].update(schema)
-    said = [one for one in document["guarantee"]["remarks"] if one["code"] not in (DROPPED.code, DISJOINT.code)]
-    document["guarantee"]["remarks"] = [*said, *map(encode, remarks)]
-    return sealed(contents, document)
 
 
 def renamed(contents: Contents, old: str, new: str, files: bool = True) -> Contents:
