@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from discreet.arrays import Flags
 from discreet.distribution.evidence import Posterior, posterior
 from discreet.errors import Damaged, DiscreetError
-from discreet.io import EXPLORE, RECORD, REPORT
+from discreet.io import EXPLORE, RECORD, REPORT, totals
 from discreet.io.folder import Contents, folder_of
+from discreet.io.totals import rows_of_totals
 from discreet.privacy.values import Remark
 from discreet.record.codec import encode
 from discreet.record.release import mark_of, parse, read_record, seal_of
@@ -124,6 +126,16 @@ def remembered(histogram: Any, *given: Any, prefix: Any = None, **options: Any) 
     return FOUND[key]
 
 
+TOTALS: dict[object, Flags] = {}
+
+
+def remembered_totals(categories: Any) -> Flags:
+    key = tuple((name, *column.to_pylist()) for name, column in zip(categories.column_names, categories.columns))
+    if key not in TOTALS:
+        TOTALS[key] = rows_of_totals(categories)
+    return TOTALS[key]
+
+
 @contextmanager
 def ended_by_the_first_problem() -> Iterator[None]:
     """Whether a folder is refused is known with the first problem: the verdict is the same, and comes sooner."""
@@ -136,6 +148,7 @@ def ended_by_the_first_problem() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Account, "add", add)
         patch.setattr(follow, "posterior", remembered)
+        patch.setattr(totals, "rows_of_totals", remembered_totals)
         yield
 
 

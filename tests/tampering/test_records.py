@@ -86,6 +86,14 @@ def refused(folder: Honest, edit: Edit) -> bool:
     return not passes(with_a_report_that_states_it(forged), folder.seeded)
 
 
+@cache
+def passed(kind: str) -> list[Edit]:
+    """The chosen edits that are not refused."""
+    folder = honest(kind)
+    with reports_uncompared():
+        return [edit for edit in chosen(kind, dict(folder.contents.document)) if not refused(folder, edit)]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_folder_itself_verifies(kind: str) -> None:
     folder = honest(kind)
@@ -96,15 +104,13 @@ def test_the_folder_itself_verifies(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_edit_of_the_record_passes(kind: str) -> None:
-    folder = honest(kind)
-    with reports_uncompared():
-        passed = [edit for edit in chosen(kind, dict(folder.contents.document)) if not refused(folder, edit)]
+    folder, through = honest(kind), passed(kind)
     together = tuple(place for place in TOGETHER if "histogram" not in place or KINDS[kind].get("measurements", True))
-    alone = [edit for edit in passed if pattern(edit.place).startswith(together) or not on_trust(pattern(edit.place))]
+    alone = [edit for edit in through if pattern(edit.place).startswith(together) or not on_trust(pattern(edit.place))]
     assert list(map(str, alone)) == []
-    claims = [edit for edit in passed if edit.place[0] == "guarantee" and edit.place[-1] != "alpha"]
+    claims = [edit for edit in through if edit.place[0] == "guarantee" and edit.place[-1] != "alpha"]
     assert all(_still_proved(folder, edit) for edit in claims), list(map(str, claims))
-    names = {pattern(edit.place): edit.value for edit in passed if edit.place[0] == "mechanism"}
+    names = {pattern(edit.place): edit.value for edit in through if edit.place[0] == "mechanism"}
     assert names.get("mechanism.name", "own") == "own"
     assert kind in ("row-by-row-own", "row-by-row-continued") or not any(
         name.startswith("mechanism.weights") for name in names
@@ -282,12 +288,7 @@ if FULL:  # it needs every edit
 
     def test_nothing_is_taken_on_trust_that_could_be_checked() -> None:
         """Every entry of the list is needed by some folder."""
-        needed = set()
-        with reports_uncompared():
-            for kind in KINDS:
-                folder = honest(kind)
-                for edit in edits(dict(folder.contents.document), pool()):
-                    if on_trust(pattern(edit.place)) and not refused(folder, edit):
-                        needed |= {field for field in FIELDS if pattern(edit.place).startswith(field)}
+        places = [pattern(edit.place) for kind in KINDS for edit in passed(kind)]
+        needed = {field for field in FIELDS for place in places if place.startswith(field)}
         assert unmarked("seeded-rows") == ()
         assert needed | set(TOGETHER) == set(FIELDS)

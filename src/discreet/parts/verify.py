@@ -44,7 +44,8 @@ def whole_folder(contents: Contents, record: ReleaseRecord[Any]) -> Folder:
         raise Damaged(RECORD, f"the file {MANIFEST} that it names is not there")
     table, manifest = record.tables[0], read_manifest(contents.files[MANIFEST])
     measured = (Measurements("cells", MEASUREMENTS),)
-    if len(record.tables) > 1 or table.file != TABLE or table.answers is not None or table.measurements not in ((), measured):
+    named = table.file, table.answers, table.measurements
+    if len(record.tables) > 1 or named not in ((TABLE, None, ()), (TABLE, None, measured)):
         raise Damaged("release.json.tables", "it names other files than a release in parts has")
     if any((part.measured is not None) != bool(table.measurements) for part in manifest.parts):
         raise Damaged(MANIFEST, "it has noisy values that release.json does not name, or lacks them")
