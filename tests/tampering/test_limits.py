@@ -21,6 +21,7 @@ import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
 from discreet.io.folder import LARGEST_PAGE, LARGEST_RECORD, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
+from discreet.report.passive import active_content
 from discreet.verify import Verification, verify_contents
 from tests.tampering.edits import Edit
 from tests.tampering.folders import honest
@@ -176,6 +177,16 @@ def test_a_record_of_brackets_or_digits_is_refused_at_once(tmp_path: Path) -> No
         assert time.perf_counter() - start < SECONDS
 
 
+@pytest.mark.parametrize("item", ["[]", "{}", "[[[[]]]]"])
+def test_a_record_of_millions_of_empty_lists_is_not_read(item: str, tmp_path: Path) -> None:
+    """Thirty times its size in memory, if it were."""
+    folder = saved("row-by-row", tmp_path / "out")
+    (folder / "release.json").write_text('{"x": [' + ",".join([item] * 4_000_001) + "]}")
+    start = time.perf_counter()
+    assert any("more lists or numbers" in problem for problem in dc.verify(folder).problems)
+    assert time.perf_counter() - start < SECONDS
+
+
 def parquet(table: Any, **options: Any) -> bytes:
     out = io.BytesIO()
     pq.write_table(table, out, **options)
@@ -235,3 +246,13 @@ def test_a_folder_that_was_read_is_judged_as_it_was(tmp_path: Path) -> None:
     contents = honest("row-by-row").contents
     assert verify_contents(contents).valid
     assert not verify_contents(replace(contents, unread={"table.csv": "why not"})).valid
+
+
+@pytest.mark.parametrize("piece", ["<style>p{}</style>", "<title>x</title>", "<style>" + "a" * 1_000_000 + "</style>"])
+def test_a_long_report_is_read_once(piece: str) -> None:
+    """Not from every place to its end."""
+    page = honest("row-by-row").contents.files["report.html"].decode()
+    many = page.replace("</body>", piece * (4_000_000 // len(piece)) + "</body>")
+    start = time.perf_counter()
+    assert active_content(many) is None
+    assert time.perf_counter() - start < SECONDS
