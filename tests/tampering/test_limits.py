@@ -20,7 +20,9 @@ import pytest
 import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
+from discreet.io.csv_text import LONGEST_LINE
 from discreet.io.folder import LARGEST_PAGE, LARGEST_RECORD, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
+from discreet.io.written_csv import read_written
 from discreet.report.passive import active_content
 from discreet.verify import Verification, verify_contents
 from tests.tampering.edits import Edit
@@ -117,6 +119,8 @@ HUGE = [
     ("row-by-row", {("guarantee", "alpha"): "1/" + "7" * 4000}),
     ("row-by-row", {("guarantee", "epsilon"): "1e-40000000"}),
     ("row-by-row", {("schema", "contributions"): 10**4000}),
+    ("row-by-row-bounded", {("schema", "contributions"): 10**18}),
+    ("bounded-both", {("schema", "contributions"): 10**6}),
     ("row-by-row", {("schema", "rows"): 10**18}),
     ("keep-sums", {("schema", "contributions"): 10**4000}),
     ("row-by-row-gaussian", {("guarantee", "delta"): "0.166795"}),
@@ -227,6 +231,13 @@ def test_a_line_without_an_end_is_refused() -> None:
         found = verify_contents(with_files(folder.contents, {**files, "table.csv": line}))
         assert not found.valid
     assert time.perf_counter() - start < SECONDS
+
+
+def test_not_all_cells_of_an_endless_line_are_counted() -> None:
+    """Each would be a text of its own: sixteen bytes for every comma."""
+    line = b"k,n\n" + b"," * LONGEST_LINE
+    with pytest.raises(Damaged, match="row 1 has no end"):
+        read_written(line, "table.csv", ("k", "n"))
 
 
 def test_a_check_that_runs_out_of_memory_has_found_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
