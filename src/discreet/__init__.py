@@ -24,7 +24,8 @@ from discreet.ways.row_by_row.spec import RowByRow
 from discreet.ways.keep_sums.spec import KeepSums
 from discreet.ways.measure.spec import Measure
 from discreet.levels.asked import cells
-from discreet.release import Release, release
+from discreet.release import release
+from discreet.released import Release
 from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate

@@ -13,7 +13,8 @@ from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import spelt
 from discreet.privacy.values import Loss
-from discreet.release import Release, release
+from discreet.release import release
+from discreet.released import Release
 from discreet.table import Table
 from discreet.ways import WaySpec
 

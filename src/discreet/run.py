@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Integers
     from discreet.parts.release import PartsRelease
     from discreet.record.release import About
-    from discreet.release import Release
+    from discreet.released import Release
     from discreet.table import Schema, Table
 
 ENGINES = ("local", "spark")

@@ -24,7 +24,8 @@ from discreet.estimate.shares import of_rows
 from discreet.io.tables import table
 from discreet.laws import Gaussian, Geometric, Staircase
 from discreet.mechanism import NoiseThenMap
-from discreet.release import Release, release
+from discreet.release import release
+from discreet.released import Release
 from tests.shell import Done, shell
 
 ROWS, TOP = 400, 12

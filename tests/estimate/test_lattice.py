@@ -15,7 +15,8 @@ from discreet.errors import BadInput
 from discreet.estimate import estimate
 from discreet.estimate.joint import JointRows
 from discreet.io.tables import table
-from discreet.release import Release, release
+from discreet.release import release
+from discreet.released import Release
 
 KEYS = list(product("abcdef", "xyz"))
 TRUE = np.array([(7 * k) % 11 for k in range(len(KEYS))])

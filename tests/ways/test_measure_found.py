@@ -13,7 +13,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.levels.intervals import half_widths
-from discreet.release import Release
+from discreet.released import Release
 from discreet.sample.bits import seeded
 from discreet.ways import way_named
 from discreet.ways.measure.follow import Heard, apart

@@ -45,7 +45,7 @@ def _clear(out: Path) -> None:
 
 def _picture(result: object) -> list[str]:
     """The private distribution of counts, drawn with characters."""
-    from discreet.release import Release
+    from discreet.released import Release
 
     assert isinstance(result, Release)
     if result.distribution is None:

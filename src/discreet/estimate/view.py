@@ -256,7 +256,7 @@ def publication_of(release: Any) -> Publication[Any]:
         from discreet.io.folder import read_folder
 
         return read_folder(release)
-    from discreet.release import Release
+    from discreet.released import Release
 
     if not isinstance(release, Release):
         raise BadInput("an estimate was asked for", f"a {type(release).__name__} is not a release", "Give its folder")

@@ -48,7 +48,7 @@ from discreet.table import Schema
 from discreet.ways import LongKeys, Way, way_named
 
 if TYPE_CHECKING:
-    from discreet.release import Release
+    from discreet.released import Release
 
 FORMATS = ("csv", "parquet", "xlsx")
 PAGES = {REPORT, EXPLORE, ANALYSIS, METADATA}

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.lattice.chances import Inverse, accept_values, integer_bounds, inverse, settle
 from discreet.lattice.compositions import compositions
+from discreet.lattice.unimodal import below, running, steps
 from discreet.laws import Geometric, draw_noise, one_sided_geometric
 from discreet.numbers import Epsilon, arb_of
 from discreet.sample.bits import Bits
@@ -37,10 +38,14 @@ class PairSum:
     cells: int
     shift: int = 0
 
+    @cached_property
+    def square(self) -> Fraction:
+        return self.odds**2
+
     @property
     def mode(self) -> int:
         """Where C(S+s+d-1, d-1) C(S+d-1, d-1) a^(2S) is largest: its ratios cross one there."""
-        d, s, square = self.cells, self.shift, self.odds**2
+        d, s, square = self.cells, self.shift, self.square
         # (S+s+d)(S+d) >= square (S+s+1)(S+1) is a quadratic inequality in S
         p, q = square.numerator, square.denominator
         a, b, c = p - q, p * (s + 2) - q * (s + 2 * d), p * (s + 1) - q * (s + d) * d
@@ -55,55 +60,17 @@ class PairSum:
         a = 1 / float(self.odds)
         return math.sqrt(self.cells * a / 2) / (1 - a)
 
+    @property
+    def last(self) -> None:
+        return None
+
+    def ratio(self, k: int) -> tuple[int, int]:
+        """P(k + 1) / P(k), as a fraction; it only falls with k."""
+        d, s, square = self.cells, self.shift, self.square
+        return square.denominator * (k + s + d) * (k + d), square.numerator * (k + s + 1) * (k + 1)
+
     def below(self, k: int, bits: int) -> tuple[int, int]:
-        if k < 0:
-            return 0, 0
-        first, bounds = _running(self, bits)
-        if k < first:
-            return 0, bounds[0][1]
-        return bounds[k - first] if k - first < len(bounds) else (bounds[-1][0], 1 << bits)
-
-
-def _steps(law: PairSum, upwards: bool, precision: int) -> tuple[list[arb], arb]:
-    """Weights relative to the mode's, going away from it until they are negligible; and a bound on all the others."""
-    from flint import arb
-
-    square = arb_of(law.odds**2 if not upwards else 1 / law.odds**2)
-    d, s, k, weight = law.cells, law.shift, law.mode, arb(1)
-    weights: list[arb] = []
-    smallest = arb(2) ** -precision
-    while upwards or k > 0:
-        if upwards:
-            ratio = square * ((k + s + d) * (k + d)) / ((k + s + 1) * (k + 1))
-        else:
-            ratio = square * ((k + s) * k) / ((k + s + d - 1) * (k + d - 1))
-        weight = weight * ratio
-        k += 1 if upwards else -1
-        weights.append(weight)
-        if weight < smallest and ratio < 1:
-            # ratios only fall on the way out, so the rest is less than a geometric series
-            return weights, weight * ratio / (1 - ratio)
-    return weights, arb(0)
-
-
-@lru_cache(maxsize=4096)
-def _running(law: PairSum, bits: int) -> tuple[int, list[tuple[int, int]]]:
-    """The smallest S worth a number, and bounds on 2^bits P(<= S) from there on."""
-    from flint import arb, ctx
-
-    with ctx.workprec(bits + 64):
-        down, rest_below = _steps(law, False, bits + 24)
-        up, rest_above = _steps(law, True, bits + 24)
-        weights = [*reversed(down), arb(1), *up]
-        running, sums = rest_below.union(arb(0)), []
-        for weight in weights:
-            running = running + weight
-            sums.append(running)
-        scale = arb(2) ** bits / (running + rest_above.union(arb(0)))
-        bounds = []
-        for part in sums:
-            bounds.append(integer_bounds(part * scale, bits))
-    return law.mode - len(down), bounds
+        return below(self, k, bits)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -118,8 +85,8 @@ def _weight(odds: Fraction, cells: int, total: int, precision: int) -> arb:
         if cells == 2:
             return ratio**total * ((1 + square) / (1 - square) ** 3 + total / (1 - square) ** 2)
         law = PairSum(odds, cells, total)
-        down, rest_below = _steps(law, False, precision + 16)
-        up, rest_above = _steps(law, True, precision + 16)
+        down, rest_below = steps(law, False, precision + 16)
+        up, rest_above = steps(law, True, precision + 16)
         relative = arb(1) + sum(down, arb(0)) + sum(up, arb(0)) + (rest_below + rest_above).union(arb(0))
         k, s, d = law.mode, law.shift, law.cells
         peak = (_log_binomial(k + s, d - 1) + _log_binomial(k, d - 1)).exp()
@@ -223,7 +190,7 @@ def pair_sums(law: PairSum, draws: int, bits: Bits) -> Integers:
 
 @lru_cache(maxsize=4096)
 def _inverse(law: PairSum) -> Inverse:
-    return inverse(law.below, *_running(law, WORD_BITS))
+    return inverse(law.below, *running(law, WORD_BITS))
 
 
 def _sum_by_rejection(law: PairSum, bits: Bits) -> int:

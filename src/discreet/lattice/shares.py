@@ -9,19 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.lattice.chances import Inverse, integer_bounds, inverse
+from discreet.lattice.chances import Inverse, inverse
 from discreet.lattice.compositions import compositions
 from discreet.lattice.laminar import PairSum, pair_sums
+from discreet.lattice.unimodal import below, running
 from discreet.sample.bits import Bits
 from discreet.sample.draw import WORD_BITS
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True)
@@ -44,53 +41,17 @@ class Share:
             return 0
         return min(self.total, max(0, ((self.cells - 1) * self.total + 1 - self.others) // free + 1))
 
+    @property
+    def last(self) -> int:
+        return self.total
+
     def below(self, k: int, bits: int) -> tuple[int, int]:
-        if k < 0:
-            return 0, 0
-        if k >= self.total:
-            return 1 << bits, 1 << bits
-        first, bounds = _running(self, bits)
-        if k < first:
-            return 0, bounds[0][1]
-        return bounds[k - first] if k - first < len(bounds) else (bounds[-1][0], 1 << bits)
-
-
-def _steps(law: Share, upwards: bool, precision: int) -> tuple[list[arb], arb]:
-    """Weights relative to the mode's, going away from it until they are negligible; and a bound on all the others."""
-    from flint import arb
-
-    k, weight, weights = law.mode, arb(1), []
-    smallest = arb(2) ** -precision
-    while k < law.total if upwards else k > 0:
-        top, bottom = law.ratio(k if upwards else k - 1)
-        ratio = arb(top) / bottom if upwards else arb(bottom) / top
-        weight = weight * ratio
-        k += 1 if upwards else -1
-        weights.append(weight)
-        if weight < smallest and ratio < 1:
-            return weights, weight * ratio / (1 - ratio)
-    return weights, arb(0)
-
-
-@lru_cache(maxsize=4096)
-def _running(law: Share, bits: int) -> tuple[int, list[tuple[int, int]]]:
-    """The smallest k worth a number, and bounds on 2^bits P(<= k) from there on."""
-    from flint import arb, ctx
-
-    with ctx.workprec(bits + 64):
-        down, rest_below = _steps(law, False, bits + 24)
-        up, rest_above = _steps(law, True, bits + 24)
-        running, sums = rest_below.union(arb(0)), []
-        for weight in [*reversed(down), arb(1), *up]:
-            running = running + weight
-            sums.append(running)
-        scale = arb(2) ** bits / (running + rest_above.union(arb(0)))
-        return law.mode - len(down), [integer_bounds(part * scale, bits) for part in sums]
+        return below(self, k, bits)
 
 
 @lru_cache(maxsize=4096)
 def _inverse(law: Share) -> Inverse:
-    return inverse(law.below, *_running(law, WORD_BITS))
+    return inverse(law.below, *running(law, WORD_BITS))
 
 
 def dealt(total: int, sizes: Integers, bits: Bits) -> Integers:

@@ -27,7 +27,8 @@ from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.privacy.values import Guarantee, Loss
 from discreet.public_map import SeenValues, together
-from discreet.release import Stages, asked, check_about, ignore, sealed_record, spending_of
+from discreet.release import asked, check_about, ignore, sealed_record, spending_of
+from discreet.released import Stages
 from discreet.sample.bits import Bits, source
 from discreet.table import LARGEST_TOTAL, Schema
 from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec, way_named

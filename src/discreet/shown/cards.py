@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.mechanism import Mechanism
     from discreet.plan import Plan
     from discreet.privacy.values import Guarantee
-    from discreet.release import Release
+    from discreet.released import Release
     from discreet.table import Table
     from discreet.verify import Verification
 
