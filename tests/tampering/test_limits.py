@@ -184,9 +184,8 @@ def test_a_record_of_millions_of_empty_lists_is_not_read(item: str, tmp_path: Pa
     """Thirty times its size in memory, if it were."""
     folder = saved("row-by-row", tmp_path / "out")
     (folder / "release.json").write_text('{"x": [' + ",".join([item] * 4_000_001) + "]}")
-    start = time.perf_counter()
-    assert any("more lists or numbers" in problem for problem in dc.verify(folder).problems)
-    assert time.perf_counter() - start < SECONDS
+    with within(SECONDS):
+        assert any("more lists or numbers" in problem for problem in dc.verify(folder).problems)
 
 
 def parquet(table: Any, **options: Any) -> bytes:
@@ -261,6 +260,5 @@ def test_a_long_report_is_read_once(piece: str) -> None:
     """Not from every place to its end."""
     page = honest("row-by-row").contents.files["report.html"].decode()
     many = page.replace("</body>", piece * (4_000_000 // len(piece)) + "</body>")
-    start = time.perf_counter()
-    assert active_content(many) is None
-    assert time.perf_counter() - start < SECONDS
+    with within(SECONDS):
+        assert active_content(many) is None
