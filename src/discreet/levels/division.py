@@ -18,6 +18,8 @@ ROUNDS = 300  # of the search from one start
 MOVES = 400  # of a thousandth from one question to another, after rounding
 PUSHES = (0.2, 0.5)  # parts of the spare budget that one question is given, to see whether it keeps them
 TRIFLE = 1e-3  # of the loss: what leaving out questions that nobody asked for may cost, all together
+TANGENTS = 300  # that a bound is the highest of, at most,
+LITTLE = 0.05  # each where every question has so many thousandths: from nearly none it would take long to come back
 CERTAIN = 60.0  # an epsilon that leaves no noise in any table; beyond it the numbers would overflow
 TRIALS = 100  # of such pushes from one start; on tables of six attributes more of them gain 2% at most
 
@@ -64,7 +66,7 @@ class Division:
             if self.pure:
                 found = [self.pushed(parts) for parts in (*found, self.search(self.mostly_one()))]
             whole = min((self.improved(self.rounded(parts)) for parts in found), key=lambda one: self.loss(one)[0])
-            return self.simpler(whole), max(self.bound(parts) for parts in found)
+            return self.simpler(whole), self.bound(found[0])
 
     def parts(self, weights: Floats) -> Floats:
         """Thousandths from the floors upwards, the spare ones by weight."""
@@ -90,9 +92,17 @@ class Division:
         return self.parts(found.x)
 
     def bound(self, parts: Floats) -> float:
-        """Below every division with these floors, if the loss is convex: the least of its tangent."""
-        loss, slope = self.loss(parts)
-        return loss + float(slope @ (self.floors - parts)) + self.spare * float(slope.min())
+        """Below every division with these floors, if the loss is convex: the least of its tangent.
+
+        Near the best division tangents may still be steep: so the highest of some, on the way there."""
+        highest = -np.inf
+        for _ in range(TANGENTS):
+            loss, slope = self.loss(parts)
+            highest = max(highest, loss + float(slope @ (self.floors - parts)) + self.spare * float(slope.min()))
+            if self.pure or highest >= loss * (1 - TRIFLE):
+                break
+            parts = self.parts(np.maximum(parts - self.floors, LITTLE) * -slope)
+        return highest
 
     def mostly_one(self) -> Floats:
         """Weights: half for the question that is best alone, half for all alike."""

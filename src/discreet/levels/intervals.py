@@ -40,8 +40,10 @@ FINER = 5  # so that its steps are rounded off by so many times less, nearly as 
 FREQUENCIES = 12000  # at which an integral is summed, and FINER times as many
 HARDLY = 3e-3  # of the variance: a noise whose own law is not seen,
 HARDLY_RARE = 3e-5  # but where noise is rare even such a one has steps
+MOST_SEEN = 100  # of such weights that differ: the sum of more is smooth, and would take minutes
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
+NO_CHANCE = 1e-18  # beside one
 STEP = 0.5  # to either side, where a sum is nearly a whole number: half of the way to the next one
 FARTHEST = 4.0  # times as wide as usual an interval may be, where noise is rare
 FEW_CELLS = 20_000  # of a table for which a law is worked out for every kind of node,
@@ -181,7 +183,7 @@ def _reach(
     weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float, rare: bool = False
 ) -> float:
     """Of a sum of noises with these weights, whose variance is one."""
-    smooth, hardly = (SMOOTH / FINER, HARDLY_RARE) if rare else (SMOOTH, HARDLY)
+    smooth, hardly = (SMOOTH / FINER, _hardly(weights, noise)) if rare else (SMOOTH, HARDLY)
     steps, width = np.linspace(0, 6 / smooth, FREQUENCIES * (FINER if rare else 1) + 1, retstep=True)
     steps = steps[1:]
     waves = np.exp(-((smooth * steps) ** 2) / 2)
@@ -195,6 +197,14 @@ def _reach(
     small = sum(float(part[part <= hardly].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
     smoother = math.hypot(smooth, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
     return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * smoother
+
+
+def _hardly(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw]) -> float:
+    """Of rare noise, the part of the variance up to which its own law is not seen: less where few weights differ."""
+    roots = np.concatenate([np.abs(one.ravel()) * math.sqrt(noise[q].spread) for q, one in weights.items()])
+    parts = (np.unique(np.rint(roots / SAME)) * SAME) ** 2
+    beyond = parts[-MOST_SEEN - 1] if len(parts) > MOST_SEEN else 0.0
+    return float(np.clip(beyond, HARDLY_RARE, HARDLY))
 
 
 def _waves(law: NoiseLaw, weights: Floats, steps: Floats, hardly: float) -> Floats:
@@ -223,5 +233,19 @@ def _wave(law: NoiseLaw, steps: Floats) -> Floats:
         wave = sum((np.exp(-((near + turn) ** 2) * law.spread / 2) for turn in TURNS), np.zeros_like(steps))
     else:
         places, chances = _points(law)
-        wave = np.cos(np.outer(steps, places)) @ chances
+        middle, unit = len(places) // 2, places[1] - places[0]
+        wave = cosines(np.append(chances[middle], 2 * chances[middle + 1 :]), unit * steps)
     return wave
+
+
+def cosines(heights: Floats, steps: Floats) -> Floats:
+    """The sum over k of heights[k] cos(k steps), by Clenshaw's recursion: one cosine for all k."""
+    twice = 2 * np.cos(steps)
+    one, two, new = np.zeros((3, len(steps)))
+    for height in heights[: np.flatnonzero(heights > NO_CHANCE)[-1] + 1][:0:-1]:
+        np.multiply(twice, one, out=new)
+        new -= two
+        new += height
+        one, two, new = new, one, two
+    sums: Floats = heights[0] + twice / 2 * one - two
+    return sums
