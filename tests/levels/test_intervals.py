@@ -50,3 +50,22 @@ def test_intervals_of_sums_of_few_whole_noises_hold_what_they_say(budget: dict[s
     deviation = np.sqrt(law @ (np.arange(len(law)) - len(law) // 2) ** 2)
     rounded_off = (4 + BEYOND) * SMOOTH * deviation  # a step is all but over four times as far as it is smoothed
     assert found <= int(np.argmax(reach >= 0.95)) + rounded_off
+
+
+def test_many_rare_noises_that_differ_are_as_smooth_as_they_are_taken_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An irregular tree has many weights in a node's estimate: to see the law of each takes minutes, and moves
+    an interval by less than a hundredth of it."""
+    from discreet.levels import intervals
+
+    parts = np.random.default_rng(1).integers(1, 9, 16)
+    county = np.repeat(np.arange(16), parts)
+    columns = {"s": county // 4, "c": county, "p": np.arange(len(county))}
+    frame = {name: [f"{name}{value:03d}" for value in values] for name, values in columns.items()}
+    table = dc.table(pa.table({**frame, "n": np.arange(len(county)) % 4}), "n", list(columns))
+    shares = ["total@1/10", "margin:s@2/10", "margin:c@3/10", "cells@4/10"]
+    found = []
+    for most in (intervals.MOST_SEEN, 10**6):
+        monkeypatch.setattr(intervals, "MOST_SEEN", most)
+        answers = dc.release(table, rho=10, measure=shares, levels=list(columns), seed=1).answers
+        found.append(np.concatenate([one["high"].to_numpy() - one["low"].to_numpy() for one in answers.values()]))
+    assert np.allclose(*found, rtol=0.01) and not np.array_equal(*found)

@@ -40,7 +40,7 @@ FINER = 5  # so that its steps are rounded off by so many times less, nearly as 
 FREQUENCIES = 12000  # at which an integral is summed, and FINER times as many
 HARDLY = 3e-3  # of the variance: a noise whose own law is not seen,
 HARDLY_RARE = 3e-5  # but where noise is rare even such a one has steps
-MOST_SEEN = 100  # of such weights that differ: the sum of more is smooth, and would take minutes
+MOST_SEEN = 30  # of such weights that differ: the sum of more is smooth, and would take minutes
 SUMMED = 4.0  # from this variance on, three waves of Poisson's sum are all of it, to the last digit of a float
 TURNS = (-2 * np.pi, 0.0, 2 * np.pi)  # those three: noise on whole numbers has a wave that comes back every turn
 NO_CHANCE = 1e-18  # beside one
@@ -200,11 +200,11 @@ def _reach(
 
 
 def _hardly(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw]) -> float:
-    """Of rare noise, the part of the variance up to which its own law is not seen: less where few weights differ."""
+    """Of rare noise, the part of the variance up to which its own law is not seen: the sum of many that differ is
+    smooth."""
     roots = np.concatenate([np.abs(one.ravel()) * math.sqrt(noise[q].spread) for q, one in weights.items()])
-    parts = (np.unique(np.rint(roots / SAME)) * SAME) ** 2
-    beyond = parts[-MOST_SEEN - 1] if len(parts) > MOST_SEEN else 0.0
-    return float(np.clip(beyond, HARDLY_RARE, HARDLY))
+    differ = np.unique(np.rint(roots[roots**2 > HARDLY_RARE] / SAME))
+    return HARDLY_RARE if len(differ) <= MOST_SEEN else HARDLY
 
 
 def _waves(law: NoiseLaw, weights: Floats, steps: Floats, hardly: float) -> Floats:
