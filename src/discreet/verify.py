@@ -219,10 +219,21 @@ def _check_head(record: ReleaseRecord[Any]) -> list[str]:
     return problems
 
 
+def _check_said(record: ReleaseRecord[Any]) -> list[str]:
+    """The guarantee ends with what the schema says of the rows."""
+    schema, remarks, said = record.schema, record.guarantee.remarks, record.schema.remarks
+    problems = []
+    if remarks[len(remarks) - len(said) :] != said or schema.dropped_totals < 0 or (schema.suppressed_as or 0) < 0:
+        problems.append("The guarantee does not say of the rows what the schema says.")
+    if schema.contributions < 1:
+        problems.append("The contributions of one person are fewer than one.")
+    return problems
+
+
 def _check_table(folder: Folder) -> list[str]:
     publication = folder.publication
     schema, counts, measured = publication.record.schema, publication.counts, publication.measured
-    problems = _check_head(publication.record)
+    problems = [*_check_head(publication.record), *_check_said(publication.record)]
     if not folder.as_written:
         problems.append("release.json is written in another way than releases are.")
     if folder.columns != (*schema.keys, schema.count) or folder.columns != publication.record.tables[0].columns:
@@ -238,8 +249,6 @@ def _check_table(folder: Folder) -> list[str]:
         problems.append("The measurements have not as many rows as the table.")
     elif not folder.same_rows:
         problems.append("The rows of the measurements are not those of the table.")
-    if schema.contributions < 1:
-        problems.append("The contributions of one person are fewer than one.")
     return [*problems, *_check_rows(folder), *_check_order(folder)]
 
 
@@ -249,10 +258,7 @@ def _check_rows(folder: Folder) -> list[str]:
     from discreet.io.frames import file_kind
     from discreet.io.totals import rows_of_totals
 
-    schema, remarks = folder.publication.record.schema, folder.publication.record.guarantee.remarks
-    said, problems = schema.remarks, []
-    if remarks[len(remarks) - len(said) :] != said or schema.dropped_totals < 0 or (schema.suppressed_as or 0) < 0:
-        problems.append("The guarantee does not say of the rows what the schema says.")
+    schema, problems = folder.publication.record.schema, []
     answered = schema.rows_are_disjoint or schema.contributions > 1
     if not answered and rows_of_totals(folder.publication.categories).any():
         problems.append("Some keys of the table mean a total, so that one person may be counted in several rows.")
@@ -404,12 +410,16 @@ def _checks_in_parts(contents: Contents, part: int | None) -> dict[str, Callable
             raise NotApplicable(f"not compared, another version of Arrow wrote {', '.join(elsewhere[:NAMED])}")
         return []
 
+    def head(folder: Folder) -> list[str]:
+        record = folder.publication.record
+        return [*_check_head(record), *_check_said(record), *check_head(folder, contents)]
+
     def rows(folder: Folder) -> list[str]:
         return check_parts(folder, contents, part, elsewhere.append)
 
     return {
         FILES: lambda folder: list(wrong_files(contents, part)),
-        COLUMNS: lambda folder: [*_check_head(folder.publication.record), *check_head(folder, contents)],
+        COLUMNS: head,
         PRIVATE: _check_privacy,
         REPLAYED: check_whole,
         ALL_PARTS if part is None else ONE_PART: rows,

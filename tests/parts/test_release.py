@@ -356,7 +356,8 @@ def test_a_bad_part_is_refused_before_anything_is_spent(what: str, tmp_path: Pat
     book.create("d", epsilon=2)
     with nothing_left(tmp_path), pytest.raises(dc.BadInput, match=match) as refused:
         release(given, tmp_path / "out", ledger=book, dataset="d")
-    assert "-1" not in str(refused.value) and "0.5" not in str(refused.value)  # counts are secret
+    said = str(refused.value).replace(str(tmp_path), "")
+    assert "-1" not in said and "0.5" not in said  # counts are secret
     assert list(book.history()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import re
@@ -13,10 +14,14 @@ from typing import Any
 
 import pytest
 
+from discreet.arrays import Flags
 from discreet.distribution.evidence import Posterior, posterior
 from discreet.errors import Damaged, DiscreetError
-from discreet.io import EXPLORE, RECORD, REPORT
+from discreet.io import EXPLORE, RECORD, REPORT, totals
 from discreet.io.folder import Contents, folder_of
+from discreet.io.totals import rows_of_totals
+from discreet.privacy.values import Remark
+from discreet.record.codec import encode
 from discreet.record.release import mark_of, parse, read_record, seal_of
 from discreet.report import pages
 from discreet.report.explore import HARMLESS
@@ -25,6 +30,7 @@ from discreet.ways.keep_distribution import follow
 from discreet.ways.keep_distribution.facts import SEEDED
 
 META = re.compile(r'<meta name="discreet" content="[^"]*">')
+ABOUT_ROWS = ("totals-dropped", "rows-declared-disjoint")  # codes of remarks
 STATED = re.compile(r'"stated":"[^"]*"')  # on the page for analysts
 
 
@@ -45,6 +51,15 @@ def with_files(contents: Contents, files: dict[str, bytes]) -> Contents:
     table = document["tables"][0]["file"]
     document["mark"] = mark_of(document["private"], document["digests"].get(table, ""))
     return sealed(replace(contents, files={**files, RECORD: b""}), document)
+
+
+def claimed(contents: Contents, schema: dict[str, Any], remarks: tuple[Remark, ...]) -> Contents:
+    """Something else about the rows, and what the guarantee then says last."""
+    document: dict[str, Any] = copy.deepcopy(dict(contents.document))
+    document["schema"].update(schema)
+    said = [one for one in document["guarantee"]["remarks"] if one["code"] not in ABOUT_ROWS]
+    document["guarantee"]["remarks"] = [*said, *map(encode, remarks)]
+    return sealed(contents, document)
 
 
 def with_the_mark_changed(contents: Contents) -> Contents:
@@ -111,6 +126,16 @@ def remembered(histogram: Any, *given: Any, prefix: Any = None, **options: Any) 
     return FOUND[key]
 
 
+TOTALS: dict[object, Flags] = {}
+
+
+def remembered_totals(categories: Any) -> Flags:
+    key = tuple((name, *column.to_pylist()) for name, column in zip(categories.column_names, categories.columns))
+    if key not in TOTALS:
+        TOTALS[key] = rows_of_totals(categories)
+    return TOTALS[key]
+
+
 @contextmanager
 def ended_by_the_first_problem() -> Iterator[None]:
     """Whether a folder is refused is known with the first problem: the verdict is the same, and comes sooner."""
@@ -123,6 +148,7 @@ def ended_by_the_first_problem() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Account, "add", add)
         patch.setattr(follow, "posterior", remembered)
+        patch.setattr(totals, "rows_of_totals", remembered_totals)
         yield
 
 

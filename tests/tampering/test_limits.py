@@ -19,7 +19,10 @@ import pytest
 import discreet as dc
 from discreet.errors import Damaged
 from discreet.io.bounded import MOST_ROWS, bounded_parquet
+from discreet.io.csv_text import LONGEST_LINE
 from discreet.io.folder import LARGEST_PAGE, LARGEST_RECORD, LARGEST_TABLE, LONGEST_ROW, MOST_FILES
+from discreet.io.written_csv import read_written
+from discreet.report.passive import active_content
 from discreet.verify import Verification, verify_contents
 from tests.clock import within
 from tests.tampering.edits import Edit
@@ -115,6 +118,8 @@ HUGE = [
     ("row-by-row", {("guarantee", "alpha"): "1/" + "7" * 4000}),
     ("row-by-row", {("guarantee", "epsilon"): "1e-40000000"}),
     ("row-by-row", {("schema", "contributions"): 10**4000}),
+    ("row-by-row-bounded", {("schema", "contributions"): 10**18}),
+    ("bounded-both", {("schema", "contributions"): 10**6}),
     ("row-by-row", {("schema", "rows"): 10**18}),
     ("keep-sums", {("schema", "contributions"): 10**4000}),
     ("row-by-row-gaussian", {("guarantee", "delta"): "0.166795"}),
@@ -174,6 +179,15 @@ def test_a_record_of_brackets_or_digits_is_refused_at_once(tmp_path: Path) -> No
             assert any("cannot be read" in problem for problem in dc.verify(folder).problems)
 
 
+@pytest.mark.parametrize("item", ["[]", "{}", "[[[[]]]]"])
+def test_a_record_of_millions_of_empty_lists_is_not_read(item: str, tmp_path: Path) -> None:
+    """Thirty times its size in memory, if it were."""
+    folder = saved("row-by-row", tmp_path / "out")
+    (folder / "release.json").write_text('{"x": [' + ",".join([item] * 4_000_001) + "]}")
+    with within(SECONDS):
+        assert any("more lists or numbers" in problem for problem in dc.verify(folder).problems)
+
+
 def parquet(table: Any, **options: Any) -> bytes:
     out = io.BytesIO()
     pq.write_table(table, out, **options)
@@ -215,6 +229,13 @@ def test_a_line_without_an_end_is_refused() -> None:
         assert not found.valid
 
 
+def test_not_all_cells_of_an_endless_line_are_counted() -> None:
+    """Each would be a text of its own: sixteen bytes for every comma."""
+    line = b"k,n\n" + b"," * LONGEST_LINE
+    with pytest.raises(Damaged, match="row 1 has no end"):
+        read_written(line, "table.csv", ("k", "n"))
+
+
 def test_a_check_that_runs_out_of_memory_has_found_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.verify import CHECKS
 
@@ -232,3 +253,12 @@ def test_a_folder_that_was_read_is_judged_as_it_was(tmp_path: Path) -> None:
     contents = honest("row-by-row").contents
     assert verify_contents(contents).valid
     assert not verify_contents(replace(contents, unread={"table.csv": "why not"})).valid
+
+
+@pytest.mark.parametrize("piece", ["<style>p{}</style>", "<title>x</title>", "<style>" + "a" * 1_000_000 + "</style>"])
+def test_a_long_report_is_read_once(piece: str) -> None:
+    """Not from every place to its end."""
+    page = honest("row-by-row").contents.files["report.html"].decode()
+    many = page.replace("</body>", piece * (4_000_000 // len(piece)) + "</body>")
+    with within(SECONDS):
+        assert active_content(many) is None

@@ -15,10 +15,11 @@ import pytest
 from discreet.errors import Damaged
 from discreet.io import MANIFEST
 from discreet.io.folder import Contents, read_contents
+from discreet.privacy.values import Remark
 from discreet.record.release import mark_of
 from tests.tampering.edits import Edit, edits, pattern
 from tests.tampering.folders import FULL, MADE
-from tests.tampering.forge import passes, reports_uncompared, sealed, with_a_report_that_states_it
+from tests.tampering.forge import claimed, passes, reports_uncompared, sealed, with_a_report_that_states_it
 from tests.tampering.unchecked import TOGETHER, on_trust
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "in-parts"
@@ -80,3 +81,18 @@ def test_nothing_is_hidden_in_how_a_manifest_is_written(kind: str) -> None:
     ):  # fmt: skip
         assert new != old
         assert not passes(with_manifest(contents, new), seeded=False), new[:60]
+
+
+@pytest.mark.parametrize("kind", MADE["IN_PARTS"])
+def test_parts_name_no_answers_and_no_fewer_rows_than_none(kind: str) -> None:
+    """An answer without a name, and numbers of rows below zero that the guarantee repeats."""
+    contents = read_contents(GOLDEN / kind)
+    nameless = edited(contents, Edit(("tables", 0, "answers"), ""))
+    assert nameless is not None
+    below = (
+        claimed(contents, {"dropped_totals": -5}, (Remark.of("totals-dropped", rows=-5),)),
+        claimed(contents, {"suppressed_as": -4}, (Remark.of("suppressed-as", count=-4),)),
+    )
+    with reports_uncompared():
+        for forged in (nameless, *map(with_a_report_that_states_it, below)):
+            assert not passes(forged, seeded=False)

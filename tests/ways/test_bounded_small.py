@@ -12,6 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.build.bounded_edge import _program, edge_of
+from discreet.build.edge_rows import rows_by_formula
 from discreet.build.least_rows import least_rows
 from discreet.certify.profile import least_delta
 from discreet.errors import BadInput
@@ -107,6 +108,24 @@ def test_what_is_right_on_average_from_one_on_is_the_noise_or_a_formula(
     alone = (1 - chance) / 2 * (ratio - 1) / (ratio**support - 1)
     least = max(alone, 1 / (ratio**support + ratio ** (support - 1) + support))
     assert least <= worst <= least * (1 + Fraction(1, 10**15))
+
+
+@pytest.mark.parametrize(
+    ("odds", "truth", "support"),
+    [("2", "1/4", 8), ("2001/1000", "1/4", 12), ("5/2", "1/10", 8), ("3", "3/4", 8), ("6", "3/4", 6)],
+)
+def test_where_the_formula_ends_a_program_reaches_the_same_bound(odds: str, truth: str, support: int) -> None:
+    """Odds of hardly two, a rare truth, a frequent one: the rows by formula are none there, or cost more."""
+    ratio, law = Fraction(odds), Bounded(Fraction(odds), Fraction(truth), support)
+    least = max(law.delta(Epsilon(ratio=ratio)), 1 / (ratio**support + ratio ** (support - 1) + support))
+    by_formula = rows_by_formula(law, always_true=False)
+    if by_formula is not None:
+        edge = Weights(tuple(map(tuple, by_formula.rows)), by_formula.total)
+        assert least_delta(EdgeThenNoise(0, edge, law), Epsilon(ratio=ratio)) > least * Fraction(11, 10)
+    found = edge_of(law, 0, always_true=False)
+    worst = worst_of(found.form, ratio, support + 7)
+    assert worst <= found.delta
+    assert least * (1 - Fraction(1, 10**12)) <= worst <= least * (1 + Fraction(1, 10**8))
 
 
 @pytest.mark.parametrize("support", [1, 2, 3, 4, 5])

@@ -1,4 +1,4 @@
-"""Rows for the smallest counts, before bounded noise: right on average, never below 0, of the least delta there is.
+"""Rows for the smallest counts, before bounded noise: right on average, never below 0, of about the least delta.
 
 Noise that is cut off at 0 costs nothing, but makes small counts too large on average. What must be right on average
 from 1 on needs rows of its own; from a few counts beyond the support on, the noise is the same for every count.
@@ -23,14 +23,15 @@ from discreet.mechanism import EdgeThenNoise, Weights
 from discreet.numbers import Epsilon
 from discreet.requirements import Cell
 
-MORE = 4  # rows beyond the support: with one the least delta is nearly reached, with four it is, to a part in 10,000
-LARGEST_PROGRAM = {False: 60, True: 40}  # support, by whether the truth always has its chance: then some ten seconds
+MORE = 4  # rows beyond the support: more save nothing, or up to 5% where the truth always has its chance
+LARGEST_PROGRAM = {False: 60, True: 40}  # support, by whether the truth always has its chance: a minute or two
 LARGEST_FORMULA = {False: 120, True: 60}  # where it holds there is no program to solve: a few seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """A mechanism, its delta at the odds of its noise, and what no other with the same promises has less than."""
+    """A mechanism, its delta at the odds of its noise, and what no other has less than that keeps the same promises and
+    has the noise from as early on. Where the truth always has its chance, and a formula holds, that was tried only."""
 
     form: EdgeThenNoise
     delta: Fraction

@@ -21,6 +21,7 @@ GZIP = b"\x1f\x8b"
 PIECE = 1 << 24  # bytes that are unpacked at a time
 MOST_COLUMNS = 1 << 14  # as many as a spreadsheet has
 HEAD = 1 << 16  # bytes that hold any usual header
+LONGEST_LINE = 1 << 24  # letters of a line that is looked at for what is wrong with it
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # as Arrow has it: no other mark ends one
 LINE_BYTES, EMPTY_LINES = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)"), re.compile(rb"[\r\n]*")
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -196,9 +197,17 @@ def owned_by_arrow(content: Any) -> Any:
     return sink.getvalue()
 
 
+def _short_line(text: io.TextIOBase) -> str:
+    line = text.readline(LONGEST_LINE)
+    if len(line) == LONGEST_LINE:
+        raise csv.Error("a line without an end")
+    return line
+
+
 def _ragged(content: bytes, header: list[str], delimiter: str, path: Path) -> BadInput:
     """Name the first row with too many or too few cells, and none of its contents."""
-    rows = csv.reader(io.StringIO(content.decode(errors="replace"), newline=None), delimiter=delimiter)
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline=None)
+    rows = csv.reader(iter(lambda: _short_line(text), ""), delimiter=delimiter)
     number = -1  # the header
     try:
         for number, row in enumerate(rows):

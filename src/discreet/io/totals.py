@@ -6,6 +6,7 @@ They are known by a key value that means a total: one of these words, in any cas
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
@@ -101,6 +102,7 @@ MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of th
     + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
 )
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
+ONE_PIECE = 1 << 28  # bytes of text that are copied for it; Arrow's texts end at eight times as much
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
 
@@ -180,11 +182,42 @@ def _letter(found: re.Match[str]) -> str:
 
 
 def rows_of_totals(categories: Any) -> Flags:
-    """Of each row, whether one of its key values means a total. Every value is looked at once."""
+    """Of each row, whether one of its key values means a total. Every value is looked at once, and all of them
+    together: it takes longer to read what is looked for than to look through a thousand values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     found = np.zeros(categories.num_rows, dtype=bool)
-    for column in categories.columns:
-        found |= _in_column(column)
+    texts = [column.cast(pa.string()) for column in categories.columns if is_text(_kind(column))]
+    if texts and len(meant := _meaning_totals(_one_after_another(map(distinct, texts)))):
+        for text in texts:
+            found |= pc.is_in(text, value_set=meant).to_numpy()
     return found
+
+
+def _kind(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def _one_after_another(columns: Iterable[Any]) -> Any:
+    """Columns of text as one (Arrow), in one piece: for each piece Arrow reads anew what is looked for."""
+    import pyarrow as pa
+
+    pieces = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
+    whole = pa.chunked_array([piece for some in pieces for piece in some], pa.string())
+    return whole.combine_chunks() if whole.nbytes < ONE_PIECE else whole
+
+
+def _meaning_totals(values: Any) -> Any:
+    """Those of some texts that mean a total."""
+    import pyarrow.compute as pc
+
+    accented = values.filter(pc.match_substring_regex(values, r"[^\x00-\x7F]"))
+    likely = [(values, values), *([(accented, _bare(accented))] if len(accented) else [])]
+    some = _one_after_another(own.filter(pc.match_substring_regex(spelt, MAYBE)) for own, spelt in likely).unique()
+    return some.filter(means_total(some)) if len(some) else some
 
 
 def is_text(kind: Any) -> bool:
@@ -192,27 +225,6 @@ def is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _in_column(column: Any) -> Flags:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not is_text(kind):
-        return np.zeros(len(column), dtype=bool)
-    text = column.cast(pa.string())
-    some = distinct(text)
-    accented = some.filter(pc.match_substring_regex(some, r"[^\x00-\x7F]"))
-    likely = (some, some), (accented, _bare(accented))
-    different = pa.concat_arrays(
-        [pc.unique(values.filter(pc.match_substring_regex(spelt, MAYBE))) for values, spelt in likely]
-    )
-    meant = different.filter(means_total(different)) if len(different) else different
-    if len(meant) == 0:
-        return np.zeros(len(column), dtype=bool)
-    flags: Flags = pc.is_in(text, value_set=meant).to_numpy()
-    return flags
 
 
 def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowNames = AS_THEY_COME) -> Flags | None:
@@ -238,7 +250,7 @@ def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> Bad
     rows, told = np.flatnonzero(flags), []
     for row in rows[:NAMED].tolist():
         own = frame.select(names).slice(row, 1)
-        name = next(name for name in names if _in_column(own.column(name))[0])
+        name = next(name for name in names if rows_of_totals(own.select([name]))[0])
         told.append(f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})")
     more = ", ..." if len(rows) > NAMED else ""
     return BadInput(

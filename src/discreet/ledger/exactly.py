@@ -56,11 +56,12 @@ def laws_section(laws: Sequence[Form]) -> dict[str, Any]:
 
 
 def laws_of_mechanism(mechanism: Any) -> list[Form]:
-    """What the counts of one person went through, by the record: one, or one of every column that has a share.
+    """What the counts of one person went through, by the record: one, or one of every column that has a share; none
+    where rows are not drawn one by one.
 
     Of noise with a map it is the noise alone, which is published before its map.
     """
-    forms = [one.form for one in getattr(mechanism, "shares", (mechanism,))]
+    forms = [one.form for one in getattr(mechanism, "shares", (mechanism,)) if hasattr(one, "form")]
     return [NoiseThenMap(form.noise) if isinstance(form, NoiseThenMap) else form for form in forms]
 
 

@@ -35,6 +35,7 @@ from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours,
 Relation = Literal["added-or-removed", "moved"]  # what one person may do to the data
 RELATIONS: tuple[str, ...] = get_args(Relation)
 BITS = 128  # of a power of e^epsilon, rounded up
+MOST_FOLLOWED = 1_000_000  # steps of one person: a second or so
 DIGITS = 6  # of a delta that has no short exact form: rounded up, it is too large by a millionth at most
 
 
@@ -67,18 +68,24 @@ def price_in_rho(loss: Loss, unit: Neighbours, relation: Relation, *, apart: boo
 
 
 def group_delta(delta: Fraction, epsilon: Epsilon, steps: int) -> Fraction:
-    """Of so many steps one after another, each (epsilon, delta); rounded up, and never less than delta."""
-    if steps == 1:
+    """Of so many steps one after another, each (epsilon, delta); rounded up, and never less than delta. Where it comes
+    to 1, which promises nothing, it is not followed any further."""
+    if steps == 1 or not delta:
         return delta
-    return _rounded_up(delta * weighted_steps(epsilon, steps))
+    if steps > MOST_FOLLOWED:
+        return Fraction(1)
+    return _rounded_up(delta * weighted_steps(epsilon, steps, 1 / delta))
 
 
-def weighted_steps(epsilon: Epsilon, steps: int) -> Fraction:
-    """1 + E + E^2 + ..., so many of them, E = e^epsilon; rounded up."""
+def weighted_steps(epsilon: Epsilon, steps: int, enough: Fraction | None = None) -> Fraction:
+    """1 + E + E^2 + ..., so many of them, E = e^epsilon, or until they are enough; rounded up."""
     odds, scale = epsilon.bounds()[1], 1 << BITS
+    most = None if enough is None else math.ceil(enough * scale)
     total, power = 0, scale
     for _ in range(steps):
         total, power = total + power, -(-power * odds.numerator // odds.denominator)
+        if most is not None and total >= most:
+            break
     return Fraction(total, scale)
 
 

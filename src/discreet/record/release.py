@@ -20,6 +20,8 @@ from discreet.shown.terse import Terse
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
+MOST_LISTS = 4_000_000  # of a record, lists and objects: a gigabyte in memory, where the file may have twelve megabytes
+MOST_VALUES = 40_000_000  # more do not fit into the largest record, as records are written
 PLAIN = {str, int, float, bool, type(None)}  # values that are written the same at any depth
 
 Facts = TypeVar("Facts", covariant=True)
@@ -242,6 +244,8 @@ def seal_of(value: Mapping[str, object]) -> str:
 
 def parse(content: bytes) -> dict[str, object]:
     """The JSON object in release.json; a field that stands twice would be read differently by different readers."""
+    if content.count(b"[") + content.count(b"{") > MOST_LISTS or content.count(b",") > MOST_VALUES:
+        raise Damaged("release.json", "it cannot be read: it holds more lists or numbers than any release")
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -623,26 +623,27 @@ measured_way <- function(release) {
     for (kind in unique(kinds)) {
       k <- which(kinds == kind)[1]
       parts <- Map(function(what, spread) abs(as.numeric(what %*% towards[, k])) / spread / deviation[k], design, spreads)
-      reach[kinds == kind] <- reach_of_noises(parts, laws, spreads) * deviation[kinds == kind]
+      reach[kinds == kind] <- reach_of_noises(parts, laws, spreads, deviation[k] < 1) * deviation[kinds == kind]
     }
     between(middle, middle - reach, middle + reach)
   }
   list(sums = sums, rows = sums(seq_len(n), release$names))
 }
 
-# Of a sum of noises with these weights, whose variance is 1: by its characteristic function, with steps rounded off.
-reach_of_noises <- function(weights, laws, spreads) {
-  smooth <- 0.005
-  top <- 6 / smooth
-  step <- top / 12000
-  at <- step * (1:12000)
+# Of a sum of noises with these weights, whose variance is 1: by its characteristic function, with steps rounded off;
+# where noise is rare, by less.
+reach_of_noises <- function(weights, laws, spreads, rare) {
+  finer <- if (rare) 5 else 1
+  smooth <- 0.005 / finer
+  step <- 6 / smooth / (12000 * finer)
+  at <- step * (1:(12000 * finer))
   wave <- exp(-(smooth * at)^2 / 2)
   hardly <- 0
   for (k in seq_along(laws)) {
     kinds <- table(signif(weights[[k]][weights[[k]] > 0], 6))
     values <- as.numeric(names(kinds))
     times <- as.numeric(kinds)
-    seen <- values^2 * spreads[k] > 3e-3
+    seen <- values^2 * spreads[k] > (if (rare) 3e-5 else 3e-3)
     rest <- sum((times * values^2)[!seen]) * spreads[k]
     hardly <- hardly + rest
     wave <- wave * exp(-rest * at^2 / 2)

@@ -8,15 +8,9 @@ from __future__ import annotations
 import hashlib
 
 # explore.html without its data
-KNOWN_SHELLS = frozenset({
-    "34030db0198271cf1b4c7efed75d63b72b2bde1d77ba465f17a37747e4ebb051",
-    "8c98680a7c75a611bb067d3d3372d46e81603cffda8bbe6366707948d43402af",
-})  # fmt: skip
+KNOWN_SHELLS = frozenset({"8c98680a7c75a611bb067d3d3372d46e81603cffda8bbe6366707948d43402af"})
 # analysis.R
-KNOWN_ANALYSES = frozenset({
-    "c1b3c59546393d874fb60972b5df81f02aeae826c57470a15ba830ef99724471",
-    "d329e79bf4709ea61959b278afee62a6908dae3aafe1055e09542b4bf9632fc6",
-})  # fmt: skip
+KNOWN_ANALYSES = frozenset({"f653fe34b02f71c7a4b8f7100d5a2c09e7a3ddbe7cc345d18005e6136fddca63"})
 
 
 def digest_of(text: str) -> str:

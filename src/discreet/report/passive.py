@@ -33,7 +33,7 @@ FILE = re.compile(
     r"table\.csv-metadata\.json"
 )  # beside the page: no address leads elsewhere
 PRINTED = "@media print {"  # the one rule for some readers alone
-CALL = re.compile(r"([\w-]*)\(")
+CALL = re.compile(r"(?<![\w-])([\w-]*)\(")  # begun at the beginning of a word alone: long words cost no more than short
 FUNCTIONS = {"var"}  # that a style may call
 
 
@@ -65,10 +65,11 @@ def _not_ours(token: re.Match[str], page: str) -> str | None:
         if attribute not in INERT or not _inert(attribute, value):
             return f'{attribute}="{value[:40]}"'
     if token["start"] and name in TEXT_ONLY:
-        inside = page[token.end() :].partition("<")
-        if not inside[2].startswith(f"/{token['start']}>"):
-            return (inside[1] + inside[2])[:40] or f"<{name}>"
-        return None if name != "style" or _plain_style(inside[0]) else inside[0][:40]
+        end = page.find("<", token.end())
+        if end < 0 or not page.startswith(f"</{token['start']}>", end):
+            return f"<{name}>" if end < 0 else page[end : end + 40]
+        inside = page[token.end() : end]
+        return None if name != "style" or _plain_style(inside) else inside[:40]
     return None
 
 

@@ -21,6 +21,7 @@ STATES, NATION, COUNTIES = 11.0, 45.0, 1.2  # errors of murders; the last in par
 TWO_WAY = 30.0  # of adults by six attributes
 COVERAGE = (0.94, 0.97)
 WELL_KNOWN = 0.01  # standard error of a coverage that can be judged by itself
+FEWEST_MISSES = 5  # to be expected: of fewer, a standard error says little about chance
 MEMORY, TIMES, SEARCH = 2.0, 25.0, 10.0  # gigabytes; of the time that randomness takes; seconds
 GOAL_BUDGET = "epsilon 0.5"
 NAMED = 8  # errors that are named where they miss a goal; the others are counted
@@ -164,6 +165,8 @@ def coverage(cells: Sequence[LevelsCell]) -> Goal:
     for one in cells:
         for name, share, least in covered(one):
             many += 1
+            if (1 - LEVEL) * intervals_of(one, name) < FEWEST_MISSES:
+                continue
             known += [share.mean] if share.error <= WELL_KNOWN else []
             if share.mean + 2 * share.error < low or share.mean - 2 * share.error > max(high, least):
                 wrong.append(f"{one} {name}: {share.mean:.3f}")
@@ -185,11 +188,15 @@ def covered(one: LevelsCell) -> list[tuple[str, MeanRatio, float]]:
 
 def _share(one: LevelsCell, name: str, values: Floats) -> MeanRatio:
     """With a standard error of at least that of as many intervals that do not depend on each other."""
-    layout, draws = one.study.layout, len(values) * draws_of(one.study)
-    many = draws * layout.design.entries(layout.question(parse_asked(name).what))
-    found = estimate(values)
-    alone = sqrt(LEVEL * (1 - LEVEL) / many)
+    found, alone = estimate(values), sqrt(LEVEL * (1 - LEVEL) / intervals_of(one, name))
     return MeanRatio(found.mean, max(found.error, alone) if isfinite(found.error) else alone)
+
+
+def intervals_of(one: LevelsCell, name: str) -> int:
+    """How many were drawn for a question."""
+    layout = one.study.layout
+    draws = len(one.outcomes["intervals"]) * draws_of(one.study)
+    return draws * layout.design.entries(layout.question(parse_asked(name).what))
 
 
 def sizes(scale: Scale | None) -> list[Goal]:

@@ -117,10 +117,19 @@ explored <- function(folder) {
   parse_json(substr(after, 1, regexpr("</script>", after, fixed = TRUE) - 1))
 }
 
-# All columns as text, by their places: names of columns may be any.
+# All columns as text, by their places: names of columns may be any. R takes a carriage return in a key for the end of a
+# line, so it is written in other letters until the columns are read.
 read_columns <- function(path) {
-  read.csv(path, header = FALSE, colClasses = "character", encoding = "UTF-8", na.strings = character(0),
-           check.names = FALSE, stringsAsFactors = FALSE, blank.lines.skip = FALSE)[-1, , drop = FALSE]
+  read <- function(...) {
+    read.csv(..., header = FALSE, colClasses = "character", encoding = "UTF-8", na.strings = character(0),
+             check.names = FALSE, stringsAsFactors = FALSE, blank.lines.skip = FALSE)[-1, , drop = FALSE]
+  }
+  text <- read_text(path)
+  if (!grepl("\r", text, fixed = TRUE)) return(read(path))
+  put <- function(x, from, to) gsub(from, to, x, fixed = TRUE)
+  found <- read(text = sub("\n$", "", put(put(text, "~", "~t"), "\r", "~r")))
+  found[] <- lapply(found, function(x) put(put(x, "~r", "\r"), "~t", "~"))
+  found
 }
 
 # What is in the folder: keys of the rows, published counts, noisy values. NULL, with a reason, where R cannot read it.
@@ -220,6 +229,21 @@ reach_of_both <- function(law, weight, variance) {
 
 sums_by <- function(values, of) as.numeric(tapply(values, of, sum))
 
+# Intervals, cut to what is possible.
+between <- function(estimate, low, high, exact = FALSE, most = Inf) {
+  cut <- function(x) pmin(pmax(x, 0), most)
+  data.frame(estimate = cut(estimate), low = cut(low), high = cut(high), exact = exact)
+}
+
+# What is kept: the sums of published counts.
+exactly <- function(counts, of) {
+  sums <- sums_by(counts, of)
+  between(sums, sums, sums, exact = TRUE)
+}
+
+# A row for each group, with 1 for the rows that are in it.
+groups_by_rows <- function(of) outer(sort(unique(of)), of, "==") + 0
+
 # Intervals of sums of rows: `of` has the group of each row.
 independent_sums <- function(told, of) {
   terms <- as.numeric(table(of))
@@ -248,9 +272,7 @@ independent_sums <- function(told, of) {
     low <- estimate - reach
     high <- estimate + reach
   }
-  most <- if (is.null(told$largest)) Inf else sums_by(told$largest, of)
-  cut <- function(x) pmin(pmax(x, 0), most)
-  data.frame(estimate = cut(estimate), low = cut(low), high = cut(high), exact = FALSE)
+  between(estimate, low, high, most = if (is.null(told$largest)) Inf else sums_by(told$largest, of))
 }
 
 # Of each row a value that is right on average, and a variance: geometric noise tells no more beyond an end than that.
@@ -524,10 +546,7 @@ kept_way <- function(release) {
   law <- if (by_law) law_of(noise)
   sums <- function(of, columns) {
     known <- bare && any(vapply(kept, function(one) all(columns %in% one), TRUE))
-    if (known) {
-      exact <- sums_by(release$counts, of)
-      return(data.frame(estimate = pmax(exact, 0), low = pmax(exact, 0), high = pmax(exact, 0), exact = TRUE))
-    }
+    if (known) return(exactly(release$counts, of))
     if (by_law) within_blocks(signed, release$counts, law, if (length(kept)) block, of)
   }
   list(sums = sums, rows = sums(seq_along(signed), release$names),
@@ -560,9 +579,7 @@ within_blocks <- function(signed, counts, law, block, of) {
     laws <- lapply(strsplit(names(part), " ", fixed = TRUE), function(x) one_kind(as.numeric(x[1]), as.numeric(x[2])))
     c(sum(signed[inside]), reach_of(law_of_sum(laws, as.numeric(part))), 0)
   }, numeric(3))
-  cut <- function(x) pmax(x, 0)
-  data.frame(estimate = cut(found[1, ]), low = cut(found[1, ] - found[2, ]), high = cut(found[1, ] + found[2, ]),
-             exact = found[3, ] == 1)
+  between(found[1, ], found[1, ] - found[2, ], found[1, ] + found[2, ], exact = found[3, ] == 1)
 }
 
 # --- measured margins ----------------------------------------------------------------------------------------------
@@ -579,18 +596,12 @@ measured_way <- function(release) {
   if (any(vapply(laws, is.null, TRUE))) return(list(why = "a law of its noise is not worked out here"))
   kept <- lapply(at(at(release$record, "invariants"), "kept"), columns_of, keys = release$names)
   spreads <- vapply(laws, spread_of, 0)
-  design <- lapply(names, function(one) {
-    of <- group_of(release$keys, columns_of(one, release$names), release$names)
-    outer(seq_len(max(of)), of, "==") + 0
-  })
+  margin <- function(columns) groups_by_rows(group_of(release$keys, columns, release$names))
+  design <- lapply(names, function(one) margin(columns_of(one, release$names)))
   heard <- lapply(names, function(one) release$noisy[release$asked == one])
-  sure <- lapply(kept, function(columns) {
-    of <- group_of(release$keys, columns, release$names)
-    outer(seq_len(max(of)), of, "==") + 0
-  })
-  weighed <- function(what, values) if (is.null(values)) crossprod(what) else crossprod(what, values)
-  normal <- Reduce(`+`, Map(function(what, spread) weighed(what, NULL) / spread, design, spreads))
-  right <- Reduce(`+`, Map(function(what, values, spread) weighed(what, values) / spread, design, heard, spreads))
+  sure <- lapply(kept, margin)
+  normal <- Reduce(`+`, Map(function(what, spread) crossprod(what) / spread, design, spreads))
+  right <- Reduce(`+`, Map(function(what, values, spread) crossprod(what, values) / spread, design, heard, spreads))
   covariance <- solve(normal)
   estimate <- as.numeric(covariance %*% right)
   if (length(sure)) {  # what is kept has no error: the estimates move to it by the best weights
@@ -601,11 +612,8 @@ measured_way <- function(release) {
     covariance <- covariance - gain %*% some %*% covariance
   }
   sums <- function(of, columns) {
-    if (any(vapply(kept, function(one) all(columns %in% one), TRUE))) {
-      exact <- sums_by(release$counts, of)
-      return(data.frame(estimate = pmax(exact, 0), low = pmax(exact, 0), high = pmax(exact, 0), exact = TRUE))
-    }
-    weights <- outer(sort(unique(of)), of, "==") + 0
+    if (any(vapply(kept, function(one) all(columns %in% one), TRUE))) return(exactly(release$counts, of))
+    weights <- groups_by_rows(of)
     middle <- as.numeric(weights %*% estimate)
     towards <- covariance %*% t(weights)
     deviation <- sqrt(rowSums(weights * t(towards)))
@@ -615,27 +623,27 @@ measured_way <- function(release) {
     for (kind in unique(kinds)) {
       k <- which(kinds == kind)[1]
       parts <- Map(function(what, spread) abs(as.numeric(what %*% towards[, k])) / spread / deviation[k], design, spreads)
-      reach[kinds == kind] <- reach_of_noises(parts, laws, spreads) * deviation[kinds == kind]
+      reach[kinds == kind] <- reach_of_noises(parts, laws, spreads, deviation[k] < 1) * deviation[kinds == kind]
     }
-    cut <- function(x) pmax(x, 0)
-    data.frame(estimate = cut(middle), low = cut(middle - reach), high = cut(middle + reach), exact = FALSE)
+    between(middle, middle - reach, middle + reach)
   }
   list(sums = sums, rows = sums(seq_len(n), release$names))
 }
 
-# Of a sum of noises with these weights, whose variance is 1: by its characteristic function, with steps rounded off.
-reach_of_noises <- function(weights, laws, spreads) {
-  smooth <- 0.005
-  top <- 6 / smooth
-  step <- top / 12000
-  at <- step * (1:12000)
+# Of a sum of noises with these weights, whose variance is 1: by its characteristic function, with steps rounded off;
+# where noise is rare, by less.
+reach_of_noises <- function(weights, laws, spreads, rare) {
+  finer <- if (rare) 5 else 1
+  smooth <- 0.005 / finer
+  step <- 6 / smooth / (12000 * finer)
+  at <- step * (1:(12000 * finer))
   wave <- exp(-(smooth * at)^2 / 2)
   hardly <- 0
   for (k in seq_along(laws)) {
     kinds <- table(signif(weights[[k]][weights[[k]] > 0], 6))
     values <- as.numeric(names(kinds))
     times <- as.numeric(kinds)
-    seen <- values^2 * spreads[k] > 3e-3
+    seen <- values^2 * spreads[k] > (if (rare) 3e-5 else 3e-3)
     rest <- sum((times * values^2)[!seen]) * spreads[k]
     hardly <- hardly + rest
     wave <- wave * exp(-rest * at^2 / 2)
@@ -752,7 +760,9 @@ write_intervals <- function(found, keys, about, path) {
   for (k in seq_along(keys)) columns[[k + 1]] <- quoted(found[[paste0("key_", k)]])
   columns <- c(columns, lapply(found[c("estimate", "low", "high")], function(x) vapply(x, number, "")),
                list(ifelse(found$exact, "true", "false"), found$source, quoted(rep(about, nrow(found)))))
-  header <- paste(c("\"question\"", quoted(keys), "estimate", "low", "high", "exact", "source", "about"), collapse = ",")
+  beside <- function(name) if (name %in% keys) beside(paste0(name, "_")) else name  # a key column has the same name
+  named <- vapply(c("question", "estimate", "low", "high", "exact", "source", "about"), beside, "")
+  header <- paste(c(quoted(named[1]), quoted(keys), named[-1]), collapse = ",")
   connection <- file(path, open = "wb")
   on.exit(close(connection))
   writeLines(c(header, do.call(paste, c(unname(columns), sep = ","))), connection, useBytes = TRUE)
