@@ -15,13 +15,11 @@ from scipy.stats import binom, chi2
 import discreet as dc
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.intervals import one_sided
-from discreet.estimate.prefix import prefix_of
 from discreet.estimate.profile import Likelihood, likelihood_of
 from discreet.estimate.shares import CountShares
 from discreet.estimate.sized import RowPart
 from discreet.laws import Geometric
 from discreet.mechanism import NoiseThenMap
-from discreet_lab.least import least_quantile
 
 GRID = np.array([(a, b, 200 - a - b) for a in range(201) for b in range(201 - a)]) / 200  # of 3 counts
 
@@ -57,7 +55,7 @@ def shares_of(evidence: Evidence) -> CountShares:
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(-9, 12), min_size=6, max_size=6), st.sampled_from([Fraction(3, 2), Fraction(4)]))
+@given(st.lists(st.integers(-9, 12), min_size=8, max_size=8), st.sampled_from([Fraction(3, 2), Fraction(4)]))
 def test_which_interval_is_given_is_told_by_the_noise_and_not_by_what_came_out(seen: list[int], odds: Fraction) -> None:
     """The narrower one of two, by a fifth, covered 88% of 95 where half of 40 rows have 0 and half 3 (epsilon 0.3)."""
     evidence = rows_seen([*seen, 5], Geometric(odds))
@@ -87,22 +85,6 @@ def test_the_largest_count_may_have_been_seen_smaller(odds: Fraction, q: str) ->
 def released(true: Any, seed: int) -> Any:
     table = dc.table(pa.table({"row": np.arange(len(true)), "n": true}), "n", ["row"])
     return dc.estimate(dc.release(table, "0.1", seed=seed))
-
-
-def test_a_median_under_wide_noise_is_told_and_covered() -> None:
-    """Nearly as narrow as any interval can be that covers for every table; the unbiased inverse tells nothing here."""
-    repeats, hits, numbers, unbiased = 8, 0, [], []
-    true = np.random.default_rng(20).binomial(20, 0.5, 240)
-    for seed in range(repeats):
-        view = released(true, seed)
-        low, high = view.quantile(0.5).interval
-        hits, numbers = hits + (low <= 10 <= high), [*numbers, high - low + 1]
-        prefix = prefix_of(view.shares.evidence)
-        widths = prefix.half_widths(0.95, np.zeros(view.shares.evidence.size - 1))
-        unbiased.append(int((np.abs(prefix.estimate[:-1] - 120) <= widths).sum()))
-    least = least_quantile(view.shares.evidence, true, 0.5)
-    assert hits >= binom.ppf(1e-4, repeats, 0.95)
-    assert np.mean(numbers) <= 1.3 * least < np.mean(unbiased)
 
 
 def test_shares_of_two_heaps_are_covered() -> None:

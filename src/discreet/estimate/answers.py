@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Flags, Floats
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.shown import Shown
 
 LAST_BIT = 1e-9  # of a unit: what floats of everyday sizes are off by, and more
@@ -87,6 +88,12 @@ class Answer(Shown):
         return f"{middle} (between {low} and {high}, {surely}{self.level:.0%}{about})"
 
 
+class NoSuchGroup(BadInput, KeyError):
+    """There is no answer of that name: still what a mapping says of a key that it does not have."""
+
+    __str__ = BadInput.__str__
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AnswerSet(Shown, Mapping[Any, Answer]):
     """An answer for every group of rows, or for every row. As a mapping: by the value of the key column, or by the
@@ -113,7 +120,13 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
         return {name: k for k, name in enumerate(named)}
 
     def __getitem__(self, name: Any) -> Answer:
-        return self.at(self._places[name])
+        try:
+            return self.at(self._places[name])
+        except (KeyError, TypeError):
+            named, known = ", ".join(map(str, name)) if isinstance(name, tuple) else str(name), self.labels()
+            do = f"Write [{list(self)[known.index(named)]!r}]" if named in known else did_you_mean(named, known)
+            found = f"no group by {', '.join(self.columns)} is called that"
+            raise NoSuchGroup(f"the answer for {short(named)} was asked for", found, do) from None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._places)

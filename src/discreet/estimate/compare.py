@@ -22,6 +22,7 @@ from discreet.estimate.told import HALF, SumEstimates, ToldSums, are_whole, toge
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
 
+ROUNDED = 1e-9  # of a square: what is nearer to zero may be on either side of it
 MOST_NAMED = 3  # groups that are missing
 DRAWS = 4000  # of both noises: a share of 95% is then known to a third of a hundredth
 FAR = 20.0  # whole numbers that a difference reaches: farther out it is as good as normal
@@ -94,10 +95,9 @@ def fieller(one: SumEstimates, other: SumEstimates, covariance: Floats) -> tuple
     b = one.estimate * other.estimate - z**2 * covariance
     c = one.estimate**2 - z**2 * one.variance
     root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ends = np.stack([(b - root) / a, (b + root) / a])
-    low, high = np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)
-    open_ended = (a <= 0) | (other.estimate <= 0)  # the lower total may be zero: the ratio has no largest value
+    may_be_zero = a <= ROUNDED * other.estimate**2  # the lower total: the ratio has no largest value
+    open_ended = may_be_zero | (other.estimate <= 0)
+    low, high = (b - root) / np.where(open_ended, 1.0, a), (b + root) / np.where(open_ended, 1.0, a)
     with np.errstate(divide="ignore", invalid="ignore"):
         surely = np.maximum(one.low, 0.0) / np.maximum(other.high, 0.0)
     low = np.where(open_ended, np.nan_to_num(surely, nan=0.0, posinf=0.0), low)

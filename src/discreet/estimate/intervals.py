@@ -95,7 +95,9 @@ def draw_sums(law: NoiseLaw, terms: Integers, draws: int, rng: np.random.Generat
     for number in np.unique(terms):
         places = np.flatnonzero(terms == number)
         shape = (draws, len(places))
-        if law.decay is not None:
+        if number == 0:
+            out[:, places] = 0.0
+        elif law.decay is not None:
             rise, fall = (rng.negative_binomial(number, 1 - law.decay, shape) for _ in range(2))
             out[:, places] = rise - fall
         elif number > MANY_TERMS:

@@ -1,7 +1,7 @@
 """Ranks: with which of the others a group may have changed places.
 
-Another one is surely larger where the interval of the difference says so, at a level so high that none of all these
-comparisons of one group is wrong, with the probability asked for. What is neither surely larger nor surely smaller may
+Another one is surely larger where the interval of the difference says so, at a level so high that none of all
+comparisons of two groups is wrong, with the probability asked for. What is neither surely larger nor surely smaller may
 stand before or behind.
 """
 
@@ -24,17 +24,19 @@ ALL_PAIRS = 4000  # groups: of more, not every two are compared, but their inter
 
 
 def ranks(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
-    """1 is the largest. The interval covers the rank of a group with the probability asked for; of equal true counts,
-    any rank that they share."""
+    """1 is the largest. All intervals together cover the ranks with the probability asked for; of equal true
+    counts, any rank that they share."""
     rows = view.rows_asked
     groups = groups_of(view.categories, by, rows) if by else one_by_one(view.categories, rows)
     number = len(groups)
     if number < 2:
         raise BadInput("ranks were asked for", "there is one group only", "Rank two groups or more")
-    found = view.sums(groups, 1 - (1 - view.level) / (number - 1))
-    if (~found.exact & (found.low == found.high)).any():  # mostly no noise at all: either of two may have some
-        found = view.sums(groups, 1 - (1 - view.level) / (2 * number - 2))
-    above, below = (_by_pairs if number <= ALL_PAIRS and not found.exact.all() else _by_ends)(found)
+    compare, times = (_by_pairs, (number - 1) / 2) if number <= ALL_PAIRS else (_by_ends, 1.0)
+    found = view.sums(groups, 1 - (1 - view.level) / (number * times))
+    if compare is _by_pairs and (~found.exact & (found.low == found.high)).any():
+        # mostly no noise at all: either of two may have some
+        found = view.sums(groups, 1 - (1 - view.level) / (2 * number * times))
+    above, below = (_by_ends if found.exact.all() else compare)(found)
     order = np.argsort(-found.estimate, kind="stable")
     place = np.empty(number)
     place[order] = np.arange(1, number + 1)

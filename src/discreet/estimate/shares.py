@@ -15,10 +15,11 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput, choose
 from discreet.estimate.answers import Answer, Cut
 from discreet.estimate.evidence import Evidence
+from discreet.estimate.few import FewRows, few_rows
 from discreet.estimate.independent import independent_rows
-from discreet.estimate.intervals import half_width, one_sided
+from discreet.estimate.intervals import half_width, one_sided, sum_half_width
 from discreet.estimate.prefix import Prefix, prefix_of
-from discreet.estimate.profile import likelihood_of
+from discreet.estimate.profile import Likelihood, likelihood_of
 from discreet.estimate.sized import RowPart
 from discreet.estimate.steady import SteadyNoise, near, ordered
 from discreet.estimate.view import Estimate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 TIED = 1e-9  # of a row: shares of rows are compared with sums of floats
 LARGEST_SEEN = 1 << 53  # noisy value: floats tell larger ones no longer apart
+FEW = 8  # rows: of fewer the likelihood ratio is far from its law for many
 METHODS = ("published", "likelihood", "bayes")
 
 
@@ -78,7 +80,7 @@ class CountShares:
             variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
             law, weight = prefix.law, float(prefix.weight[at])
         single = len(self.parts) == len(parts) == 1 and place < evidence.size
-        likelihood = likelihood_of(evidence) if single else None
+        likelihood = _told_by(evidence) if single else None
         level = self.level if likelihood is None else _level(evidence, self.level)
         width = half_width(level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
@@ -86,6 +88,8 @@ class CountShares:
         if likelihood is not None:
             least, most = likelihood.share(place, level)
             low, high = _both((low, high), (1 - most, 1 - least), level, self.level)
+        if single and t == 0 and _all_may_be_zero(evidence, self.level):
+            low = 0.0
         return Answer(float(np.clip(middle, low, high)), (low, high), self.level)
 
     def _upto(self, k: int, t: int) -> tuple[Evidence, Prefix, int]:
@@ -149,7 +153,7 @@ class CountShares:
 
         rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
         wanted = share * evidence.rows - TIED
-        likelihood = likelihood_of(evidence) if 0 < share < 1 else None
+        likelihood = _told_by(evidence) if 0 < share < 1 else None
         level = self.level if likelihood is None else _level(evidence, self.level)
         width = prefix.half_widths(level, np.abs(rising - wanted))
         ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
@@ -190,6 +194,19 @@ class CountShares:
         if method == "published":
             return self.evidence.prior
         return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
+
+
+def _told_by(evidence: Evidence) -> Likelihood | FewRows | None:
+    """What tells more than an unbiased estimate with normal noise, if anything: by the noise and the number of rows."""
+    if evidence.rows < FEW and (few := few_rows(evidence)) is not None:
+        return few
+    return likelihood_of(evidence) or few_rows(evidence)
+
+
+def _all_may_be_zero(evidence: Evidence, level: float) -> bool:
+    """By the law of the sum of all: of a table of zeros alone the likelihood has no law that Wilks would know."""
+    law = evidence.law
+    return law is not None and evidence.least == 0 and evidence.sum <= sum_half_width(level, law, evidence.rows)
 
 
 def _level(evidence: Evidence, level: float) -> float:

@@ -96,7 +96,9 @@ def prepared(publication: Publication[Any]) -> Prepared:
 
 def _prior(view: Estimate) -> tuple[Floats, ...]:
     """From all that was measured: who reads the noisy values needs it for posteriors, and cannot make it by hand."""
-    parts = () if view.shares is None else view.shares.parts
+    from discreet.estimate.view import FEWEST_ROWS
+
+    parts = () if view.shares is None or view.shares.number < FEWEST_ROWS else view.shares.parts
     if sum(part.evidence.size for part in parts) > MOST_COUNTS:
         return ()
     try:

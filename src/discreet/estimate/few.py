@@ -1,0 +1,154 @@
+"""How many rows have a count of at most t, where few are near it: by the exact law of what is seen there.
+
+Geometric noise has no memory: how far a row is from t tells only how often it is seen at t or across it, not where it
+is seen then. So counts that are further off than a window are as good as infinitely far. For every number k of rows
+with at most t the likeliest counts are looked for, of k rows up to t and of the others above it. The unbiased estimate
+from k draws of the ones and from the others of the others has a law that is worked out by convolution, and k is refused
+where what was seen is in a tail of it. Nothing is taken as normal, and the ends are whole numbers of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.estimate.evidence import Evidence
+from discreet.mechanism import NoiseThenMap
+
+MOST = 100  # rows; of more the unbiased estimate is near enough to a normal law
+FAR = 1e-3  # chance to be seen at t, or across it, of a row so far off that it does not matter
+PARTS = 8  # of a row: weights are rounded to these, so that their sums are whole numbers
+TIED = 1e-9  # of a row
+STEPS, NEWTON = 60, 4  # of the search for the likeliest, and of that for odds in each of them
+TINY = 1e-300  # so that nothing is divided by zero
+
+
+@dataclass(frozen=True, eq=False)
+class FewRows:
+    """What the rows tell behind geometric noise, without a measured distribution."""
+
+    evidence: Evidence
+
+    def share(self, t: int, level: float) -> tuple[float, float]:
+        """Between which shares of rows have a count of at most t."""
+        near, rows, tail = self._near(t), self.evidence.rows, (1 - level) / 2
+        low = _first(0, rows, lambda k: near.as_many(k) > tail)
+        high = rows - _first(0, rows - low, lambda k: near.as_few(rows - k) > tail)
+        return low / rows, high / rows
+
+    def quantile(self, share: float, level: float) -> tuple[int, int]:
+        """The smallest and the largest count that may be the smallest which this share of rows do not exceed."""
+        tail, wanted = (1 - level) / 2, int(np.ceil(share * self.evidence.rows - TIED))
+        last = self.evidence.size - 1
+        low = _first(self.evidence.least, last, lambda t: self._near(t).as_few(wanted) > tail)
+        high = _first(low, last, lambda t: self._near(t).as_many(wanted - 1) <= tail)
+        return low, high
+
+    def _near(self, t: int) -> Near:
+        return _near(self.evidence, t)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Of the rows near a count: a histogram of what is seen, T[count, seen] of counts up to it and of others, and what
+    each thing that is seen adds to the estimate, in parts of a row, from the least on."""
+
+    histogram: Floats
+    below: Floats
+    above: Floats
+    values: Integers
+
+    def as_many(self, k: int) -> float:
+        """The chance that the estimate is as large as it is, or larger, if k rows have at most this count."""
+        return float(self._law(k)[self._found :].sum())
+
+    def as_few(self, k: int) -> float:
+        """The same, or smaller."""
+        return float(self._law(k)[: self._found + 1].sum())
+
+    @property
+    def rows(self) -> int:
+        return int(self.histogram.sum())
+
+    @property
+    def _found(self) -> int:
+        return int(self.histogram @ self.values)
+
+    def _law(self, k: int) -> Floats:
+        """P(0), P(1), ... of the estimate."""
+        size = 1 << int(self.rows * self.values.max()).bit_length()
+        law = np.ones(size // 2 + 1, dtype=complex)
+        for seen, number in zip(self.likeliest(k), (k, self.rows - k)):
+            law *= np.fft.rfft(np.bincount(self.values, weights=seen, minlength=size)) ** number
+        return np.maximum(np.fft.irfft(law, size), 0.0)
+
+    def likeliest(self, k: int) -> tuple[Floats, Floats]:
+        """How k rows up to the count are seen, and how the others: by expectation and maximisation. What is seen is
+        shared out between the two by odds that make k rows of the ones."""
+        one, other = (np.full(len(part), 1 / len(part)) for part in (self.below, self.above))
+        tilt = np.log((k + 0.5) / (self.rows - k + 0.5))
+        for _ in range(STEPS):
+            ones, others = np.maximum(one @ self.below, TINY), np.maximum(other @ self.above, TINY)
+            tilt = self._tilt(np.log(ones / others), tilt, k)
+            share = _odds(np.log(ones / others) + tilt)
+            one = _scaled(one * (self.below @ (self.histogram * share / ones)), one)
+            other = _scaled(other * (self.above @ (self.histogram * (1 - share) / others)), other)
+        return one @ self.below, other @ self.above
+
+    def _tilt(self, odds: Floats, tilt: float, k: int) -> float:
+        """With which the shares of rows add up to k: by Newton's steps."""
+        if not 0 < k < self.rows:
+            return -np.inf if k == 0 else np.inf
+        for _ in range(NEWTON):
+            share = _odds(odds + tilt)
+            missing, slope = k - float(self.histogram @ share), float(self.histogram @ (share * (1 - share)))
+            tilt += float(np.clip(missing / max(slope, TINY), -2.0, 2.0))
+        return tilt
+
+
+def _odds(logarithm: Floats) -> Floats:
+    share: Floats = 1 / (1 + np.exp(np.clip(-logarithm, -700, 700)))
+    return share
+
+
+def _scaled(weights: Floats, else_: Floats) -> Floats:
+    whole = float(weights.sum())
+    return weights / whole if whole > TINY else else_
+
+
+@lru_cache(maxsize=64)
+def _near(evidence: Evidence, t: int) -> Near:
+    """In a window around t; whatever is further off is always seen at its end."""
+    law, top = evidence.law, evidence.top
+    assert law is not None and law.decay is not None
+    reach = int(np.ceil(np.log(FAR) / np.log(law.decay)))
+    low, high = max(evidence.least, t - reach), t + 1 + reach if top is None else min(top, t + 1 + reach)
+    matrix = NoiseThenMap(law, (0, high - low)).matrix()
+    beyond, before = high != top, low > evidence.least
+    ends = np.eye(len(matrix))
+    matrix = np.concatenate([ends[:1]] * before + [matrix] + [ends[-1:]] * beyond)
+    seen = np.bincount(np.clip(evidence.seen, low, high) - low, weights=evidence.numbers, minlength=high - low + 1)
+    at_end, between = law.decay / (1 - law.decay), law.decay / (1 - law.decay) ** 2
+    values = np.where(np.arange(low, high + 1) <= t, 1.0, 0.0)
+    values[t - low] += at_end if t == evidence.least else between
+    values[t + 1 - low] -= at_end if t + 1 == top else between
+    steps, upto = np.rint(PARTS * values).astype(np.int64), t + 1 - low + before
+    return Near(seen.astype(float), matrix[:upto], matrix[upto:], steps - steps.min())
+
+
+def few_rows(evidence: Evidence) -> FewRows | None:
+    """None where there are more, or another interval is the better one."""
+    known = evidence.law is not None and evidence.law.decay is not None and evidence.cumulative is None
+    return FewRows(evidence) if known and evidence.rows <= MOST else None
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The least whole number from `low` on for which this holds; `high`, where none below it does."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
