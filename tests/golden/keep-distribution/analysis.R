@@ -638,12 +638,15 @@ reach_of_noises <- function(weights, laws, spreads, rare) {
   step <- 6 / smooth / (12000 * finer)
   at <- step * (1:(12000 * finer))
   wave <- exp(-(smooth * at)^2 / 2)
+  roots <- unlist(Map(function(some, spread) some * sqrt(spread), weights, spreads))
+  few <- length(unique(round(roots[roots^2 > 3e-5] / 1e-6))) <= 30  # that differ: the sum of more is smooth
+  unseen <- if (rare && few) 3e-5 else 3e-3
   hardly <- 0
   for (k in seq_along(laws)) {
     kinds <- table(signif(weights[[k]][weights[[k]] > 0], 6))
     values <- as.numeric(names(kinds))
     times <- as.numeric(kinds)
-    seen <- values^2 * spreads[k] > (if (rare) 3e-5 else 3e-3)
+    seen <- values^2 * spreads[k] > unseen
     rest <- sum((times * values^2)[!seen]) * spreads[k]
     hardly <- hardly + rest
     wave <- wave * exp(-rest * at^2 / 2)
