@@ -391,3 +391,21 @@ def test_missing_rows_are_named() -> None:
 def test_everything_kept_is_refused() -> None:
     with pytest.raises((BadInput, Infeasible)):
         dc.release(tree(), epsilon=1, measure=["cells"], keep="margin:county")
+
+
+def test_several_sums_of_one_margin_are_one_question_with_one_share(tmp_path: Path) -> None:
+    """They are measured together, by whichever name they are asked for; and a file says what was asked, and what is
+    wrong with it."""
+    table = tree()
+    sums = ["sum:state=s0", "sum:state=s1", "cells"]
+    made = dc.release(table, 1, measure=sums, shares={"margin:state": "1/4", "cells": "3/4"})
+    assert [one.share for one in made.record.facts.mechanism.questions] == [Fraction(1, 4), Fraction(3, 4)]
+    spec = dc.Measure(measure=sums)
+    assert [str(one) for one in spec.measure] == sums
+    with pytest.raises(dc.BadInput, match="sum:state=s1@0.25 were asked for: they are the same question"):
+        dc.release(table, 1, measure=["sum:state=s0@1/4", "sum:state=s1@1/4", "cells@1/2"])
+    file = tmp_path / "release.toml"
+    for measured, told in (("3", "no question"), ('["margin:state@0", "cells@1"]', "a share is above 0")):
+        file.write_text(f'[table]\nfile = "t.csv"\n[privacy]\nepsilon = "1"\n[measure]\nmeasure = {measured}\n')
+        with pytest.raises(dc.BadInput, match=told):
+            dc.read_spec(file)

@@ -46,7 +46,8 @@ class Asked:
     one: SumWhere | None = None  # of a margin, what was named
 
     def __str__(self) -> str:
-        return str(self.what) if self.share is None else f"{self.what}@{text(self.share)}"
+        word = str(self.one or self.what)
+        return word if self.share is None else f"{word}@{text(self.share)}"
 
 
 def asked_list(given: Any) -> tuple[Asked, ...] | Auto:
@@ -76,7 +77,9 @@ def with_shares(asked: tuple[Asked, ...] | Auto, shares: Any) -> tuple[Asked, ..
     twice = next((one for one in asked if one.share is not None and one.what in wanted), None)
     if twice is not None:
         raise BadInput(f"a share was given to {twice.what}", "it has one already", "Say it once")
-    return tuple(replace(one, share=wanted.get(one.what, one.share)) for one in asked)
+    return tuple(
+        replace(one, share=wanted.pop(one.what, one.share)) for one in asked
+    )  # of several sums of one margin, once
 
 
 def _asked(item: Any) -> Asked:
@@ -142,7 +145,7 @@ def what_of(value: Any) -> What:
 def asked_json(asked: Asked) -> Any:
     """A word where it can be read back, otherwise what it stands for."""
     name = what_json(asked.what)
-    if isinstance(name, str) and "@" not in name:
+    if isinstance(name, str) and "@" not in str(asked.one or name):
         return str(asked)
     return {"what": name, "share": None if asked.share is None else text(asked.share)}
 
@@ -151,5 +154,7 @@ def asked_of(value: Any) -> Asked:
     """What `asked_json` wrote, or a word."""
     if isinstance(value, str):
         return parse_asked(value)
+    if not isinstance(value, Mapping) or "what" not in value:
+        raise _no_question(value)
     share = value.get("share")
     return Asked(what_of(value["what"]), None if share is None else share_of(share, value["what"]))

@@ -184,7 +184,9 @@ def _one_of(kinds: tuple[Any, ...], value: Json, where: str) -> Any:
             return decode(kind, value, where)
         except Damaged as problem:
             problems.append(problem)
-    raise problems[0] if len(problems) == 1 else Damaged(where, f"{shown(value)} is not what belongs here")
+    inside = [problem for problem in problems if problem.where != where]  # it fitted, but for something in it
+    told = inside if len(inside) == 1 else problems
+    raise told[0] if len(told) == 1 else Damaged(where, f"{shown(value)} is not what belongs here")
 
 
 def _number(value: Json, where: str) -> Fraction:

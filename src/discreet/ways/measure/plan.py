@@ -199,10 +199,10 @@ def _asked(layout: Layout, spec: Measure) -> tuple[tuple[Question, ...], dict[Qu
     found: dict[Question, Asked] = {}
     for one in spec.measure:
         question = layout.question(one.what)
-        if question in found and (one.share, found[question].share) != (None, None):
-            what = f"{found[question]} and {one} were asked for"
-            raise BadInput(what, f"they are the same question, {layout.name(question)}", "Name it once")
-        found[question] = one
+        before = found.setdefault(question, one)
+        if before is not one and (one.share, None if one.what == before.what else before.share) != (None, None):
+            what = f"{before} and {one} were asked for"
+            raise BadInput(what, f"they are the same question, {layout.name(question)}", "Give it one share, once")
     return tuple(found), {question: one.share for question, one in found.items() if one.share is not None}
 
 
