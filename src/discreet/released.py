@@ -21,8 +21,45 @@ if TYPE_CHECKING:
 Stages = Callable[[str], None]  # called with the name of each stage as it begins
 
 
+class Recorded:
+    """What a release says of itself, whole or in parts: all of it stands in its record."""
+
+    publication: Publication[Any]
+
+    @property
+    def record(self) -> ReleaseRecord[Any]:
+        """All facts about the release, as they stand in release.json."""
+        return self.publication.record
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.record.guarantee
+
+    @property
+    def certificate(self) -> Proof | None:
+        return self.record.certificate
+
+    @property
+    def private(self) -> bool:
+        return self.record.private
+
+    @property
+    def max_count(self) -> int | None:
+        return self.record.schema.max_count
+
+    @property
+    def mechanism(self) -> Any:
+        """How the counts were made; its fields depend on the way the release went."""
+        return self.record.facts.mechanism
+
+    @property
+    def distribution(self) -> Any:
+        """The private distribution of counts, where it was kept, or None."""
+        return getattr(self.record.facts, "distribution", None)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Release(Shown, Generic[FrameT]):
+class Release(Recorded, Shown, Generic[FrameT]):
     """A finished release. Everything in it is public."""
 
     publication: Publication[Any]
@@ -32,11 +69,6 @@ class Release(Shown, Generic[FrameT]):
     def __getstate__(self) -> dict[str, Any]:
         """A ledger is not carried along: it is a connection, and its address may hold a password."""
         return {**vars(self), "paid_from": None}
-
-    @property
-    def record(self) -> ReleaseRecord[Any]:
-        """All facts about the release, as they stand in release.json."""
-        return self.publication.record
 
     @property
     def counts(self) -> Integers:
@@ -97,32 +129,6 @@ class Release(Shown, Generic[FrameT]):
             facts.keys, facts.count, facts.rows, self.publication.categories, self.kind, facts.contributions,
             facts.order, facts.rows_are_disjoint, facts.dropped_totals, facts.suppressed_as,
         )  # fmt: skip
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.record.guarantee
-
-    @property
-    def certificate(self) -> Proof | None:
-        return self.record.certificate
-
-    @property
-    def private(self) -> bool:
-        return self.record.private
-
-    @property
-    def max_count(self) -> int | None:
-        return self.record.schema.max_count
-
-    @property
-    def mechanism(self) -> Any:
-        """How the counts were made; its fields depend on the way the release went."""
-        return self.record.facts.mechanism
-
-    @property
-    def distribution(self) -> Any:
-        """The private distribution of counts, where it was kept, or None."""
-        return getattr(self.record.facts, "distribution", None)
 
     def save(
         self,

@@ -25,10 +25,10 @@ from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart,
 from discreet.parts.passes import AddNoise, Look, Reading, ToCounts, blocks_of, histogram_of, read_part
 from discreet.parts.sorted import SORTED
 from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
-from discreet.privacy.values import Guarantee, Loss
+from discreet.privacy.values import Loss
 from discreet.public_map import SeenValues, together
 from discreet.release import asked, check_about, ignore, sealed_record, spending_of
-from discreet.released import Stages
+from discreet.released import Recorded, Stages
 from discreet.sample.bits import Bits, source
 from discreet.table import LARGEST_TOTAL, Schema
 from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec, way_named
@@ -36,11 +36,11 @@ from discreet.ways import DrawnInParts, InParts, PartBlocks, Published, WaySpec,
 if TYPE_CHECKING:
     from discreet.io.folder import Place
     from discreet.ledger.spending import Spending
-    from discreet.record.release import About, LedgerEntry, Publication, ReleaseRecord
+    from discreet.record.release import About, LedgerEntry, Publication
 
 
 @dataclass(frozen=True, eq=False)
-class PartsRelease:
+class PartsRelease(Recorded):
     """A finished release in parts, in its folder. Everything in it is public."""
 
     folder: Path
@@ -49,29 +49,9 @@ class PartsRelease:
     digest: str  # of release.json
 
     @property
-    def record(self) -> ReleaseRecord[Any]:
-        return self.publication.record
-
-    @property
     def schema(self) -> Any:
         """What everybody may know of the table."""
         return self.record.schema
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.record.guarantee
-
-    @property
-    def private(self) -> bool:
-        return self.record.private
-
-    @property
-    def max_count(self) -> int | None:
-        return self.record.schema.max_count
-
-    @property
-    def mechanism(self) -> Any:
-        return self.record.facts.mechanism
 
     @property
     def parts(self) -> list[Path]:
