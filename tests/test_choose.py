@@ -87,7 +87,7 @@ def test_from_the_shell(tmp_path: Path) -> None:
     told = run("--schema", str(tmp_path / "table.csv"), "--prior", str(tmp_path / "prior.json"))
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("Whatever a reader believes") == 1 and "73.2%" in told.stdout
-    assert f"counts up to {MAX_COUNT}, unless max_count or a prior" in " ".join(told.stdout.split())
+    assert f"counts up to {MAX_COUNT}, unless a largest count or a prior" in " ".join(told.stdout.split())
     wrong = run("--schema", str(tmp_path / "prior.json"))
     assert wrong.returncode == 2
     assert "does not say how many rows" in wrong.stderr

@@ -174,6 +174,22 @@ def test_several_passes_where_memory_is_short(tmp_path: Path, monkeypatch: pytes
         count(data, ["county", "sex"], UNIVERSE, "person", 2)
 
 
+def test_texts_that_a_column_takes_for_the_same_are_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In several passes each would be somebody, and one person be counted above the bound."""
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE people (sex VARCHAR, person VARCHAR COLLATE NOCASE.NOACCENT)")
+        database.execute("INSERT INTO people SELECT 'f', unnest(['Zoë', 'zoe', 'ZOE', 'zoË'])")
+        one_pass = in_duckdb.InDuckDB.one_pass
+
+        def small_memory(*arguments: Any) -> Any:
+            if arguments[-1] < 8:
+                raise duckdb.OutOfMemoryException("too much")
+            return one_pass(*arguments)
+
+        monkeypatch.setattr(in_duckdb.InDuckDB, "one_pass", small_memory)
+        assert count(database.sql("FROM people"), "sex", {"sex": ["f", "m"]}, "person", 1).counts.tolist() == [1, 0]
+
+
 def by_rank(key: bytes, rows: Rows, bound: int) -> list[int]:
     """The specification: HMAC of every row, by Python's own; the rows that come first."""
     seen: Counter[tuple[str, ...]] = Counter()
@@ -332,6 +348,22 @@ def test_who_has_no_name_is_nobody(person: list[Any], kind: str, tmp_path: Path)
         return  # of a CSV file, nan is a text: somebody may be called so
     with pytest.raises(BadInput, match=r"'person' says whose row it is.*t is empty in 2 row"):
         count(given[kind], "sex", {"sex": ["f", "m"]}, "person", 1)
+
+
+@pytest.mark.parametrize("wide", [pa.float32(), pa.float64()])
+def test_zero_and_minus_zero_are_one_person(wide: Any, tmp_path: Path) -> None:
+    frame = pa.table({"sex": ["f"] * 4, "person": pa.array([0.0, -0.0, 0.0, -0.0], wide)})
+    pq.write_table(frame, tmp_path / "people.parquet")
+    for data in (frame, tmp_path / "people.parquet", pl.DataFrame(frame).lazy(), duckdb.from_arrow(frame)):
+        assert count(data, "sex", {"sex": ["f", "m"]}, "person", 1).counts.tolist() == [1, 0]
+
+
+def test_spans_of_time_are_nobody() -> None:
+    """A month and thirty days are the same to DuckDB, and other texts."""
+    with duckdb.connect() as database:
+        spans = database.sql("SELECT 'f' AS sex, unnest([INTERVAL 1 MONTH, INTERVAL 30 DAY]) AS person")
+        with pytest.raises(BadInput, match="of the type INTERVAL"):
+            count(spans, "sex", {"sex": ["f", "m"]}, "person", 1)
 
 
 @pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}]])

@@ -45,7 +45,7 @@ def test_suggestions() -> None:
     assert did_you_mean("zzz", ["county", "murders"]) == "There is: county, murders"
     assert did_you_mean("zzz", [f"column {i}" for i in range(99)]).endswith(", ...")
     assert choose("b", ["a", "b"], "letter") == "b"
-    with pytest.raises(BadInput, match="Letter 'bb' was asked for: there is no letter of that name"):
+    with pytest.raises(BadInput, match="letter 'bb' was asked for: there is no letter of that name"):
         choose("bb", ["a", "b"], "letter")
 
 

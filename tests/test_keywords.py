@@ -145,12 +145,12 @@ def test_kinds_are_those_that_a_function_says_it_takes() -> None:
 
     assert asked("a", False, "b", print) == ("a", False, "b", print) and asked(Path("a"))[2:] == (None, None)
     for wrong, words in [
-        ({"path": None}, "Path was given as None: it is neither text nor a path"),
-        ({"path": "a", "flag": 1}, "Flag was given as 1: it is neither true nor false"),
-        ({"path": "a", "said": ["b"]}, "Said was given as a list: it is not text"),
-        ({"path": "a", "told": "b"}, "Told was given as 'b': it cannot be called"),
+        ({"path": None}, "path was given as None: it is neither text nor a path"),
+        ({"path": "a", "flag": 1}, "flag was given as 1: it is neither true nor false"),
+        ({"path": "a", "said": ["b"]}, "said was given as a list: it is not text"),
+        ({"path": "a", "told": "b"}, "told was given as 'b': it cannot be called"),
     ]:
         with pytest.raises(dc.BadInput, match=words):
             asked(**wrong)
-    with pytest.raises(dc.BadInput, match="Flag was given as None"):
+    with pytest.raises(dc.BadInput, match="flag was given as None"):
         asked("a", None)

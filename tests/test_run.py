@@ -66,7 +66,7 @@ def test_a_file_is_a_release(folder: Path) -> None:
 
 def test_twice_is_two_releases(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dc.ledger(folder / "l.db").create("d", epsilon=1, relation="moved")
-    (folder / "s.toml").write_text(SPEC + '\n[ledger]\nurl = "l.db"\ndataset = "d"\n')
+    (folder / "s.toml").write_text(SPEC + '\n[ledger]\nurl = "l.db"\ndataset = "d"\naccept_disclosure = true\n')
     assert run("run", str(folder / "s.toml")) == 0
     assert run("run", str(folder / "s.toml")) == 2, "the folder is there already"
     assert dc.ledger(folder / "l.db").status("d").spent.epsilon == Fraction(1, 2), "and nothing was charged for it"
@@ -168,7 +168,7 @@ def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
         (("title =", "titel ="), ["[about] has no key 'titel'. Did you mean 'title'?"]),
         (('title = "Cases <b>by</b> county"', "title = 3"), ["title: 3 is not text"]),
         (('keep = ["margin:county", "total"]', "keep = []"), ["none is named"]),
-        (('keep = ["margin:county", "total"]', "keep = 3"), ["Keep was given as 3: it is neither a word"]),
+        (('keep = ["margin:county", "total"]', "keep = 3"), ["keep was given as 3: it is neither a word"]),
         (("[about]", '[ledger]\ndataset = "d"\nurl = "l.db"\nvariable = "V"\n[about]'), ["both 'url' and 'variable'"]),
         (("[table]", 'table = 3\n[more]'), ["'table' is not a section"]),
     ],
@@ -202,7 +202,7 @@ def test_what_is_no_file_of_ours(folder: Path, content: bytes) -> None:
 
 
 def test_the_url_of_a_ledger_from_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "s.toml").write_text(SPEC + '\n[ledger]\nvariable = "WHERE"\ndataset = "d"\n')
+    (folder / "s.toml").write_text(SPEC + '\n[ledger]\nvariable = "WHERE"\ndataset = "d"\naccept_disclosure = true\n')
     with pytest.raises(dc.BadInput, match="WHERE is not set"):
         dc.run(folder / "s.toml")
     dc.ledger(folder / "l.db").create("d", epsilon=1)

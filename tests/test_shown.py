@@ -211,6 +211,14 @@ def test_the_levels_of_an_index_are_columns() -> None:
         dc.table(levels.assign(sex="x"), count="cases", keys="all")
     plain = FRAME[["county", "cases"]].iloc[[0, 2]].set_index(pd.Index(["u", "v"], name="who"))
     assert dc.table(plain, count="cases", keys="all").schema.keys == ("county",), "any other index stays behind"
+    summed = FRAME.groupby("county")[["cases"]].sum()
+    for keys in ("county", ["county"]):
+        table = dc.table(summed, count="cases", keys=keys)
+        assert table.schema.keys == ("county",) and table.counts.tolist() == summed["cases"].tolist(), (
+            "unless it is named"
+        )
+    both = plain.assign(who=["x", "y"])
+    assert dc.table(both, count="cases", keys=["who"]).schema.categories.column("who").to_pylist() == ["x", "y"]
 
 
 def test_a_card_is_found_for_what_inherits() -> None:

@@ -15,6 +15,7 @@ from discreet.options import spelt
 from discreet.privacy.values import epsilons_of
 from discreet.shown import Shown
 from discreet.table import Schema, Table
+from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
 EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "2", "3", "5")  # about threefold steps, from strong protection to weak
 MAX_COUNT = 50  # of the reference shape, where nobody says how large counts are
@@ -51,8 +52,8 @@ class Choices(Shown, tuple[Choice, ...]):
         "say."
     )
     about = (
-        f"Errors are those of a table of mostly zeros with counts up to {MAX_COUNT}, unless max_count or a prior says "
-        "otherwise: larger counts can err more, and so can other shapes."
+        f"Errors are those of a table of mostly zeros with counts up to {MAX_COUNT}, unless a largest count or a prior "
+        "says otherwise: larger counts can err more, and so can other shapes."
     )
 
     def __new__(cls, found: Iterable[Choice]) -> Choices:
@@ -98,7 +99,7 @@ def choose(
 
 def _largest(prior: Any, max_count: int | None) -> int:
     if max_count is not None:
-        return whole(max_count, "max_count", 1)
+        return whole(max_count, "max_count", 1, LARGEST_MAPPED)
     if prior is None:
         return MAX_COUNT
     if (given := floats_of(prior, "the prior")).ndim != 1:

@@ -68,7 +68,7 @@ def floats_of(values: Any, what: str) -> Floats:
     """Numbers as an array, or BadInput."""
     try:
         found: Floats = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"{what} was given", f"{short(values)} is not a list of numbers", "Give numbers") from error
     return found
 

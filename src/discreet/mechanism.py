@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix, prior_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import NoiseLaw, law_parameters
 from discreet.laws.law import LARGEST_ODDS
 from discreet.numbers import Epsilon, Number
@@ -153,7 +153,9 @@ class NoiseThenMap:
     @property
     def shape(self) -> tuple[int, int]:
         if self.range is None:
-            raise BadInput("the matrix of an unbounded mechanism was asked for", "it has none", "Give a max_count")
+            raise BadInput(
+                "the matrix of an unbounded mechanism was asked for", "it has none", f"Give a {called('max_count')}"
+            )
         size = self.range[1] - self.range[0] + 1
         return size, size
 
@@ -195,7 +197,9 @@ class EdgeThenNoise:
     @property
     def shape(self) -> tuple[int, int]:
         if self.top is None:
-            raise BadInput("the matrix of an unbounded mechanism was asked for", "it has none", "Give a max_count")
+            raise BadInput(
+                "the matrix of an unbounded mechanism was asked for", "it has none", f"Give a {called('max_count')}"
+            )
         return self.top + 1, self.top + self.noise.centre[1] + 1
 
     def proved_rows(self) -> Weights:
@@ -272,8 +276,8 @@ class Mechanism(Shown):
     def _matrix(self) -> Floats:
         if max(self.form.shape) > LARGEST_MATRIX:
             raise BadInput(
-                f"the matrix of a mechanism with max_count {self.max_count} was asked for",
-                f"it is formed up to max_count {LARGEST_MATRIX - 1} only",
+                f"the matrix of a mechanism with {called('max_count')} {self.max_count} was asked for",
+                f"it is formed up to {called('max_count')} {LARGEST_MATRIX - 1} only",
             )
         matrix = self.form.matrix()
         matrix.flags.writeable = False
@@ -368,7 +372,7 @@ def exact_weights(form: Form) -> Weights:
     rows, _ = form.shape
     if rows > LARGEST_MATRIX or rows * rows * _bits_of_a_weight(form) > LARGEST_EXACT_BITS:
         raise BadInput(
-            f"integer weights of a mechanism with max_count {rows - 1} were asked for",
+            f"integer weights of a mechanism with {called('max_count')} {rows - 1} were asked for",
             "they would fill the memory",
             "Its structured form (odds and map, or exponents) is exact as well",
         )

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
+from numbers import Real
+from operator import index
 from typing import TYPE_CHECKING, Any, Union
 
-from discreet.errors import BadInput, short
+from discreet.errors import BadInput, called, short
 
 if TYPE_CHECKING:
     from flint import arb
@@ -32,14 +34,18 @@ def exact(value: Number, what: str = "the number") -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
         value = _plain_number(value, what)
     if isinstance(value, (str, Decimal)) and _absurd(str(value)):
-        raise BadInput(f"{what} was given", f"its exponent is beyond {LARGEST_EXPONENT}", "Write a smaller number")
+        raise BadInput(
+            f"{called(what)} was given", f"its exponent is beyond {LARGEST_EXPONENT}", "Write a smaller number"
+        )
     try:
         number = Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
-        asked = f"{what} was given as {quoted(repr(value))}"
+        asked = f"{called(what)} was given as {quoted(repr(value))}"
         raise BadInput(asked, "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"') from error
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_BITS:
-        raise BadInput(f"{what} was given", f"it has more than {LARGEST_EXPONENT} digits", "Write a shorter number")
+        raise BadInput(
+            f"{called(what)} was given", f"it has more than {LARGEST_EXPONENT} digits", "Write a shorter number"
+        )
     return number
 
 
@@ -62,21 +68,21 @@ def _plain_number(value: Any, what: str) -> int | float:
     except ValueError:  # several numbers
         plain = None
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
-        raise BadInput(f"{what} was given as {short(value)}", f"a {type(value).__name__} is not a number")
+        raise BadInput(f"{called(what)} was given as {short(value)}", f"a {type(value).__name__} is not a number")
     return plain
 
 
 def positive(value: Number, what: str) -> Fraction:
     number = exact(value, what)
     if number <= 0:
-        raise BadInput(f"{what} = {quoted(str(value))} was asked for", "it must be greater than zero")
+        raise BadInput(f"{called(what, quoted(str(value)))} was asked for", "it must be greater than zero")
     return number
 
 
 def probability(value: Number, what: str, *, open_ends: bool = False) -> Fraction:
     number = exact(value, what)
     if not 0 <= number <= 1 or (open_ends and number in (0, 1)):
-        asked = f"{what} = {quoted(str(value))} was asked for"
+        asked = f"{called(what, quoted(str(value)))} was asked for"
         raise BadInput(asked, "it must lie between 0 and 1" + (", both excluded" * open_ends))
     return number
 
@@ -98,16 +104,28 @@ def share_of(value: Any, name: object) -> Fraction:
 def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
     """An integer from `least` to `most`; a float such as 5.0 is refused: whoever wrote it did not mean a count."""
     try:
-        number = value.__index__() if not isinstance(value, bool) else None
-    except (AttributeError, TypeError):
+        number = index(value) if not isinstance(value, bool) else None
+    except TypeError:
         number = None
     if number is None:
-        raise BadInput(f"{what} was given as {short(value)}", "it must be a whole number")
+        raise BadInput(f"{called(what)} was given as {short(value)}", "it must be a whole number")
     if number < least:
-        raise BadInput(f"{what} = {number} was asked for", f"it must be at least {least}")
+        raise BadInput(f"{called(what, short(number))} was asked for", f"it must be at least {least}")
     if most is not None and number > most:
-        raise BadInput(f"{what} was given with {number.bit_length()} bits", f"it must be at most {most:,}")
-    return int(number)
+        raise BadInput(f"{called(what, short(number))} was asked for", f"it must be at most {most:,}")
+    return number
+
+
+def lasting(seconds: Any) -> float:
+    """How long something may take; it need not end."""
+    number: Any = seconds if isinstance(seconds, Real) and not isinstance(seconds, bool) else 0
+    if not number > 0:
+        asked = f"{called('seconds')} was given as {short(seconds)}"
+        raise BadInput(asked, "it must be a number above zero", "Leave it out for a minute")
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def text(number: Fraction) -> str:
@@ -267,13 +285,15 @@ def epsilon_of(epsilon: Number | Epsilon | None = None, alpha: Number | None = N
     if isinstance(epsilon, Epsilon) and alpha is None:
         return epsilon
     if (epsilon is None) == (alpha is None):
-        raise BadInput("a privacy parameter was needed", "exactly one of epsilon and alpha must be given")
+        raise BadInput(
+            "a privacy parameter was needed", f"exactly one of {called('epsilon')} and {called('alpha')} must be given"
+        )
     found = part_of_epsilon(epsilon, alpha)
     if found.ratio is not None and 1 - 1 / found.ratio < SMALLEST_EPSILON:
-        asked = f"alpha = {quoted(str(alpha))} was asked for"
+        asked = f"{called('alpha', quoted(str(alpha)))} was asked for"
         raise BadInput(asked, "so near 1 the noise would drown every count", "Give less")
     if found.value is not None and found.value < SMALLEST_EPSILON:
-        asked = f"epsilon = {quoted(str(epsilon))} was asked for"
+        asked = f"{called('epsilon', quoted(str(epsilon)))} was asked for"
         raise BadInput(asked, "below 1e-9 the noise would drown every count", "Give more")
     return found
 
@@ -283,11 +303,11 @@ def part_of_epsilon(epsilon: Any, alpha: Any) -> Epsilon:
     if alpha is not None:
         found = Epsilon(ratio=1 / probability(alpha, "alpha", open_ends=True))
         if float(found) > LARGEST_EPSILON:
-            asked = f"alpha = {quoted(str(alpha))} was asked for"
+            asked = f"{called('alpha', quoted(str(alpha)))} was asked for"
             raise BadInput(asked, f"an epsilon above {LARGEST_EPSILON} protects nobody")
         return found
     number = positive(epsilon, "epsilon")
     if number > LARGEST_EPSILON:
-        asked = f"epsilon = {quoted(str(epsilon))} was asked for"
+        asked = f"{called('epsilon', quoted(str(epsilon)))} was asked for"
         raise BadInput(asked, f"above {LARGEST_EPSILON} it protects nobody")
     return Epsilon(value=number)

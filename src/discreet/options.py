@@ -12,7 +12,7 @@ from inspect import CO_VARKEYWORDS, unwrap
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
-from discreet.errors import BadInput, did_you_mean, short
+from discreet.errors import BadInput, called, did_you_mean, flag_of, short
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -38,7 +38,7 @@ class Option:
         return () if self.values is None else self.values()
 
     def flag_of(self, name: str) -> str:
-        return f"--{name.replace('_', '-')}" if self.flag is None else self.flag
+        return flag_of(name) if self.flag is None else self.flag
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
@@ -115,7 +115,7 @@ class PlainKind:
 
     def check(self, name: str, value: Any) -> None:
         if not isinstance(value, self.among) and not (value is None and self.may_be_none):
-            raise BadInput(f"{name} was given as {short(value)}", self.found, self.do)
+            raise BadInput(f"{called(name)} was given as {short(value)}", self.found, self.do)
 
 
 FLAG = PlainKind((bool,), "it is neither true nor false", "Give True or False")

@@ -12,7 +12,7 @@ from discreet.arrays import Floats, Integers
 from discreet.choose import MAX_COUNT
 from discreet.costs import prior_of
 from discreet.errors import choose as named
-from discreet.numbers import Epsilon, Number, whole
+from discreet.numbers import MOST_CONTRIBUTIONS, Epsilon, Number, whole
 from discreet.options import keywords_of, spelt
 from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
 from discreet.shown import Shown
@@ -150,11 +150,11 @@ def _schema(given: Any, contributions: int | None) -> Schema:
     if isinstance(given, Schema):
         schema = given
     else:
-        rows = whole(getattr(given, "rows", given), "the number of rows", least=1)
+        rows = whole(getattr(given, "rows", given), "the number of rows", 1, MOST_CONTRIBUTIONS)
         schema = Schema((), "count", rows, None, contributions=getattr(given, "contributions", 1))
     if contributions is None:
         return schema
-    people = whole(contributions, "the contribution bound", least=1)
+    people = whole(contributions, "the contribution bound", 1, MOST_CONTRIBUTIONS)
     return replace(schema, contributions=max(people, schema.contributions))
 
 

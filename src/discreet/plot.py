@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 INK, FILL = "#1b3a4b", "#7fb7be"
 REPEATABLE = {"svg.hashsalt": "discreet"}  # the same figure gives the same file
 WIDE = 5  # times as large: below that a logarithmic axis has labels that collide, and shows nothing more
+ROOM_FOR_FIVES = 100  # from the first to the last of an axis: beyond, there is room for powers of ten
 SUFFIXES = (".png", ".svg", ".pdf")
 STYLES = (  # apart in lightness, dash and marker, so that any one of them is enough
     ("#000000", "-", "o"),
@@ -39,20 +40,23 @@ STYLES = (  # apart in lightness, dash and marker, so that any one of them is en
 def figure(rows: int = 1, columns: int = 1, width: float = 4.0, height: float = 3.2) -> tuple[Any, Any]:
     """A figure and its array of axes, each `width` by `height` inches."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    drawing = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    above = ConstrainedLayoutEngine(h_pad=0.08)  # inches: titles of two lines need them
+    drawing = Figure(figsize=(columns * width, rows * height), layout=above)
     return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
 def heat_map(matrix: ArrayLike, ax: Any = None, title: str = "", largest: float | None = None, bar: bool = True) -> Any:
     """T[input, output] as a picture: inputs run to the right, outputs upwards. The figure it is in."""
+    from matplotlib.colors import PowerNorm
+
     drawing, axes = (ax.figure, ax) if ax is not None else _single()
     picture = axes.imshow(
         np.asarray(matrix, dtype=float).T,
         origin="lower",
         cmap="cividis",
-        vmin=0,
-        vmax=largest,
+        norm=PowerNorm(0.5, 0, largest),  # small chances are seen beside large ones
         aspect="equal",
         interpolation="nearest",
     )
@@ -311,8 +315,19 @@ def _labelled(axes: Any, title: str, labels: tuple[str, str], log: str = "") -> 
     ends = axes.dataLim
     if "x" in log and ends.x1 >= WIDE * ends.x0:
         axes.set_xscale("log")
+        _log_ticks(axes.xaxis, ends.x1 < ROOM_FOR_FIVES * ends.x0)
     if "y" in log and ends.y1 >= WIDE * ends.y0:
         axes.set_yscale("log")
+        _log_ticks(axes.yaxis, ends.y1 < ROOM_FOR_FIVES * ends.y0)
+
+
+def _log_ticks(axis: Any, has_room: bool) -> None:
+    """Numbers as people write them, at 1, 2 and 5 where there is room, and none between."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if has_room else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _whole_ticks(axes: Any) -> None:

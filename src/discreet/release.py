@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.arrays import FrameT
+from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, keywords_of, options_of, spelt
@@ -84,7 +84,7 @@ def release(
     at("record")
     entry = None
     if record is not None:
-        spending = spending_of(table.schema, placed, plan)
+        spending = spending_of(table.schema, placed, plan, table.counts)
         entry = record(replace(spending, note=note, who=who, accept_disclosure=accept_disclosure))
     at("draw")
     measured = chosen.draw(plan, table.counts, bits)
@@ -153,7 +153,9 @@ def check_about(about: Any) -> None:
         raise BadInput("about was given", found, "Use About(title=..., source=..., contact=..., licence=..., note=...)")
 
 
-def spending_of(schema: Schema, spec: WaySpec, plan: Planned, table: PublicTable | None = None) -> Spending:
+def spending_of(
+    schema: Schema, spec: WaySpec, plan: Planned, counts: Integers | None, table: PublicTable | None = None
+) -> Spending:
     """What is about to be spent, with all that is public about it."""
     from discreet.ledger import Spending
     from discreet.ledger.documents import kept_table
@@ -162,10 +164,11 @@ def spending_of(schema: Schema, spec: WaySpec, plan: Planned, table: PublicTable
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
     sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
+    rows = kept_table(schema.count, schema.key_columns, kept, schema.rows) if kept else None
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
         table=table or public_table(schema), discloses=plan.discloses, spec=sections,
-        kept=kept_table(schema.count, schema.key_columns, kept, schema.rows) if kept else None,
+        kept=rows, counts=None if rows is None else counts,
     )  # fmt: skip
 
 

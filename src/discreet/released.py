@@ -15,7 +15,7 @@ from discreet.ways import LongKeys, way_named
 
 if TYPE_CHECKING:
     from discreet.certify.prove import Proof
-    from discreet.io.folder import Place
+    from discreet.io.place import Place
     from discreet.record.release import Publication, ReleaseRecord
 
 Stages = Callable[[str], None]  # called with the name of each stage as it begins
@@ -66,7 +66,7 @@ class Release(Recorded, Shown, Generic[FrameT]):
     kind: str = "pyarrow"  # the frame that came in, and that goes out
     paid_from: Any = None  # the open ledger, to which saving is reported
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """A ledger is not carried along: it is a connection, and its address may hold a password."""
         return {**vars(self), "paid_from": None}
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, called, did_you_mean, short
 from discreet.numbers import whole
 from discreet.options import option, options_of, spelt, spelt_fields
 from discreet.privacy.values import Loss, loss_of
@@ -22,7 +22,7 @@ from discreet.ways import PACKAGES, PRIVACY, WaySpec, way_named
 
 if TYPE_CHECKING:
     from discreet.arrays import Integers
-    from discreet.parts.release import PartsRelease
+    from discreet.parts.work import PartsRelease
     from discreet.record.release import About
     from discreet.released import Release
     from discreet.table import Schema, Table
@@ -158,6 +158,14 @@ class ReleaseSpec:
         write_text(target, tomli_w.dumps(_sections(self, target.absolute().parent)))
 
 
+def sections_of(key: str) -> list[str]:
+    """Which sections of a file may have a key."""
+    kinds = {"table": TableSpec, "ledger": LedgerSpec, "output": Output}
+    ways = {name: way_named(name).spec for name in PACKAGES}
+    found = [name for name, kind in {**kinds, **ways}.items() if key in options_of(kind)]
+    return found or ["privacy"] * (key in PRIVACY)
+
+
 def named(word: str) -> tuple[str, ...] | str:
     """'a,b' -> ('a', 'b'); 'all' stays as it is."""
     return word if word == "all" else tuple(part.strip() for part in word.split(",") if part.strip())
@@ -193,8 +201,9 @@ def run(
     Running the same file twice makes two releases of the same data, and charges the ledger twice. `before` is told
     what will be published before anything is spent, `stages` the name of each stage as it begins.
     """
-    from discreet.io.folder import check_format, place_for, require_writable
+    from discreet.io.folder import check_format, require_writable
     from discreet.io.formulas import refuse_formula_names
+    from discreet.io.place import place_for
     from discreet.release import release
 
     asked = spec if isinstance(spec, ReleaseSpec) else read_spec(spec)
@@ -214,7 +223,7 @@ def run(
     for name in ("engine", "os_randomness"):
         if getattr(asked.output, name):
             found, do = "the table is one file", "Leave it out, or name a folder of Parquet files"
-            raise BadInput(f"{name} was asked for, which is of tables in parts", found, do)
+            raise BadInput(f"{called(name)} was asked for, which is of tables in parts", found, do)
     with place_for(folder) as place:
         table = asked.table.read()
         require_writable(table.schema, asked.output.format)
@@ -334,7 +343,7 @@ class _Reading:
         from discreet.record.codec import encode
 
         if not isinstance(one, (str, dict)):
-            raise BadInput(f"{name} was given as {one!r}", "it is neither a word nor a table of TOML")
+            raise BadInput(f"{called(name)} was given as {short(one)}", "it is neither a word nor a table of TOML")
         return encode(parse(one, self.base)) if isinstance(one, str) else one
 
     def _ledger(self, given: Section | None) -> LedgerSpec | None:

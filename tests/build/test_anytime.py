@@ -158,7 +158,7 @@ def test_without_time_there_is_an_answer_and_a_larger_gap():
 
 @pytest.mark.parametrize("seconds", [0, -1, "1", None, float("nan"), True, np.float32(-1)])
 def test_seconds_are_a_number_above_zero(seconds):
-    with pytest.raises(BadInput, match="Seconds"):
+    with pytest.raises(BadInput, match="seconds"):
         dc.design(150, "0.1", require=["column-honest"], seconds=seconds)
 
 

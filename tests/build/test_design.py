@@ -282,7 +282,7 @@ def test_contradictions_name_a_smallest_conflicting_subset(require, conflict):
         ({"mechanism": "geometrc"}, BadInput, "Did you mean 'geometric'?"),
         ({"mechanism": "signed-geometric"}, BadInput, "no largest count"),
         ({"max_count": 500, "require": ["CM"], "minimax": True, "epsilon": "0.1"}, BadInput, "up to max_count 200"),
-        ({"max_count": 2001, "require": ["CM"], "epsilon": "0.1"}, BadInput, "up to 2000 only"),
+        ({"max_count": 2001, "require": ["CM"], "epsilon": "0.1"}, BadInput, "it must be at most 2,000"),
     ],
 )
 def test_bad_input(wrong, error, message):

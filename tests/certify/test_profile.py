@@ -122,7 +122,7 @@ def test_a_curve_is_drawn_or_refused(tmp_path: Path) -> None:
         certify(STAYS, 1).plot(str(tmp_path / "none.svg"))
     with pytest.raises(BadInput, match="must end in"):
         certify(STAYS, 1, curve=True).plot(str(tmp_path / "curve.txt"))
-    with pytest.raises(BadInput, match="Delta = 2"):
+    with pytest.raises(BadInput, match="delta = 2"):
         certify(STAYS, delta=2, curve=True)
     with pytest.raises(BadInput, match="exactly one"):
         certify(STAYS)

@@ -135,10 +135,10 @@ def test_a_universe_on_the_command_line(run: Any, tmp_path: Path) -> None:
             "Did you mean 'n'|There is: place, n",
         ),
         (("release", "none.csv", *GEOMETRIC, "--out", "out"), "No such file"),
-        (("release", "table.csv", "--count", "n", "--out", "out"), "none was given.*exactly one of epsilon"),
+        (("release", "table.csv", "--count", "n", "--out", "out"), "none was given.*exactly one of --epsilon"),
         (
             ("release", "table.csv", *GEOMETRIC, "--alpha", "1/2", "--out", "out"),
-            "epsilon and alpha were given together",
+            "--epsilon and --alpha were given together",
         ),
         (
             ("release", "table.csv", "--count", "n", "--epsilon", "0", "--max-count", "6", "--out", "out"),

@@ -100,7 +100,7 @@ def test_compare_fields_and_picture(parsed, discreet, tmp_path):
     ("words", "status", "message"),
     [
         (["design", "--max-count", "0", "--epsilon", "1"], 2, "at least 1"),
-        (["design", "--max-count", "3"], 2, "exactly one of epsilon, alpha and rho"),
+        (["design", "--max-count", "3"], 2, "exactly one of --epsilon, --alpha and --rho"),
         (["design", "--max-count", "3", "--epsilon", "1", "--require", "support=1"], 2, "support=1 cannot hold"),
         (["design", "--max-count", "3", "--epsilon", "1", "--require", "fixed-point=none.csv"], 2, "No such file"),
         (["design", "--max-count", "3", "--epsilon", "1", "--objective", "notes.csv"], 2, "notes.csv"),

@@ -51,7 +51,7 @@ JUDGED: dict[str, tuple[str, ...]] = {  # commands that no rho can be given to
     ("words", "said"),
     [
         ("--rho 1", "only Gaussian noise is calibrated by rho"),
-        ("--epsilon 1 --rho 1", "epsilon and rho were given together. Give exactly one of epsilon, alpha and rho."),
+        ("--epsilon 1 --rho 1", "--epsilon and --rho were given together. Give exactly one of --epsilon, --alpha and"),
         ("--rho 1 --delta 0.1", "rho stands alone, without a delta"),
         ("--epsilon 1 --delta 2", "it must be at least 0 and below 1"),
     ],

@@ -32,7 +32,7 @@ def seen_of(values: Integers, size: int, noise: NoiseLaw, prefix: Floats | None 
     at = seen_edges(edges, noise, int(values.min()), int(values.max()))
     places = np.clip(np.searchsorted(at, values, side="right") - 1, 0, len(at) - 2)
     rows = np.bincount(places, minlength=len(at) - 1).astype(float)
-    measured = None if prefix is None else MeasuredPrefix(np.arange(1, size), prefix, 4.0)
+    measured = None if prefix is None else MeasuredPrefix(np.arange(1, size), prefix, np.full(size - 1, 4.0))
     return Seen(rows, blur(edges, at, noise), np.ones(size), measured)
 
 

@@ -164,6 +164,39 @@ def test_few_groups_and_kept_ones_are_told_without_a_law_of_rates() -> None:
     assert some.per(people).counts("area") == some.by("area")
 
 
+def test_few_rows_tell_no_law_of_rates() -> None:
+    """Of 3 rows at epsilon 0.2 three of four intervals covered, of 15 nine of ten."""
+    frame = pa.table({"k": [f"r{k:02d}" for k in range(30)], "n": np.arange(30)})
+    people = pa.table({"k": frame["k"], "people": np.arange(100, 130)})
+    few = dc.estimate(dc.release(dc.table(frame.slice(0, 15), "n", ["k"]), "0.2", seed=1))
+    assert few.rows(people) == few.rows()
+    assert few.per(people).rows().high.tolist() == (few.rows().high / np.arange(100, 115)).tolist()
+    some = dc.estimate(dc.release(dc.table(frame, "n", ["k"]), "0.2", seed=1))
+    assert some.rows(people) != some.rows()
+    assert some.where(k=["r01", "r02"]).rows(people) == some.where(k=["r01", "r02"]).rows()
+
+
+@pytest.mark.parametrize("odd", [1e300, 1e-300, 1e18, float(2**62)])
+@pytest.mark.filterwarnings("error")
+def test_one_odd_covariate_does_no_harm(odd: float) -> None:
+    """The search began where all other rows have none: it ended there, and counts of 20 came out as 0."""
+    names, true = [f"r{k:02d}" for k in range(30)], np.full(30, 20)
+    view = dc.estimate(dc.release(dc.table(pa.table({"k": names, "n": true}), "n", ["k"]), 1, seed=2))
+    found = view.rows(pa.table({"k": names, "people": [odd, *[5.0] * 29]}))
+    assert (np.abs(found.estimate - 20) < 8).all() and np.mean((found.low <= 20) & (found.high >= 20)) >= 0.9
+
+
+def test_large_whole_covariates_and_raised_counts() -> None:
+    """Whole numbers beyond 2^53 were a raw error; rows whose counts were raised to 2 came out as less."""
+    names, true = [f"r{k:02d}" for k in range(40)], np.random.default_rng(1).poisson(2, 40)
+    table = dc.table(pa.table({"k": names, "n": true}), "n", ["k"])
+    view = dc.estimate(dc.release(table, 3, mechanism="bounded", truth="0.3", support=6, min_count=2, seed=1))
+    found = view.rows(pa.table({"k": names, "people": [2**62] * 40}))
+    raised = np.maximum(true, 2)
+    assert found.low.min() == 2 and found.estimate.min() >= 2
+    assert np.mean((found.low <= raised) & (raised <= found.high)) >= 0.9
+
+
 def test_wrong_types_are_named() -> None:
     frame = pd.DataFrame({"area": np.repeat(AREAS[:6], 2), "sex": ["f", "m"] * 6, "n": range(12)})
     made = dc.release(dc.table(frame, "n", keys=["area", "sex"]), 1, seed=1)

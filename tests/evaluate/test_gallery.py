@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -36,3 +38,19 @@ def test_before_and_after_shows_shares():
     _, axes = plot.figure()
     plot.before_after([5, 3, 2], [40, 40, 20], axes[0, 0])
     assert [bar.get_height() for bar in axes[0, 0].patches[:3]] == pytest.approx([0.5, 0.3, 0.2])
+
+
+@pytest.mark.parametrize("most", [4, 40, 4_000])
+def test_numbers_beside_an_axis_do_not_run_into_each_other(most: float) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    drawing, axes = plot.figure(1, 3, 3.8, 2.8)
+    plot.frontier({"one": [(0.3, 0.1), (2, 1)], "other": [(0.7, 0.2), (most, most)]}, axes[0, 2])
+    canvas = FigureCanvasAgg(drawing)
+    canvas.draw()
+    for axis, across in ((axes[0, 2].xaxis, True), (axes[0, 2].yaxis, False)):
+        texts = [one for one in axis.get_ticklabels(which="both") if one.get_text()]
+        boxes = [one.get_window_extent(canvas.get_renderer()) for one in texts]
+        ends = sorted((one.x0, one.x1) if across else (one.y0, one.y1) for one in boxes)
+        assert len(ends) >= 2 and all(one[1] < other[0] for one, other in pairwise(ends))
+        assert {text.get_text() for text in texts} & {"1", "10", "100"}, "as people write numbers"

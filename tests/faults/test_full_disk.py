@@ -55,6 +55,7 @@ def test_a_disk_that_is_full_at_any_write(format: str, way: Any, tmp_path: Path)
             assert complete(tmp_path) and spent == 1 and swept in ([], ["rename", "rmdir"])
             break
         assert not complete(tmp_path) and "No space left" in str(failure)
+        assert ("stays charged" in str(failure)) == bool(spent), "who tries again knows that it costs again"
     assert {"mkdir", "write", "rename"} <= set(disk.done) and fatal > 5
 
 

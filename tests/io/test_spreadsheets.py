@@ -339,3 +339,30 @@ def test_every_kind_of_problem_is_told_however_many_there_are_of_one(tmp_path: P
     with pytest.raises(BadInput, match=r"row 11.*row 14, column 'n' was suppressed by another rule") as found:
         dc.read_table(book(tmp_path / "t.xlsx", *rows), "n", keys=["place"], suppressed_as=4)
     assert "row 6" not in str(found.value)
+
+
+def test_all_that_is_wrong_with_keys_and_counts_is_told_at_once(tmp_path: Path) -> None:
+    rows = [["Ash", "m", 1], ["Ash", "m", 2], [None, "f", -3], ["Elm", None, 2.5], ["Elm", "m", "x"], ["Elm", "m", 7]]
+    path = book(tmp_path / "t.xlsx", ["county", "sex", "n"], *rows)
+    with pytest.raises(BadInput) as told:
+        dc.read_table(path, "n", ["county", "sex"])
+    for part in (
+        "row 4, column 'county' is missing", "row 5, column 'sex' is missing", "rows 2 and 3 have the same keys",
+        "rows 6 and 7 have the same keys", "row 4, column 'n' is negative", "row 5, column 'n' is not a whole number",
+        "row 6, column 'n' is not a number",
+    ):  # fmt: skip
+        assert part in str(told.value)
+
+
+def test_of_a_crosstab_two_rows_alike_are_told_once(tmp_path: Path) -> None:
+    path = book(tmp_path / "t.xlsx", ["county", "m", "f"], ["Ash", 1, 2], ["Ash", 3, 4])
+    with pytest.raises(BadInput, match=r"rows 2 and 3 have the same keys\. Add"):
+        dc.read_table(path, "n", ["county"], wide="sex")
+
+
+@pytest.mark.parametrize("mark", [" ", "\u00a0", "\u2009", "\u202f", "'", "\u2019"])
+def test_what_stands_between_thousands_is_asked_for(tmp_path: Path, mark: str) -> None:
+    path = book(tmp_path / "t.xlsx", ["county", "n"], ["Ash", f"1{mark}234"], ["Elm", 5])
+    with pytest.raises(BadInput, match="say what stands between the digits with thousands"):
+        dc.read_table(path, "n", ["county"])
+    assert dc.read_table(path, "n", ["county"], thousands=mark).counts.tolist() == [1234, 5]

@@ -463,3 +463,24 @@ def test_a_large_table_out_of_order_is_sorted(tmp_path: Path) -> None:
     pd.concat([frame, frame[5:6]]).to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(BadInput, match=f"rows 6 and {rows + 1} have the same"):
         dc.read_table(tmp_path / "twice.csv", "n", ["a", "b"])
+
+
+def test_all_that_is_wrong_with_numbers_is_told_at_once() -> None:
+    counts = [1.0, None, 2.5, float("inf"), -3.0, 1e30, -0.5]
+    with pytest.raises(BadInput) as told:
+        dc.table(pa.table({"k": list("abcdefg"), "n": counts}), "n", ["k"])
+    for part in (
+        "row 2, column 'n' is missing", "row 3, column 'n' is not a whole number; row 7, column 'n' is not a whole",
+        "row 4, column 'n' is infinite", "row 5, column 'n' is negative", "row 6, column 'n' is larger than 2^62",
+        "write 0 where nobody was counted",
+    ):  # fmt: skip
+        assert part in str(told.value)
+    with pytest.raises(BadInput, match="row 1, column 'n' is negative; row 3, column 'n' is negative"):
+        dc.table(pa.table({"k": list("abc"), "n": [-1, 2, -3]}), "n", ["k"])
+
+
+def test_rows_of_other_lengths_are_told_together(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("k,n\na,1\nb,2,3\nc\nd,4\n")
+    with pytest.raises(BadInput, match="row 2 has 3 cells where the header has 2; row 3 has 1 cells") as told:
+        dc.read_table(tmp_path / "t.csv", "n", ["k"])
+    assert "that is not closed" in told.value.do

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import unicodedata
 from pathlib import Path
@@ -288,6 +289,35 @@ DISGUISED = [
 def test_a_total_in_disguise_is_refused(word: str) -> None:
     with pytest.raises(BadInput, match="mean a total"):
         dc.table(pa.table({"k": ["a", "b", word], "n": [1, 2, 3]}), "n", keys=["k"])
+
+
+HIDDEN_BY = {
+    "a mark": lambda one: unicodedata.category(one) in ("Mn", "Me", "Mc"),
+    "what is not drawn": lambda one: unicodedata.category(one) in ("Cf", "Cc") and not one.isspace(),
+    "a sign within": lambda one: (
+        unicodedata.category(one) in ("Po", "Sk")
+        and one not in "\u309b\u309c"  # marks of Japanese letters
+        and not unicodedata.normalize("NFKC", one).isascii()
+    ),
+}
+TAKEN_FOR_O = {
+    "a letter with a mark": lambda one: re.fullmatch(
+        "LATIN (SMALL|CAPITAL) LETTER (BARRED )?O( WITH .*)?", unicodedata.name(one, "")
+    ),
+    "a nought": lambda one: unicodedata.decimal(one, None) == 0,
+}
+
+
+@pytest.mark.parametrize("what", [*HIDDEN_BY, *TAKEN_FOR_O])
+def test_no_mark_and_no_form_of_a_letter_hides_a_total(what: str) -> None:
+    """All of Unicode: a rule, no list."""
+    every = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
+    if what in HIDDEN_BY:
+        words = [f"To{one}tal" for one in filter(HIDDEN_BY[what], every)]
+    else:
+        words = [f"T{one}tal" for one in filter(TAKEN_FOR_O[what], every)]
+    meant = rows_of_totals(pa.table({"k": [*words, "A\u217c\u217c"]}))
+    assert len(words) > 20 and [ascii(word) for word, found in zip(words, meant) if not found] == [] and meant[-1]
 
 
 @pytest.mark.parametrize("word", [

@@ -7,8 +7,12 @@ import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
@@ -75,6 +79,51 @@ def test_a_packed_file_that_expands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read(path)
     path.write_bytes(gzip.compress(b"county,n\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(200_000))))
     assert read(path).schema.rows == 200_000, "what people have is far from it"
+
+
+def parquet(path: Path, county: Any, **more: Any) -> Path:
+    options = {name: more.pop(name) for name in ("compression", "use_dictionary", "column_encoding") if name in more}
+    columns = {"county": county, "n": np.arange(len(county)), **more}
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+def repeated(word: str, times: int) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, dtype=np.int32)), pa.array([word]))
+
+
+ALIKE = ["x" * 10_000 + str(i) for i in range(300)]
+ZEROS = pa.ListArray.from_arrays(pa.array([0, 1_000_000]), pa.array(np.zeros(1_000_000, dtype=np.int64)))
+BOMBS: dict[str, dict[str, Any]] = {
+    "one word many times": {"county": repeated("x" * 10_000, 300)},
+    "very many rows": {"county": np.zeros(200_000, dtype=np.int64)},
+    "long texts, packed": {"county": ALIKE, "compression": "zstd", "use_dictionary": False},
+    "texts that begin alike": {
+        "county": ALIKE, "use_dictionary": False, "column_encoding": {"county": "DELTA_BYTE_ARRAY", "n": "PLAIN"},
+    },
+    "a list of zeros": {"county": ["a"], "other": ZEROS},
+    "a word in a list": {"county": ["a"], "other": pa.ListArray.from_arrays([0, 300], repeated("x" * 10_000, 300))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_parquet_file_that_expands(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = parquet(tmp_path / "t.parquet", **BOMBS[kind])
+    monkeypatch.setattr(unpacked, "ALWAYS_PARQUET", 1 << 20)
+    monkeypatch.setattr(unpacked, "TIMES", 1)
+    before = pa.total_allocated_bytes()
+    with pytest.raises(dc.BadInput, match="and to more than 1 MiB"):
+        read(path)
+    assert pa.total_allocated_bytes() - before < 1 << 20
+
+
+def test_a_long_table_of_few_keys_is_no_parquet_file_that_expands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacked, "ALWAYS_PARQUET", 2 << 20)
+    monkeypatch.setattr(unpacked, "TIMES", 1)
+    long = ["x" * 5_000, *(f"county {i}" for i in range(20_000))]  # as long as the first they would be too much
+    assert read(parquet(tmp_path / "t.parquet", long)).schema.rows == 20_001
 
 
 def test_a_header_of_very_many_names(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import Damaged
+from discreet.io.columns import whole_numbers
 from discreet.io.folder import require_writable
-from discreet.io.frames import whole_numbers
 from discreet.io.written_xlsx import MOST_ROWS, SHEET, TOLD, read_workbook, workbook
 
 letters = st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(32)), "\ufffe", "\uffff"])

@@ -54,6 +54,21 @@ def test_equal_values_get_one_number_in_the_order_they_are_met(values: list[int]
     assert first.tolist() == [values.index(value) for value in met]
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+def test_whole_numbers_of_any_width_to_their_ends(kind: str) -> None:
+    """Differences of the narrow ones are wider than they are themselves."""
+    ends = np.iinfo(kind)
+    for values in (
+        range(ends.max - 255, ends.max + 1),
+        range(ends.min, ends.min + 256),
+        range(ends.min, ends.min + 256, 3),
+    ):
+        column = [*values, *reversed(values)]
+        found = coded_texts(KeyColumn(pa.array(column, pa.from_numpy_dtype(kind))))
+        assert (found.texts.to_pylist(), found.codes.tolist()) == slowly_coded(column)
+        assert numbers_of(np.array(column, kind))[1].tolist() == list(range(len(values)))
+
+
 TABLES = st.integers(1, 15).flatmap(
     lambda rows: st.fixed_dictionaries(
         {name: st.lists(VALUES[name], min_size=rows, max_size=rows) for name in ("text", "number", "flag")}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
-from discreet.ledger import Spending, book, ledger
+from discreet.ledger import Spending, book, ledger, names
 from discreet.ledger.accounts import charged, opened
 from discreet.ledger.chain import START, Broken, Line, checked, compact, hash_of, next_line
 from discreet.ledger.disclosure import Disclosure
@@ -278,7 +278,10 @@ def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
      ("a-b", "a\u2014b"), ("a-b", "a\u2212b"), ("it's", "it’s"), ("O", "0"), ("Ӏ", "l"), ("І", "l"), ("һ", "h"),
      ("HEALTH", "\u0397EALTH"), ("HOME", "HO\u039cE"), ("YEAR", "\u03a5EAR"), ("data", "ᴅᴀᴛᴀ"), ("SUM", "ꓢꓴꓟ"),
      ("noon", "ոօօո"), ("MAC", "ᎷᎪᏟ"), ("TAX", "ⲦⲀⲬ"), ("modern", "modem"), ("a/b", "a\u2215b"), ("a:b", "a\u2236b"),
-     ("izmir", "İzmir"), ("izmir", "i\u0307zmir"), ("İzmir", "IZMIR")],
+     ("izmir", "İzmir"), ("izmir", "i\u0307zmir"), ("İzmir", "IZMIR"), ("cases", "c\u0227ses"),
+     ("cases", "case\u0323s"), ("Köln", "Koln"), ("lodz", "łodz"), ("data", "đata"), ("data", "da\u093cta"),
+     ("year 2", "year \u0968"),
+     ("data", "ɗata"), ("cases", "cases\u0489")],
 )  # fmt: skip
 def test_signs_that_are_drawn_alike(sqlite_url: str, name: str, other: str) -> None:
     made = ledger(sqlite_url)
@@ -292,6 +295,24 @@ def test_names_that_differ_are_two(sqlite_url: str, name: str, other: str) -> No
     made = ledger(sqlite_url)
     made.create(name, epsilon=1)
     made.create(other, epsilon=1)
+
+
+@pytest.mark.parametrize("name", ["it\u2032s", "a\u00b7b", "a \u2022 b", "\u275bd\u275c", "a\u00a6b", "d\u02d9"])
+def test_a_sign_that_is_on_no_keyboard_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="taken for another"):
+        ledger(tmp_path / "l.db").create(name, epsilon=1)
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_names_of_an_older_ledger_are_read(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule about names that grows stricter makes no ledger unreadable."""
+    made = ledger(sqlite_url)
+    made.create("Koln", epsilon=1)
+    monkeypatch.setattr(names, "refuse_another", lambda *_: None)
+    made.create("Köln", epsilon=1)
+    monkeypatch.undo()
+    assert [one.dataset for one in made.status()] == ["Koln", "Köln"]
+    made.spend("Köln", HALF)
 
 
 @pytest.mark.parametrize("name", ["d\u0430ta", "\u0394elta", "cas\u03b5s of flu", "Ꮓoo", "\u0562ird"])

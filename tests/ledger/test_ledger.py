@@ -290,6 +290,7 @@ def test_unreachable(tmp_path: Path) -> None:
         ("file://elsewhere/x.db", "on the machine 'elsewhere'"),
         ("sqlite+aiosqlite:///x.db", "the driver 'sqlite\\+aiosqlite'"),
         ("", "an empty path"),
+        ("  ", "an empty path"),
         ("oracle://h/x", "cannot be kept in 'oracle'"),
         ("://", "not a path or a database URL"),
     ],

@@ -279,7 +279,7 @@ def test_the_pages_from_the_shell(csv_file: Path, sqlite_url: str, tmp_path: Pat
     assert json.loads(made.stdout)["relation"] == "moved"
     assert shell("ledger", "create", sqlite_url, "--dataset", "e", "--epsilon", "4", "--relation", "x").returncode == 2
     common = ["--count", "n", "--keys", "town", "--epsilon", "1", "--ledger", sqlite_url, "--dataset", "d"]
-    first = ["--keep", "sum:town=a", "--out", str(tmp_path / "one"), "--note", "=1+1, first"]
+    first = ["--keep", "sum:town=a", "--out", str(tmp_path / "one"), "--note", "=1+1, first", "--accept-disclosure"]
     assert shell("release", str(csv_file), *common, *first).returncode == 0
     assert shell("distribution", str(csv_file), *common, "--max-count", "9", "--note", "second").returncode == 0
     page = shell("ledger", "statement", sqlite_url, "--dataset", "d").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -9,9 +10,12 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.arrays import Floats
 from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase
 from discreet.levels.intervals import BEYOND, SMOOTH, _wave
 from discreet.privacy import Pure
+from discreet.ways.measure.plan import plan
+from discreet.ways.measure.spec import Measure
 
 LAWS = [
     Geometric(Fraction(101, 100)), Geometric(Fraction(3)), Geometric(Fraction(10**6)),
@@ -69,3 +73,21 @@ def test_many_rare_noises_that_differ_are_as_smooth_as_they_are_taken_to_be(monk
         answers = dc.release(table, rho=10, measure=shares, levels=list(columns), seed=1).answers
         found.append(np.concatenate([one["high"].to_numpy() - one["low"].to_numpy() for one in answers.values()]))
     assert np.allclose(*found, rtol=0.01) and not np.array_equal(*found)
+
+
+def test_frequencies_at_which_nothing_is_left_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables that lack rows have many weights that differ: each was looked at in every frequency, for a minute."""
+    from discreet.levels import intervals
+
+    rows = [row for k, row in enumerate(itertools.product("ab", repeat=6)) if k % 3]
+    columns = {f"c{i}": [row[i] for row in rows] for i in range(6)}
+    table = dc.table(pa.table(columns | {"n": [4] * len(rows)}), "n", keys=list(columns))
+    made, looked_at, plain = plan(table.schema, Pure("1/2"), Measure()), [], intervals._wave
+
+    def counted(law: NoiseLaw, steps: Floats) -> Floats:
+        looked_at.append(len(steps))
+        return plain(law, steps)
+
+    monkeypatch.setattr(intervals, "_wave", counted)
+    intervals.half_widths(made.spread, made.noise, made.asked[-2], 0.95)
+    assert looked_at and sum(looked_at) < 0.2 * len(looked_at) * intervals.FREQUENCIES

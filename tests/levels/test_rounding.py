@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.arrays import Floats, Integers
+from discreet.lattice.transport import nearest_two_way
 from discreet.levels import compiled
 from discreet.levels.feedback import whole_watching
 from discreet.levels.fit import TwoSums, fitted
@@ -77,6 +78,32 @@ def test_near_to_the_nearest(seed: int) -> None:
     assert (off * off / spread).sum() <= least + 0.05
     whole = whole_in_rows_and_columns(fine, sums.starts, np.zeros(9, dtype=bool))[:, 0]
     assert ((whole - target) ** 2 / spread).sum() <= least + 6
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 40], ids=["compiled", "plain"])
+@pytest.mark.parametrize("seed", range(6))
+def test_as_near_as_signed_tables_come(seed: int, threshold: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all cells are known alike it is the problem of signed releases, whose tables are proved to be nearest; also
+    where most cells are far below zero: there single steps led millions of counts away, and did not come back."""
+    monkeypatch.setattr(compiled, "WORTH_CALLING", threshold)
+    monkeypatch.setattr(compiled, "WORTH_LOADING", threshold)
+    rng = np.random.default_rng(seed)
+    rows, columns, wide, mean = [(60, 8, 3, 1), (60, 8, 20, 4), (10, 8, 100, 4)][seed % 3]
+    signed = rng.poisson(rng.gamma(0.5, mean, (rows, columns)))
+    for _ in range(3 * signed.size // 2):  # no sum changes
+        (i, j), (k, m), by = rng.permutation(rows)[:2], rng.permutation(columns)[:2], int(rng.integers(-wide, wide))
+        signed[[i, j], [k, m]] += by
+        signed[[i, j], [m, k]] -= by
+    words = rng.integers(0, 1 << 62, signed.size).astype(np.uint64)
+    nearest = nearest_two_way(signed.ravel(), np.ones_like(signed), words).reshape(signed.shape)
+    start = np.zeros(1, dtype=np.int64)
+    sums = TwoSums(
+        np.zeros(rows, dtype=np.int64), start, signed.sum(axis=1)[:, None] * FINE, signed.sum(axis=0)[None, None] * FINE
+    )
+    fine = fitted(signed[:, None].astype(float), np.ones((rows, 1, columns)), sums)
+    near = whole_in_rows_and_columns(fine, start, np.zeros(signed.size, dtype=bool))[:, 0]
+    least, found = (int(((one - signed) ** 2).sum()) for one in (nearest, near))
+    assert least <= found <= 1.01 * least
 
 
 @pytest.mark.parametrize("seed", range(20))

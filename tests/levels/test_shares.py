@@ -15,7 +15,7 @@ from discreet.levels.combine import Spread
 from discreet.levels.design import LevelDesign, Question, subsets, tree_of
 from discreet.levels.division import PARTS, Division
 from discreet.levels.loss import alike, loss_of
-from discreet.levels.shares import CANDIDATES, FLOOR, Shares, candidates, choose_shares, expected_deviations
+from discreet.levels.shares import CANDIDATES, FLOOR, Shares, candidates, choose_shares
 from tests.levels.dense import random_design
 
 ADULT = (16, 7, 15, 5, 2, 2)
@@ -153,17 +153,39 @@ def test_three_way_margins_of_many_small_attributes() -> None:
     assert only_asked.loss > 1.3 * found.loss
 
 
-def test_many_uneven_attributes() -> None:
-    """Here no division among whole margins, floors or not, is within 15% of the best mechanism: a bound proves it."""
-    design = flat((2, 3, 4, 7, 4, 2, 2, 2))
-    asked, everything = ways(design, range(3)), list(design.questions())
-    least, every = least_of_all_gaussian(design, asked, 0.05), len(everything)
+def without_floors(design: LevelDesign, asked: list[Question]) -> tuple[float, float]:
+    """Of a rho of 1/20 divided among all margins, the best that is found, and what none is below."""
+    everything = list(design.questions())
     division = Division(
-        loss_of(design, asked, [], everything), 0.05, False, np.zeros(every), np.ones(every, bool), 1.0,
-        np.zeros(every, np.int64),
+        loss_of(design, asked, [], everything), 0.05, False, np.zeros(len(everything)),
+        np.ones(len(everything), bool), 1.0, np.zeros(len(everything), np.int64),
     )  # fmt: skip
-    assert division.best()[1] > 1.15 * least
-    assert choose_shares(design, asked, [], 0.05, pure=False).loss < 1.17 * least
+    parts, bound = division.best()
+    return division.loss(parts)[0], bound
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes", "above", "floored"),
+    [((2, 3, 4, 7, 4, 2, 2, 2), range(3), 1.15, 1.17), ((3,) * 6, range(2, 3), 1.19, 1.20)],
+)
+def test_many_attributes(shape: tuple[int, ...], sizes: range, above: float, floored: float) -> None:
+    """Here no division among whole margins, floors or not, is within a tenth of the best mechanism: a bound proves it.
+    With floors it is only a little worse."""
+    design = flat(shape)
+    asked = ways(design, sizes)
+    least = least_of_all_gaussian(design, asked, 0.05)
+    found, bound = without_floors(design, asked)
+    assert above * least < bound <= found < 1.003 * bound
+    assert choose_shares(design, asked, [], 0.05, pure=False).loss < floored * least
+
+
+def test_what_floors_cost_beside_the_best_gaussian_mechanism() -> None:
+    """A hundredth for each of 22 questions is more than a tenth above it where less would be within."""
+    design = flat((4,) * 6)
+    asked = ways(design, range(3))
+    least = least_of_all_gaussian(design, asked, 0.05)
+    assert without_floors(design, asked)[0] < 1.07 * least
+    assert 1.10 * least < choose_shares(design, asked, [], 0.05, pure=False).loss < 1.12 * least
 
 
 def test_a_bound_by_several_tangents() -> None:
@@ -320,15 +342,6 @@ def test_floors(pure: bool) -> None:
     for many in (everything[:26], everything):
         found = choose_shares(design, many, [], 1.0, pure)
         assert min(found.shares[q] for q in many) == Fraction(1, PARTS)
-
-
-def test_expected_deviations() -> None:
-    design = two_levels()
-    only_cells = expected_deviations(design, {design.cells: 4.0}, list(design.questions()))
-    nodes = design.nodes(2)
-    assert only_cells == pytest.approx(
-        {Question(0): sqrt(4 * nodes), Question(1): sqrt(4 * nodes / 50), Question(2): 2}
-    )
 
 
 def test_nothing_that_does_not_help() -> None:

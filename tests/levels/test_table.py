@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,24 @@ def test_targets_give_way_where_the_estimate_is_farthest_below() -> None:
         exact = {q: np.zeros_like(one) for q, one in estimates.items()}
         table = whole_table(design, estimates, exact, {}, "5eed", targets=np.full(4, 2))
         assert table.reshape(-1).tolist() == [1 if leaf == lowest else 2 for leaf in range(4)]
+
+
+def test_which_counts_give_way_does_not_hang_on_the_estimates() -> None:
+    """Else the same counts would give way in every family, and the distribution of all would drift."""
+    design, rng = levels([20], [10] * 20), np.random.default_rng(4)
+    targets, off = rng.poisson(1.0, 200), rng.normal(0, 2, 200)
+    above = np.maximum(np.add.reduceat(targets, np.arange(0, 200, 10)) + rng.integers(-3, 4, 20), 0)
+    exact = {q: np.zeros(design.nodes(q.level), dtype=np.int64) for q in design.questions()}
+    tables = []
+    for leaves in (targets, targets + off):
+        estimates = {q: np.rint(one * UNIT).astype(np.int64) for q, one in by_level(above, leaves)}
+        tables.append(whole_table(design, estimates, exact, {}, "5eed", targets=targets).reshape(-1))
+    assert not np.array_equal(*tables)
+    assert np.array_equal(*(np.bincount(one) for one in tables))
+
+
+def by_level(above: Integers, leaves: Any) -> list[tuple[Question, Any]]:
+    return [(Question(0), above.sum(keepdims=True)), (Question(1), above), (Question(2), leaves)]
 
 
 @pytest.mark.parametrize("seed", range(80))

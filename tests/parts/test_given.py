@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
-from discreet.io import secret
+from discreet.io import place
 from discreet.parts.engine import Serial
 from discreet.parts.front import arranged
 from discreet.parts.given import given_parts
@@ -227,7 +227,7 @@ def test_folders_that_say_different_things_are_refused(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from discreet.io.secret import secret_folder
+from discreet.io.place import secret_folder
 with secret_folder(Path(sys.argv[1]) / "out") as made:
     (made / "rows").write_text("secret")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -239,10 +239,10 @@ def test_what_a_killed_process_left_is_swept_by_the_next(tmp_path: Path) -> None
     (left,) = tmp_path.iterdir()
     assert (left / "rows").read_text() == "secret" and left.stat().st_mode & 0o077 == 0
     (tmp_path / ".mine.secret").mkdir()  # no folder of ours
-    with secret.secret_folder(tmp_path / "another") as made:
+    with place.secret_folder(tmp_path / "another") as made:
         assert sorted(tmp_path.iterdir()) == sorted([tmp_path / ".mine.secret", made])
-        assert secret.sweep(tmp_path) == []  # its owner lives
-        with secret.secret_folder(tmp_path / "third"):
+        assert place.sweep(tmp_path) == []  # its owner lives
+        with place.secret_folder(tmp_path / "third"):
             assert made.exists()
     assert list(tmp_path.iterdir()) == [tmp_path / ".mine.secret"]
 
@@ -250,11 +250,11 @@ def test_what_a_killed_process_left_is_swept_by_the_next(tmp_path: Path) -> None
 def test_locks_of_other_machines_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     monkeypatch.setattr("socket.gethostname", lambda: "another machine")
-    monkeypatch.setattr(secret, "BOOT", tmp_path / "none")
-    assert secret.sweep(tmp_path) == []
+    monkeypatch.setattr(place, "BOOT", tmp_path / "none")
+    assert place.sweep(tmp_path) == []
     monkeypatch.undo()
     monkeypatch.setattr("socket.gethostname", lambda: "another container")
-    assert len(secret.sweep(tmp_path)) == 1 and not any(tmp_path.iterdir())
+    assert len(place.sweep(tmp_path)) == 1 and not any(tmp_path.iterdir())
 
 
 def test_true_counts_are_gone_before_the_map(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_one_who_is_told_to_end_clears_away_first(tmp_path: Path) -> None:
     """By the command line: a shutdown, or a terminal that was closed."""
     code = (
         "import os, signal, sys; from pathlib import Path; from discreet.cli.common import _tidy_end\n"
-        "from discreet.io.secret import secret_folder\n"
+        "from discreet.io.place import secret_folder\n"
         "with _tidy_end(), secret_folder(Path(sys.argv[1])):\n    os.kill(os.getpid(), signal.SIGTERM)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=False)

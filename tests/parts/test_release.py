@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -381,14 +382,45 @@ def refused_after_the_charge(given: Path, book: Any, engine: Any, match: str) ->
     assert [entry.state for entry in book.history()] == ["charged, not released"]
 
 
-def test_a_part_that_changes_between_the_passes_is_refused_and_the_charge_stays(tmp_path: Path) -> None:
+def to_others(place: Path, other: Path) -> None:
+    place.unlink()
+    place.symlink_to(other)
+
+
+def to_a_folder(place: Path, other: Path) -> None:
+    place.unlink()
+    place.mkdir()
+
+
+def rewritten(place: Path, how: Callable[[Any], Any], **options: Any) -> None:
+    pq.write_table(how(pq.read_table(place)), place, **options)
+
+
+CHANGED = "it was changed since it was looked at"
+CHANGES: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "other counts": (lambda place, _: rewritten(place, lambda part: with_column(part, "n", [1] * 70)), CHANGED),
+    "the same, packed otherwise": (lambda place, _: rewritten(place, lambda part: part, compression="gzip"), CHANGED),
+    "half of it": (lambda place, _: place.write_bytes(place.read_bytes()[:300]), CHANGED),
+    "no rows": (lambda place, _: rewritten(place, lambda part: part.slice(0, 0)), CHANGED),
+    "another type": (lambda place, _: rewritten(place, lambda part: with_column(part, "age", ["1"] * 70)), CHANGED),
+    "keys of another part": (lambda place, other: shutil.copy(other, place), CHANGED),
+    "a link to another part": (to_others, CHANGED),
+    "a link to nothing": (lambda place, other: to_others(place, other.with_name("none")), "No such file"),
+    "gone": (lambda place, _: place.unlink(), "No such file"),
+    "a folder": (to_a_folder, "Is a directory"),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_part_that_changes_between_the_passes_is_refused_and_the_charge_stays(how: str, tmp_path: Path) -> None:
     given, book = paid(tmp_path)
+    change, said = CHANGES[how]
 
-    def change(name: str, tasks: Any) -> None:
+    def meddle(name: str, tasks: Any) -> None:
         if name == "AddNoise":
-            changed(given, "p1.parquet", with_column(pq.read_table(given / "p1.parquet"), "n", [1] * 70))
+            change(given / "p1.parquet", given / "p0.parquet")
 
-    refused_after_the_charge(given, book, Meddling(before=change), "it was changed since it was looked at")
+    refused_after_the_charge(given, book, Meddling(before=meddle), rf"Part 2 \(p1.parquet\).*{said}")
 
 
 def test_noisy_values_that_change_between_the_passes_are_refused(tmp_path: Path) -> None:
@@ -401,14 +433,22 @@ def test_noisy_values_that_change_between_the_passes_are_refused(tmp_path: Path)
     refused_after_the_charge(given, book, Meddling(before=change), "its noisy values were changed since")
 
 
-def test_a_file_that_is_not_what_was_written_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.write_bytes(b"PAR1"),
+        lambda file: file.unlink(),
+        lambda file: file.symlink_to(file.rename(file.with_suffix(".old"))),
+    ],
+)
+def test_a_file_that_is_not_what_was_written_is_refused(change: Callable[[Path], object], tmp_path: Path) -> None:
     given, book = paid(tmp_path)
 
-    def change(name: str, found: list[Any]) -> None:
+    def meddle(name: str, found: list[Any]) -> None:
         if name == "ToCounts":
-            Path(found[2].file).write_bytes(b"PAR1")
+            change(Path(found[2].file))
 
-    refused_after_the_charge(given, book, Meddling(after=change), "part 3 is not the one that was written")
+    refused_after_the_charge(given, book, Meddling(after=meddle), "part 3 is not the one that was written")
 
 
 def test_a_part_that_does_not_come_back_is_refused(tmp_path: Path) -> None:
@@ -545,7 +585,7 @@ def test_an_error_of_the_software_tells_no_value(tmp_path: Path, monkeypatch: An
 
 
 def test_a_worker_of_another_version_draws_nothing(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("discreet.parts.release._version", lambda: "0.0.1")
+    monkeypatch.setattr("discreet.parts.work._version", lambda: "0.0.1")
     with pytest.raises(dc.BadInput, match=r"a worker has discreet .* made by 0.0.1"):
         release(usual(tmp_path / "in"), tmp_path / "out")
 

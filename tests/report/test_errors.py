@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,11 @@ import pytest
 import discreet as dc
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
+from discreet.numbers import shown
 from discreet.public_map import SeenValues
 from discreet.report import render
 from discreet.report.errors import Errors, errors_of, where_rows_are
+from discreet.ways import way_named
 
 
 @pytest.mark.parametrize("scale", [10, 10**4, 10**9, 10**12])
@@ -48,3 +51,29 @@ def test_only_counts_near_published_ones_are_told() -> None:
     published = SeenValues(np.array([0, 3, 90]), np.array([1, 1, 2]))
     near = where_rows_are(found, published)
     assert near.counts.tolist() == [0, 1, 2, 3, 4, 89, 90, 91] and len(near.absolute) == 8
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"keep": "total"},
+        {"keep": "margin:g"},
+        {"keep": "margin:g", "nonnegative": True},
+        {"keep": "margin:g", "nonnegative": True, "measurements": False},
+        {"keep": "margin:g", "nonnegative": "condition"},
+    ],
+)
+def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, Any]) -> None:
+    truth = np.random.default_rng(3).poisson(1, 120)
+    rows = pa.table({"g": [f"g{i // 20}" for i in range(120)], "p": [f"p{i:03d}" for i in range(120)], "n": truth})
+    table = dc.table(rows, "n", ["g", "p"])
+    off, said = [], []
+    for seed in range(30):
+        out = dc.release(table, 1, seed=seed, **options)
+        off.append(np.abs(out.publication.counts - table.counts).mean())
+        found = way_named(out.publication.record.way).errors(out.publication)
+        assert found is not None and found.typical is not None
+        said.append(found.typical)
+        if seed == 0:
+            assert f"off by about <strong>{shown(found.typical, 2)}</strong>" in render(out.publication)
+    assert np.mean(said) == pytest.approx(np.mean(off), rel=0.12)

@@ -76,6 +76,32 @@ def test_intervals_reach_as_far_as_the_table_of_them_says(options: dict[str, Any
     assert np.mean(nearly["a row"]) < 0.9
 
 
+@pytest.mark.parametrize("options", [{}, {"keep": "margin:sex"}, {"measure": ["total", "cells"]}], ids=str)
+def test_beside_the_first_rows_stands_where_the_true_counts_are(options: dict[str, Any]) -> None:
+    """In as many rows as is said; of the same intervals around the counts of other rows many fewer."""
+    secret, inside, elsewhere = small(), [], []
+    for seed in range(12):
+        out = dc.release(secret, 1, seed=seed, **options)
+        page = page_of(out.publication, prepared(out.publication))
+        ends = [[float(word.replace(",", "")) for word in told.split(" to ")] for told in page.head_reach]
+        assert len(ends) == len(page.head) == 8
+        inside += [low <= true <= high for (low, high), true in zip(ends, secret.counts.tolist())]
+        elsewhere += [low <= other <= high for (low, high), other in zip(ends, secret.counts[4:].tolist())]
+    assert np.mean(inside) >= 0.95 - 4 * np.sqrt(0.05 * 0.95 / len(inside)) and np.mean(elsewhere) < 0.85
+    assert all(f"<td>{far}</td>" in render(out.publication) for far in page.head_reach)
+
+
+def test_a_first_row_that_is_known_is_exact_and_large_tables_have_no_intervals_beside_them() -> None:
+    frame = {"k": ["a", "b", "c"], "n": [5, 7, 9]}
+    kept = dc.release(dc.table(pa.table(frame), "n", keys=["k"]), 1, keep=["sum:k=a"])
+    page = page_of(kept.publication, prepared(kept.publication))
+    assert page.head_reach[0] == "exact" and " to " in page.head_reach[1]
+    rows = 20_001
+    many = dc.table(pa.table({"k": [f"{i:05d}" for i in range(rows)], "n": [1] * rows}), "n", keys=["k"])
+    large = dc.release(many, 1, mechanism="signed-geometric").publication
+    assert page_of(large, prepared(large)).head_reach == []
+
+
 @pytest.mark.parametrize(
     ("options", "unbiased"),
     [
@@ -154,7 +180,7 @@ def test_which_counts_bounded_noise_leaves_right_on_average_is_said(least: int |
 
 def test_errors_by_count_are_drawn_for_few_rows_too() -> None:
     page = render(dc.release(small(), 1, mechanism="explicit-fair", max_count=40).publication)
-    assert "Expected error by true count" in page and "treated as is said here" not in page
+    assert "Expected error by true count" in page and "true counts, treated as is said here" not in page
     assert "true counts, treated as is said here" in render(
         dc.release(large(), 1, max_count=5, top_code=True).publication
     )

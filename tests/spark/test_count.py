@@ -64,6 +64,11 @@ def test_what_cannot_be_counted(spark: Any) -> None:
         dc.count(octets, "sex", {"sex": ["f", "m"]}, "person", 1)
 
 
+def test_zero_and_minus_zero_are_one_person(spark: Any) -> None:
+    frame = spark.createDataFrame([("f", 0.0), ("f", -0.0)], "sex string, person double")
+    assert dc.count(frame, "sex", {"sex": ["f", "m"]}, "person", 1).counts.tolist() == [1, 0]
+
+
 def test_rows_are_read_once(spark: Any) -> None:
     """A frame that is another one whenever it is looked at: what is kept of a person is of one look at it, so that
     nobody is counted above the bound. With two looks some would be: who had one row in the first had others in the

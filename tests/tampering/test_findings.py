@@ -120,7 +120,7 @@ def test_a_part_with_a_negative_rho_is_refused(monkeypatch: pytest.MonkeyPatch) 
     """It is no loss that could be read; and if a reader took it for one, the proof would not."""
     forged = paid_with_a_negative_part(Fraction(3))
     (unread,) = verify_contents(forged).problems
-    assert "Rho = -3 was asked for: it must be greater than zero" in unread
+    assert "rho = -3 was asked for: it must be greater than zero" in unread
     monkeypatch.setattr("discreet.privacy.values.positive", exact)
     proof = _check_privacy(folder_of(with_its_report(forged)))
     assert proof == ["A share of the budget does not fit what was measured."]

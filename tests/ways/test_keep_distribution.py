@@ -164,7 +164,7 @@ def test_small_tables_are_released_and_verify(rows: int, shape: str, tmp_path: P
     [
         ({"favor": "both"}, "favor"),
         ({"lam": -1}, "a weight is not negative"),
-        ({"lam": "much"}, "Lam was given as"),
+        ({"lam": "much"}, "lam was given as"),
         ({"lam": 0, "favor": "counts"}, "what becomes of the counts"),
         ({"signed": True, "favor": "counts"}, "what becomes of the counts"),
         ({"signed": True, "consistent": True}, "nothing is mapped"),

@@ -71,6 +71,15 @@ def test_a_new_law_draws_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plateau")
+def test_a_new_law_that_is_not_pure_is_no_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share of an epsilon has a price in it; it would be called pure, and is not."""
+    monkeypatch.setattr(sys.modules["tests.laws.plateau"].Plateau, "pure", False)
+    for loss in (dc.Pure(1), dc.Approximate(1, "0.01")):
+        with pytest.raises(dc.BadInput, match="no base noise of that name"):
+            dc.plan(100, loss, dc.KeepDistribution(max_count=15, base="plateau"))
+
+
+@pytest.mark.usefixtures("plateau")
 def test_a_new_law_is_the_noise_under_the_map(tmp_path: Path) -> None:
     source = table()
     out = dc.release(source, dc.Pure(1), dc.KeepDistribution(max_count=15, base="plateau"))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import io
 import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import tempfile
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from discreet.web.guard import Keys
+from discreet.web import guard as guards
+from discreet.web.guard import Guard, Keys
 from tests.web.conftest import Running, csrf, run_page, stopped, workbook
 
 SECRET = 918273
@@ -70,6 +74,35 @@ def test_the_token_works_once(page: Running) -> None:
     status, headers, _ = raw(page, "GET", page.address.removeprefix(page.base), host)
     assert status == 403 and "set-cookie" not in headers
     assert raw(page, "GET", "/?token=", host)[0] == 403
+
+
+def test_another_user_who_saw_the_address_does_not_get_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    keys, sent = Keys(), []
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("status"))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = listening.getsockname()
+        with socket.create_connection(server) as connection:
+            client = connection.getsockname()
+            scope = {
+                "type": "http", "method": "GET", "client": client, "server": server, "path": "/",
+                "headers": [(b"host", f"127.0.0.1:{server[1]}".encode())],
+                "query_string": f"token={keys.token}".encode(),
+            }  # fmt: skip
+            guard, own = Guard(None, keys, server[1]), guards.CONNECTIONS.read_text()  # type: ignore[arg-type]
+            monkeypatch.setattr(guards, "CONNECTIONS", tmp_path / "tcp")
+            lines = [line.split() for line in own.splitlines()]
+            (mine,) = (line for line in lines if line[1].endswith(f":{client[1]:04X}"))
+            assert int(mine[7]) == os.getuid(), "as Linux has it"
+            thread = ThreadPoolExecutor(1)
+            for user in (str(os.getuid() + 1), str(os.getuid())):
+                mine[7] = user
+                guards.CONNECTIONS.write_text("\n".join(map(" ".join, lines)))
+                asked = guard(scope, None, send)  # type: ignore[arg-type]
+                thread.submit(asyncio.run, asked).result()  # a browser of another test may have a loop of its own here
+    assert [status for status in sent if status] == [403, 303] and keys.token is None, "what was refused spent nothing"
 
 
 def test_the_cookie_is_for_this_page_alone(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from discreet.build.relaxed import relaxed_bound
 from discreet.build.repeated import best_of_family, tied
 from discreet.build.structure import power_weights
 from discreet.build.structured import Structured
-from discreet.errors import SolverFailed
+from discreet.errors import SolverFailed, called
 from discreet.mechanism import Exponents, Mechanism, of_weights
 from discreet.numbers import Epsilon, text
 
@@ -76,7 +76,7 @@ def anytime(
         if tell is not None and best is not None:
             tell(replace(best, bound=bound).gap, time.monotonic() - start)
     if best is None:
-        asked = f"a mechanism with max_count {task.size - 1} was asked for"
+        asked = f"a mechanism with {called('max_count')} {task.size - 1} was asked for"
         found_none = f"none with truth={text(task.truth or Fraction(0))} was found"
         raise SolverFailed(asked, found_none, f"From 1/{task.size} to {_nearly_fairest(task, epsilon)} there is one")
     return replace(best, value=best.value * float(task.unit), bound=bound * task.unit)

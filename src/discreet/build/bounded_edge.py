@@ -17,7 +17,7 @@ from discreet.build.formulation import Formulation, LinearRow
 from discreet.build.least_rows import Rows, least_rows, rows_in_floats
 from discreet.build.refined import SURE
 from discreet.certify.profile import least_delta
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import Bounded
 from discreet.mechanism import EdgeThenNoise, Weights
 from discreet.numbers import Epsilon
@@ -67,11 +67,13 @@ def _by_formula(noise: Bounded, first: int, always_true: bool, top: int | None) 
 def _by_program(noise: Bounded, first: int, always_true: bool, top: int | None) -> Edge:
     if noise.support > (largest := LARGEST_PROGRAM[always_true]):
         known = f"at this epsilon and truth such rows for small counts are worked out up to support {largest}"
-        raise BadInput(f"support = {noise.support} was asked for", known, "Use small_counts 'clamped'")
+        raise BadInput(
+            f"{called('support', noise.support)} was asked for", known, f"Use {called('small_counts', 'clamped')}"
+        )
     beyond = max(first, noise.support) + MORE
     if top is not None and top < beyond:
         needed = f"below {beyond} all counts need rows of their own"
-        raise BadInput(f"max_count = {top} was asked for", needed, f"Give {beyond} or more, or drop it")
+        raise BadInput(f"{called('max_count', top)} was asked for", needed, f"Give {beyond} or more, or drop it")
     program = _program(noise, first, beyond, always_true)
 
     def measure(rows: Rows, total: int) -> Fraction:

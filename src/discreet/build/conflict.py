@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.build.duals import proven_bound
 from discreet.build.formulation import Contradiction, Exact, Formulation, LinearRow, Problem, formulate
-from discreet.errors import Infeasible, SolverFailed
+from discreet.errors import Infeasible, SolverFailed, called
 from discreet.numbers import Epsilon, text
 from discreet.requirements import Requirement
 
@@ -31,7 +31,7 @@ def refuse(problem: Problem, epsilon: Epsilon) -> Infeasible | SolverFailed:
     names = [requirement.name for requirement in blamed]
     together = f"{_listed(names)} cannot hold{' together' if len(names) > 1 else ''} at {privacy}"
     return Infeasible(
-        f"a mechanism with max_count {problem.size - 1} was asked for",
+        f"a mechanism with {called('max_count')} {problem.size - 1} was asked for",
         together,
         f"Drop or loosen {'one of them' if len(names) > 1 else 'it'}, or allow a larger epsilon or delta",
         conflict=tuple(names),

@@ -23,11 +23,11 @@ from discreet.build.pricing import lower_bound
 from discreet.build.transport import CONVEX, LARGEST_DENSE, output_law, transport, transport_cost
 from discreet.build.unfixed import unfixed, unfixed_bound, unfixed_by_name
 from discreet.costs import cost_matrix, floats_of, prior_of
-from discreet.errors import BadInput, SolverFailed, choose, short
+from discreet.errors import BadInput, SolverFailed, choose
 from discreet.laws import Geometric, NoiseLaw, law_parameters, standard_noise
 from discreet.laws.law import constant_odds
 from discreet.mechanism import Mechanism
-from discreet.numbers import Epsilon, Number
+from discreet.numbers import Epsilon, Number, lasting
 from discreet.options import spelt
 from discreet.privacy import Loss, loss_of
 from discreet.shown import Shown
@@ -140,15 +140,7 @@ def construct(
     loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
     if method in known:
         return _explicit(method, distribution, cost, loss)
-    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost, _lasting(seconds)))
-
-
-def _lasting(seconds: Any) -> float:
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise BadInput(
-            f"seconds was given as {short(seconds)}", "it must be a number above zero", "Leave it out for a minute"
-        )
-    return float(seconds)
+    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost, lasting(seconds)))
 
 
 def _explicit(name: str, z: Floats, cost: Any, loss: Loss) -> Construction:

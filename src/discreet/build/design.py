@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,9 @@ from discreet.build.structured import Structured, structured
 from discreet.certify import Certificate, certify
 from discreet.certify.profile import least_delta
 from discreet.costs import cost_matrix
-from discreet.errors import BadInput, Infeasible, NotProven, choose, short
+from discreet.errors import BadInput, Infeasible, NotProven, called, choose
 from discreet.mechanism import LARGEST_MATRIX, Mechanism, Weights, of_weights
-from discreet.numbers import Epsilon, Number, digits_above, text, whole
+from discreet.numbers import Epsilon, Number, digits_above, lasting, text, whole
 from discreet.options import listed, spelt
 from discreet.privacy import Approximate, Loss, Pure, loss_of
 from discreet.privacy.values import odds_only
@@ -179,9 +178,8 @@ def design(
     gap and the seconds spent on the way.
     """
     choose(method, METHODS, "method")
-    if isinstance(seconds, bool) or not (isinstance(seconds, Real) and float(seconds) > 0):
-        raise BadInput(f"seconds = {short(seconds)} was given", "it must be a number above 0")
-    size = whole(max_count, "max_count", 1) + 1
+    most = lasting(seconds)
+    size = whole(max_count, "max_count", 1, LARGEST_MATRIX - 1) + 1
     loss = odds_only(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho), "design")
     allowed, slack = loss.epsilon, loss.delta
     shares = _prior(prior, size)
@@ -197,7 +195,7 @@ def design(
         return _sealed(problem, allowed, known.mechanism, HowFound("closed-form", known.reason, known.bound), name)
     task = structured(problem) if method == "auto" and size > LARGEST_WHOLE + 1 else None
     if task is not None:
-        return _in_time(task, allowed, name, float(seconds), tell)
+        return _in_time(task, allowed, name, most, tell)
     return _solved(problem, allowed, method, name)
 
 
@@ -242,7 +240,9 @@ def _prior(prior: Any, size: int) -> tuple[Fraction, ...]:
         return (Fraction(1, size),) * size
     shares = exact_law(prior, "the prior")
     if len(shares) != size:
-        raise BadInput("the prior was given", f"it has {len(shares)} numbers, {size} are needed (0 to max_count)")
+        raise BadInput(
+            "the prior was given", f"it has {len(shares)} numbers, {size} are needed (0 to {called('max_count')})"
+        )
     return shares
 
 
@@ -251,8 +251,8 @@ def _optimum(problem: Problem, epsilon: Epsilon) -> Optimum:
 
     if problem.size > LARGEST_PROGRAM + 1:
         raise BadInput(
-            f"a program for max_count {problem.size - 1} was asked for",
-            f"programs are solved up to max_count {LARGEST_PROGRAM}",
+            f"a program for {called('max_count')} {problem.size - 1} was asked for",
+            f"programs are solved up to {called('max_count')} {LARGEST_PROGRAM}",
             _without_program(problem),
         )
     return optimum(problem, epsilon)
@@ -268,7 +268,7 @@ def _without_program(problem: Problem) -> str:
     if {one.kind for one in problem.requirements} == {Truth.kind, Support.kind}:
         return "Release with the mechanism 'bounded', which has this truth and support and no largest count"
     if problem.least_delta:
-        return "Use a smaller max_count"
+        return f"Use a smaller {called('max_count')}"
     advice = f"Do without {' and '.join(hindrances)}" if hindrances else "Use the method 'auto'"
     return f"{advice}: with structural properties and truth=P alone there is an answer up to {LARGEST_MATRIX - 1}"
 
@@ -293,11 +293,8 @@ def _in_time(task: Structured, epsilon: Epsilon, objective: str, seconds: float,
 
 
 def _possible(task: Structured, epsilon: Epsilon) -> None:
-    """Refuse what is too large to be written out, and a chance of the truth that no fair mechanism has."""
-    asked = f"a mechanism with max_count {task.size - 1} was asked for"
-    if task.size > LARGEST_MATRIX:
-        found = f"with these requirements it is a matrix, formed up to {LARGEST_MATRIX - 1} only"
-        raise BadInput(asked, found, "Use geometric, or a smaller max_count")
+    """Refuse a chance of the truth that no fair mechanism has."""
+    asked = f"a mechanism with {called('max_count')} {task.size - 1} was asked for"
     honest = next((one.name for one in task.problem.requirements if one.kind in HONEST), None)
     if task.truth is not None and task.truth * task.size < 1 and honest is not None:
         found = f"with {honest} the chance of the truth is 1/{task.size} at least"

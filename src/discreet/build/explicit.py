@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose, short
 from discreet.laws import Geometric, NoiseLaw, calibrated_laws, law_named, laws
 from discreet.mechanism import LARGEST_MATRIX, Exponents, Mechanism, NoiseThenMap, of_weights
 from discreet.numbers import Epsilon, Number, text, whole
@@ -99,13 +99,15 @@ def explicit(
     if name == SIGNED:
         return signed_geometric(loss_of(epsilon, alpha=alpha, delta=delta, rho=rho))
     if max_count is None:
-        raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Or use signed-geometric")
+        raise BadInput(
+            f"the mechanism {name!r} was asked for", f"it needs a {called('max_count')}", "Or use signed-geometric"
+        )
     size = whole(max_count, "max_count", 1)
     if name in MATRICES and size >= LARGEST_MATRIX:
         raise BadInput(
-            f"the mechanism {name!r} was asked for with max_count {size}",
-            f"it is a matrix, and formed up to max_count {LARGEST_MATRIX - 1} only",
-            "Use geometric, or a smaller max_count",
+            f"the mechanism {name!r} was asked for with {called('max_count')} {short(size)}",
+            f"it is a matrix, and formed up to {called('max_count')} {LARGEST_MATRIX - 1} only",
+            f"Use geometric, or a smaller {called('max_count')}",
         )
     loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
     if name in MATRICES:

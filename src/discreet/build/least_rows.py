@@ -13,7 +13,7 @@ from discreet.build.duals import BoundProof
 from discreet.build.formulation import Formulation
 from discreet.build.refined import SURE, refined
 from discreet.build.rounding import exact_weights, integer_weights
-from discreet.errors import BadInput, SolverFailed
+from discreet.errors import BadInput, SolverFailed, called
 from discreet.numbers import digits_above
 
 SCALE = 1000.0  # the solver's tolerances are absolute: rows that sum to 1000 make them finer
@@ -55,7 +55,9 @@ def least_rows(program: Formulation, odds: Fraction, first: int, least: Fraction
     proof = max(found, key=lambda one: one.bound, default=None)
     if best is None or proof is None or best.delta > max(SMALL, 2 * proof.bound, 2 * least):
         asked = f"rows of a delta of {digits_above(least, 2)} or so were to be found"
-        raise BadInput(asked, "that is too small for the solver", f"{BEYOND_FLOATS} small_counts 'clamped'")
+        raise BadInput(
+            asked, "that is too small for the solver", f"{BEYOND_FLOATS} {called('small_counts', 'clamped')}"
+        )
     return replace(best, bound=proof.bound, multipliers=proof.multipliers)
 
 

@@ -49,7 +49,7 @@ def _app() -> typer.Typer:
     import typer
 
     from discreet.cli.common import root
-    from discreet.cli.flags import OnceEach
+    from discreet.cli.flags import FlagCommand
 
     # a pretty traceback may print the values of variables, and these may be secret counts
     app = typer.Typer(
@@ -66,8 +66,8 @@ def _app() -> typer.Typer:
         loaded = import_module(module)
         if hasattr(loaded, "app"):
             for inner in loaded.app.registered_commands:
-                inner.cls = OnceEach
+                inner.cls = FlagCommand
             app.add_typer(loaded.app, name=name, help=summary)
         else:
-            app.command(name, help=summary, cls=OnceEach)(loaded.run)
+            app.command(name, help=summary, cls=getattr(loaded, "COMMAND", FlagCommand))(loaded.run)
     return app

@@ -54,6 +54,13 @@ def names(listing: str | None) -> list[str] | str | None:
     return [part.strip() for part in listing.split(",") if part.strip()]
 
 
+def named_cost(word: str) -> Any:
+    """A cost by its name, or the matrix in the file of that name."""
+    from discreet.io.files import read_floats
+
+    return read_floats(word) if word.lower().endswith((".json", ".csv", ".npz")) else word
+
+
 def emit(json: bool, value: Any, lines: Iterable[str] | Callable[[], Iterable[str]]) -> None:
     """One JSON value on stdout, or lines for a person."""
     if json:
@@ -123,10 +130,8 @@ def _tidy_end() -> Iterator[None]:
 def _run(app: typer.Typer) -> int:
     try:
         result = app(standalone_mode=False)
-    except DiscreetError as error:
-        from discreet.spoken import in_the_shell
-
-        say(f"discreet: {in_the_shell(str(error))}")
+    except DiscreetError as error:  # of the line itself, before there is a command that could say it
+        say(f"discreet: {error}")
         return error.exit_status
     except typer.Exit as leave:
         return int(leave.exit_code)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Rho, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Rho, emit, named_cost
 from discreet.cli.working import working
 
 if TYPE_CHECKING:
@@ -34,17 +33,8 @@ def run(
 
     law = read_distribution(distribution)
     with working("Constructing"):
-        result = construct(law, epsilon, alpha, method, _cost(cost), delta=delta, rho=rho, seconds=seconds)
+        result = construct(law, epsilon, alpha, method, named_cost(cost), delta=delta, rho=rho, seconds=seconds)
     emit(json, result.as_json() if json else None, lambda: _lines(result))
-
-
-def _cost(cost: str) -> Any:
-    """A name, or the matrix in the file of that name."""
-    from discreet.io.files import read_floats
-
-    if Path(cost).suffix.lower() not in (".json", ".csv", ".npz"):
-        return cost
-    return read_floats(cost)
 
 
 def _lines(result: Construction) -> list[str]:

@@ -19,7 +19,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     import discreet as dc
-    from discreet.io.folder import free_target
+    from discreet.io.place import free_target
 
     _clear(Path(out))
     free_target(out)

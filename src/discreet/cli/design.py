@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, RefusedRho, emit
+from discreet.cli.common import Alpha, Delta, Epsilon, Json, Plot, RefusedRho, emit, named_cost
 from discreet.cli.working import working
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def run(
             alpha,
             delta,
             rho=rho,
-            objective=_cost(objective),
+            objective=named_cost(objective),
             prior=None if prior is None else read_distribution(prior),
             require=require or [],
             minimax=minimax,
@@ -63,15 +62,6 @@ def run(
     if plot is not None:
         _draw(result, plot)
     emit(json, result.as_json() if json else None, lambda: _lines(result))
-
-
-def _cost(objective: str) -> Any:
-    """A name, or the matrix in the file of that name."""
-    from discreet.io.files import read_floats
-
-    if Path(objective).suffix.lower() not in (".json", ".csv", ".npz"):
-        return objective
-    return read_floats(objective)
 
 
 def _draw(result: Design, path: str) -> None:

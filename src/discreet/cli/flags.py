@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from discreet.errors import BadInput
+from discreet.cli.common import say
+from discreet.errors import BadInput, DiscreetError, Say, by_flags
 from discreet.options import Option, options_of
 
 Given = Mapping[str, Any]  # what typer hands over: the flags of one call, whatever their kinds
@@ -56,13 +57,13 @@ def command(
 ) -> Callable[..., Any]:  # fmt: skip
     """`run` with a signature that typer can read: its own parameters, and one for every flag."""
 
-    def called(**given: Any) -> Any:
+    def with_flags(**given: Any) -> Any:
         _refuse_both(option.flag for option, _ in flags.values())
         return run(**given)
 
     made = [_parameter(name, option, default) for name, (option, default) in flags.items()]
-    called.__signature__ = inspect.Signature([*before, *made, *after])  # type: ignore[attr-defined]
-    return called
+    with_flags.__signature__ = inspect.Signature([*before, *made, *after])  # type: ignore[attr-defined]
+    return with_flags
 
 
 def _refuse_both(flags: Iterable[str | None]) -> None:
@@ -73,8 +74,27 @@ def _refuse_both(flags: Iterable[str | None]) -> None:
             raise BadInput(f"{one} and {other} were given together", "they contradict each other", "Give one of them")
 
 
-class OnceEach(TyperCommand):
-    """A command whose flags stand once each: the parser takes the last of several, and the others would be lost."""
+class FlagCommand(TyperCommand):
+    """A command whose flags stand once each: the parser takes the last of several, and the others would be lost.
+    Our own errors become one message, which calls options by these flags, and their exit status."""
+
+    @property
+    def reader(self) -> Say:
+        """Who reads its errors knows options by the flags of this command, if it has any for them."""
+        flags: dict[str, str] = {}
+        for item in self.params:
+            if item.param_type_name == "option":
+                long = max(item.opts, key=len)
+                flag = "/".join((long, *item.secondary_opts))
+                flags |= {str(item.name): flag, long.lstrip("-").replace("-", "_"): flag}
+        return by_flags(flags)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DiscreetError as error:
+            say(f"discreet: {error.said(self.reader)}")
+            raise typer.Exit(error.exit_status) from error
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:  # a shell that completes a line

@@ -12,7 +12,7 @@ from discreet.cli.common import Json, Seed, emit, released, say, say_columns
 from discreet.cli.flags import Given, command, flags_of, parameter, said
 from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_argument, table_of, way_from
 from discreet.cli.working import working
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.record.release import About
 from discreet.run import LedgerSpec, Output, ReleaseSpec
 
@@ -50,13 +50,18 @@ def release(**given: Any) -> None:
 def _spec(given: Given) -> ReleaseSpec:
     ledger = said(given, LEDGER)
     if "url" in ledger and "dataset" not in ledger:
-        raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
+        raise BadInput("a ledger was given", "no data set was named", f"Give {called('dataset', like='NAME')}")
     if "dataset" in ledger and "url" not in ledger:
         name = ledger["dataset"]
-        raise BadInput(f"the data set {name!r} was named", "no ledger was given", "Give ledger (--ledger URL)")
+        raise BadInput(
+            f"the data set {name!r} was named", "no ledger was given", f"Give {called('ledger', like='URL')}"
+        )
     if ledger and "url" not in ledger:
-        name = LEDGER[next(iter(ledger))][0].flag_of(next(iter(ledger)))
-        raise BadInput(f"{name} was given", "no ledger was given", "Give ledger (--ledger URL) and --dataset NAME")
+        raise BadInput(
+            f"{called(next(iter(ledger)))} was given",
+            "no ledger was given",
+            f"Give {called('ledger', like='URL')} and {called('dataset', like='NAME')}",
+        )
     return ReleaseSpec(
         table_of(given), loss_from(given), way_from(given), LedgerSpec(**ledger) if ledger else None,
         Output(**said(given, OUTPUT)), _about(given),

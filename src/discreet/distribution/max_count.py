@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import Geometric, draw_noise, law_json
 from discreet.numbers import Epsilon, Number, probability, text, whole
 from discreet.privacy import Pure, loss_of, pure_only
@@ -70,7 +70,7 @@ def private_max_count(
     noise = Geometric.calibrated(loss, people)
     refuse_few_rows(len(values), noise.odds, loss.epsilon)
     exact_above = len(values) - np.searchsorted(np.sort(values), BORDERS, side="right")
-    above = exact_above + draw_noise(noise, len(BORDERS), source(seed) if bits is None else bits)
+    above = exact_above + draw_noise(noise, len(BORDERS), source(seed, bits))
     return MaxCount(border_of(above, len(values), level, noise.odds), loss.epsilon, level, above, noise)
 
 
@@ -80,7 +80,7 @@ def refuse_few_rows(rows: int, odds: Fraction, budget: Epsilon) -> None:
         raise BadInput(
             f"a largest count was to be bought with epsilon = {budget}",
             f"{rows} rows are too few: the noise in every number of rows is nearly as large",
-            "Give max_count, or a larger epsilon",
+            f"Give {called('max_count')}, or a larger epsilon",
         )
 
 

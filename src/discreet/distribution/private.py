@@ -14,7 +14,7 @@ from discreet.arrays import Floats, Integers
 from discreet.distribution.max_count import MaxCount, private_max_count, refuse_few_rows, share_for_max_count
 from discreet.distribution.privatizer import Idealised, measure, noise_for, privatizer
 from discreet.distribution.projections import PROJECTIONS
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose, short
 from discreet.laws import Geometric, NoiseLaw
 from discreet.numbers import Epsilon, Number, whole
 from discreet.options import spelt
@@ -109,7 +109,7 @@ def private_distribution(
     """
     from discreet.ledger.paying import open_book, tell
 
-    chosen, words = privatizer(method), source(seed) if bits is None else bits
+    chosen, words = privatizer(method), source(seed, bits)
     project = choose(projection, PROJECTIONS, "projection") if projection is not None else chosen.PROJECTION
     counts, histogram, declared = _read(table_or_histogram)
     people = max(declared, whole(1 if contributions is None else contributions, "the contribution bound", least=1))
@@ -192,7 +192,11 @@ def _buy_max_count(counts: Integers | None, loss: Loss, people: int, bits: Bits)
 
 def _share_of_max_count(counts: Integers | None, loss: Loss) -> Epsilon:
     if isinstance(loss, Concentrated) or counts is None:
-        raise BadInput('max_count = "auto" was asked for', "it needs a table of counts, and epsilon", "Give max_count")
+        raise BadInput(
+            f"{called('max_count', 'auto')} was asked for",
+            "it needs a table of counts, and epsilon",
+            f"Give {called('max_count')}",
+        )
     return share_for_max_count(loss.epsilon)[0]
 
 
@@ -224,18 +228,18 @@ def _binned(counts: Integers | None, histogram: Integers | None, max_count: int 
         if histogram is None:
             raise BadInput(
                 "a distribution was asked for",
-                "max_count is missing and the largest count is a secret",
-                'Give max_count, or "auto"',
+                f"{called('max_count')} is missing and the largest count is a secret",
+                f"Give {called('max_count')}, or 'auto'",
             )
         return histogram
     if isinstance(max_count, str):
-        raise BadInput(f"max_count = {max_count!r} was asked for", "it must be a whole number or 'auto'")
+        raise BadInput(f"{called('max_count', max_count)} was asked for", "it must be a whole number or 'auto'")
     largest = whole(max_count, "max_count", least=1)
     if largest > LARGEST_RANGE:
         raise BadInput(
-            f"max_count = {largest} was asked for",
+            f"{called('max_count', short(largest))} was asked for",
             f"a distribution over more than {LARGEST_RANGE} counts does not fit",
-            "Release without max_count, or top-code",
+            f"Release without {called('max_count')}, or top-code",
         )
     if counts is not None:
         return np.bincount(np.minimum(counts, largest), minlength=largest + 1)

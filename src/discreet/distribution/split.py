@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.numbers import Epsilon, Number, exact
 from discreet.privacy import Pure, loss_of, pure_only
 
@@ -64,10 +64,10 @@ def checked_split(split: Number, refined: bool) -> Fraction:
     """A split as asked for: in [0, 1), and zero only where refinement supplies the distribution."""
     share = exact(split, "the split")
     if not 0 <= share < 1:
-        raise BadInput(f"split = {split} was asked for", "it must be at least 0 and below 1")
+        raise BadInput(f"{called('split', split)} was asked for", "it must be at least 0 and below 1")
     if share == 0 and not refined:
         raise BadInput(
-            "split = 0 without refinement was asked for",
+            f"{called('split', 0)} without refinement was asked for",
             "nothing would tell the distribution",
             "Refine, or raise the split",
         )

@@ -24,15 +24,32 @@ class Cut:
     top: int | None = None  # larger counts were treated as it
     least: int = 0  # smaller counts were treated as it
     by_size: bool = False  # the largest count of a row is the size of its group
+    other: Cut | None = None  # of the counts that these are compared with, where it is not the same
 
     def __bool__(self) -> bool:
-        return self.top is not None or self.least > 0 or self.by_size
+        return self.top is not None or self.least > 0 or self.by_size or self.other is not None
 
     def __str__(self) -> str:
+        if self.other is not None:
+            return f"of counts {self._how() or 'as they are'}, against counts {self.other._how() or 'as they are'}"
+        return f"of counts {self._how()}" if self else ""
+
+    def against(self, other: Cut) -> Cut:
+        """Of two totals that are compared."""
+        return self if self == other else replace(self, other=other)
+
+    def as_json(self) -> dict[str, object]:
+        said: dict[str, object] = {} if self.top is None else {"cut_at": self.top}
+        said |= {"raised_to": self.least} if self.least else {}
+        said |= {"cut_at_size": True} if self.by_size else {}
+        others = {} if self.other is None else {"cut_at": None, **self.other.as_json()}
+        return said | {f"against_{name}": value for name, value in others.items()}
+
+    def _how(self) -> str:
         said = ["cut at the size of their group"] if self.by_size else []
         said += [f"cut at {self.top}"] if self.top is not None else []
         said += [f"raised to {self.least}"] if self.least else []
-        return f"of counts {' and '.join(said)}" if said else ""
+        return " and ".join(said)
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,10 +211,7 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
 
 def _said(cut: Cut, conservative: bool) -> dict[str, object]:
     """What stands beside a number only where there is something to say."""
-    said: dict[str, object] = {} if cut.top is None else {"cut_at": cut.top}
-    said |= {"raised_to": cut.least} if cut.least else {}
-    said |= {"cut_at_size": True} if cut.by_size else {}
-    return said | ({"conservative": True} if conservative else {})
+    return cut.as_json() | ({"conservative": True} if conservative else {})
 
 
 def _columns(cut: Cut, conservative: bool, number: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, called, did_you_mean
 from discreet.io.coded import coded, coded_texts, key_columns, numbers_of, picked
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def read_where(words: Sequence[str]) -> dict[str, list[str]]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"rows where {word!r} were asked for", "it is not COL=VALUE", "Write --where sex=f")
+            raise BadInput(
+                f"rows where {word!r} were asked for", "it is not COL=VALUE", f"Write {called('where', like='sex=f')}"
+            )
         found.setdefault(name.strip(), []).append(value.strip())
     return found

@@ -143,7 +143,7 @@ def _pair(one: Estimate, other: Estimate, keys: Any, weights: Any, others: Any) 
     else:
         apart = _of_two((one.told, first, weights), (other.told, second, others), level)
     conservative = one.told.conservative or other.told.conservative
-    return Pair(keys, first, second, together, one.cut or other.cut, level, conservative, apart)
+    return Pair(keys, first, second, together, one.cut.against(other.cut), level, conservative, apart)
 
 
 Side = tuple[ToldSums, SumEstimates, Any]  # of a comparison: what is told, the sums, and their weights

@@ -6,6 +6,7 @@ one of these numbers, a power of n: 1 if twice as many people have twice the cou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -25,10 +26,15 @@ CHUNK = 1 << 22  # cells held at once
 TINY = 1e-300  # so that no logarithm is infinite
 STEPS = 200  # of the search for the numbers of the law: it takes some eighty
 EVENEST = 12.0  # of the logarithm of the shape: rates are then as good as equal
+FURTHEST = 200.0  # of the logarithm of a mean: a covariate that is farther from the others is no number of people
 STEEPEST = 1.5  # power of the covariate that counts follow
 TRIED_FIRST = np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -0.5]])  # steps from the start
+UNLIKELY = 1e-3  # beside the likeliest: such laws are left out
+MANY = 200  # rows, of which the law is taken as known
+AROUND = ((-0.4, 0.0, 0.4), (-1.5, 0.0, 1.5), (-0.7, 0.0, 0.7))  # steps from it
 POWERS = (0.0, 0.5, 1.0)  # that are tried for groups
 SHAPES = np.exp(np.linspace(-3, 9, 13))  # that are tried for groups, from hardly alike to as good as equal
+FACTORS = np.exp(np.linspace(-0.6, 0.6, 9))  # of the mean: groups that are alike share its error
 ROUNDS = 8  # in which the mean of rates is found for each shape
 REACH, POINTS = 6.0, 241  # deviations to either side, and how many counts are looked at there
 
@@ -43,8 +49,10 @@ class RateLaw:
 
     def means(self, covariate: Floats) -> Floats:
         """Of the counts; a power of the covariate in parts of its typical size, so that it leaves the mean alone."""
-        typical = float(np.exp(np.log(covariate).mean()))
-        found: Floats = self.mean * typical * (covariate / typical) ** self.power
+        logarithms = np.log(covariate)
+        typical = float(logarithms.mean())
+        beside = np.clip(self.power * (logarithms - typical), -FURTHEST, FURTHEST)
+        found: Floats = np.exp(np.log(self.mean) + typical + beside)
         return found
 
 
@@ -52,7 +60,7 @@ class RateLaw:
 class RowRates:
     """Posteriors of the true counts, and the same over the covariate."""
 
-    law: RateLaw
+    law: RateLaw  # the likeliest
     mean: Floats
     variance: Floats
     median: Integers
@@ -80,27 +88,27 @@ def row_rates(view: Estimate, covariate: Floats) -> RowRates:
         found = "groups have sizes of their own, which their counts follow already"
         raise BadInput("counts that follow a covariate were asked for", found, "Ask for rows without it")
     evidence = shares.evidence
-    law = fitted(evidence, covariate)
-    means = law.means(covariate)
+    laws = fitted(evidence, covariate)
     columns = np.empty((5, evidence.rows))
     step = max(1, CHUNK // _width(evidence))
     for start in range(0, evidence.rows, step):
         part = slice(start, start + step)
-        columns[:, part] = _posteriors(evidence, means, law.shape, part, view.level)
+        columns[:, part] = _posteriors(evidence, laws, covariate, part, view.level)
     mean, variance = columns[:2]
     median, low, high = columns[2:].astype(np.int64)
-    return RowRates(law, mean, variance, median, low, high, covariate)
+    return RowRates(laws[0][1], mean, variance, median, low, high, covariate)
 
 
-def fitted(evidence: Evidence, covariate: Floats) -> RateLaw:
-    """The likeliest law of rates, by a search over its three numbers."""
+def fitted(evidence: Evidence, covariate: Floats) -> list[tuple[float, RateLaw]]:
+    """The likeliest law of rates, by a search over its three numbers; where few rows tell it, also those around
+    it, each with how likely it is."""
     from scipy.optimize import minimize
 
     number = max(100, FITTED_ON // _width(evidence))
     rows = np.unique(np.linspace(0, evidence.rows - 1, min(number, evidence.rows)).astype(np.int64))
     possible, noise = _possible(evidence, rows)
     some = covariate[rows]
-    start = max(float(evidence.seen[rows].sum()), 1.0) / float(some.sum())
+    seen = max(float(evidence.seen[rows].sum()), 1.0)
 
     def law_of(numbers: Floats) -> RateLaw:
         mean, shape, power = numbers
@@ -108,18 +116,25 @@ def fitted(evidence: Evidence, covariate: Floats) -> RateLaw:
         return RateLaw(float(np.exp(mean)), float(shape), float(power))
 
     def unlikely(numbers: Floats) -> float:
-        prior = _prior(possible, law_of(numbers).means(some), law_of(numbers).shape, evidence.top)
+        prior = _prior(possible, law_of(numbers).means(some), law_of(numbers).shape, evidence)
         return -float(np.log(np.maximum((prior * noise).sum(axis=1), TINY)).sum())
 
+    in_proportion = np.array([np.log(seen / float(some.sum())), 0.0, 1.0])
+    all_alike = np.array([np.log(seen / len(rows)) - float(np.log(some).mean()), 0.0, 0.0])
+    start = min(in_proportion, all_alike, key=unlikely)
     found = minimize(
-        unlikely, np.array([np.log(start), 0.0, 1.0]), method="Nelder-Mead",
-        options={"maxiter": STEPS, "xatol": 1e-3, "initial_simplex": TRIED_FIRST + [np.log(start), 0.0, 1.0]},
+        unlikely, start, method="Nelder-Mead",
+        options={"maxiter": STEPS, "xatol": 1e-3, "initial_simplex": TRIED_FIRST + start},
     )  # fmt: skip
-    return law_of(found.x)
+    near = [found.x] if evidence.rows > MANY else [found.x, *(found.x + step for step in product(*AROUND))]
+    unlikelier = np.array([unlikely(numbers) for numbers in near])
+    weights = np.exp(unlikelier.min() - unlikelier)
+    return [(float(weight), law_of(numbers)) for weight, numbers in zip(weights, near) if weight > UNLIKELY]
 
 
-def _prior(possible: Floats, means: Floats, shape: float, top: int | None) -> Floats:
-    """P(count) of rows with these means, under the law of rates: negative binomial. Counts above `top` are it."""
+def _prior(possible: Floats, means: Floats, shape: float, evidence: Evidence | None = None) -> Floats:
+    """P(count) of rows with these means, under the law of rates: negative binomial. Counts that were cut or raised are
+    what they were cut or raised to."""
     from scipy.special import betainc, gammaln
 
     mean = means[:, None]
@@ -129,10 +144,13 @@ def _prior(possible: Floats, means: Floats, shape: float, top: int | None) -> Fl
             + shape * np.log(shape / (shape + mean)) + possible * np.log(mean / (shape + mean))
         )  # fmt: skip
     chance = np.where(possible < 0, 0.0, chance)
+    top, least = (None, 0) if evidence is None else (evidence.top, evidence.least)
     if top is not None:
         chance = np.where(possible > top, 0.0, chance)
-        beyond = betainc(np.maximum(top, 1e-9), shape, mean / (shape + mean))  # P(count >= top)
-        chance = np.where(possible == top, beyond, chance)
+        chance = np.where(possible == top, betainc(max(top, 1e-9), shape, mean / (shape + mean)), chance)  # top or more
+    if least:
+        chance = np.where(possible < least, 0.0, chance)
+        chance = np.where(possible == least, 1 - betainc(least + 1, shape, mean / (shape + mean)), chance)
     return np.asarray(chance)
 
 
@@ -164,13 +182,18 @@ def _possible(evidence: Evidence, rows: Integers) -> tuple[Floats, Floats]:
     return counts, np.exp(evidence.law.log_mass(evidence.seen[rows][:, None] - counts))
 
 
-def _posteriors(evidence: Evidence, means: Floats, shape: float, part: slice, level: float) -> Floats:
+def _posteriors(
+    evidence: Evidence, laws: list[tuple[float, RateLaw]], covariate: Floats, part: slice, level: float
+) -> Floats:
     """Mean, variance, median and the ends of a credible interval, for some rows."""
     rows = np.arange(evidence.rows)[part]
     possible, noise = _possible(evidence, rows)
     noise = noise / np.maximum(noise.max(axis=1, keepdims=True), TINY)
-    chance = np.maximum(_prior(possible, means[rows], shape, evidence.top) * noise, 0.0)
-    chance[:, 0] += TINY
+    chance = np.zeros(possible.shape)
+    chance[:, 0] = TINY
+    for weight, law in laws:
+        under = np.maximum(_prior(possible, law.means(covariate)[rows], law.shape, evidence) * noise, 0.0)
+        chance += weight * under / np.maximum(under.sum(axis=1, keepdims=True), TINY)
     chance /= chance.sum(axis=1, keepdims=True)
     mean = (chance * possible).sum(axis=1)
     variance = (chance * (possible - mean[:, None]) ** 2).sum(axis=1)
@@ -188,7 +211,7 @@ def group_counts(seen: Floats, deviation: Floats, covariate: Floats, level: floa
     """Mean and ends of credible intervals of the true counts of groups, from what is told of each: its unbiased sum.
 
     Rows of a group are more alike than others, so that posteriors of rows would add up to too narrow a one; the law of
-    rates is that of groups. These are few: every shape and power counts by how likely it makes what was seen.
+    rates is that of groups. These are few: every mean, shape and power counts by how likely it makes what was seen.
     """
     spread = np.maximum(deviation, 1e-3)
     counts = _around(seen, spread)
@@ -196,9 +219,9 @@ def group_counts(seen: Floats, deviation: Floats, covariate: Floats, level: floa
     relative = covariate / np.exp(np.log(covariate).mean())
     evidence, chance, total = -np.inf, np.zeros_like(counts), max(float(seen.sum()), 1.0)
     for power, shape in product(POWERS, SHAPES):
-        found, each = _under(shape, counts, noise, relative**power, total)
-        both = np.logaddexp(evidence, found)
-        evidence, chance = both, np.exp(evidence - both) * chance + np.exp(found - both) * each
+        for found, each in _under(shape, counts, noise, relative**power, total):
+            both = np.logaddexp(evidence, found)
+            evidence, chance = both, np.exp(evidence - both) * chance + np.exp(found - both) * each
     running, tail = np.cumsum(chance, axis=1), (1 - level) / 2
     ends = [_at_share(counts, running, share) for share in (tail, 1 - tail)]
     return np.stack([(chance * counts).sum(axis=1), *ends])
@@ -215,15 +238,21 @@ def _steps(counts: Floats) -> Floats:
     return np.maximum(np.diff(counts, axis=1, append=counts[:, -1:] + 1), 0.0)
 
 
-def _under(shape: float, counts: Floats, noise: Floats, covariate: Floats, total: float) -> tuple[float, Floats]:
-    """The logarithm of how likely this shape makes what was seen, and the posterior of every group under it."""
+def _under(
+    shape: float, counts: Floats, noise: Floats, covariate: Floats, total: float
+) -> Iterator[tuple[float, Floats]]:
+    """For means around the likeliest one: the logarithm of how likely this shape makes what was seen, and the posterior
+    of every group under it."""
     mean = total / float(covariate.sum())
     for _ in range(ROUNDS):
-        chance = _prior(counts, mean * covariate, shape, None) * noise
+        chance = _prior(counts, mean * covariate, shape) * noise
         each = np.maximum(chance.sum(axis=1, keepdims=True), TINY)
         weight = shape / (shape + mean * covariate)  # of a group: its count varies by its rate and by chance
         mean = max(float(weight @ (chance * counts / each).sum(axis=1) / (weight @ covariate)), 1e-12)
-    return float(np.log(each).sum()), chance / each
+    for factor in FACTORS:
+        chance = _prior(counts, factor * mean * covariate, shape) * noise
+        each = np.maximum(chance.sum(axis=1, keepdims=True), TINY)
+        yield float(np.log(each).sum()), chance / each
 
 
 def _at_share(counts: Floats, running: Floats, share: float) -> Floats:

@@ -88,7 +88,8 @@ class Near:
 
     def likeliest(self, k: int) -> tuple[Floats, Floats]:
         """How k rows up to the count are seen, and how the others: by expectation and maximisation. What is seen is
-        shared out between the two by odds that make k rows of the ones."""
+        shared out between the two by odds that make just k rows of the ones. (If every row were one of them with the
+        chance k in all rows, as in `profile`, 80% would cover where two rows are near the count and many far off.)"""
         one, other = (np.full(len(part), 1 / len(part)) for part in (self.below, self.above))
         tilt = np.log((k + 0.5) / (self.rows - k + 0.5))
         for _ in range(STEPS):

@@ -11,7 +11,7 @@ towards what was seen, where no two are alike, and one where all are alike that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ STEPS = 14  # of halving: a part in five thousand, far less than the draws tell
 ROUNDED = 12  # places: a table without differences has none, and not those of its rounding
 NOISY = 0.95  # of noises are smaller than what is taken to be noise alone
 FURTHEST = 3.0  # times the differences that were seen
+FEW = 5  # groups: of so few the tables that are tried are not like the true one
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
 
 Measure = Callable[[Floats], Floats]  # of tables, a row each
@@ -94,9 +95,38 @@ def gini(view: Estimate, by: tuple[str, ...]) -> Answer:
     if not by and view.shares is None and not seen.exact:
         found = "the noise of rows is joint, and single rows do not tell how unequal they are"
         raise BadInput("Gini's coefficient of rows was asked for", found, "Ask for that of groups: gini('county')")
+    if view.told.conservative and not seen.exact:
+        return _by_bounds(view, groups, float(gini_of(seen.values[None, :])[0]), gini_between)
     shape = seen.values if by else _like_rows(view, seen.values)
     even = np.full(len(groups), float(shape.mean()))
-    return _inverted(view, seen, even, (shape, merged(seen) if by else shape), gini_of)
+    answer = _inverted(view, seen, even, (shape, merged(seen) if by else shape), gini_of, 1 - 1 / len(groups))
+    if seen.exact or len(groups) > FEW:
+        return answer
+    low, high = answer.interval
+    return replace(answer, interval=(low, max(high, largest_gini(seen, _shares(view)[2]))))
+
+
+def largest_gini(seen: NoisySums, tail: float) -> float:
+    """The largest coefficient that what was seen allows for, however few groups there are and however wide the noise.
+
+    Of a table with the coefficient g or more, the differences less g times their sum are not below 0 in its true order;
+    in the order that was seen they come out larger still. So g is refused where they are below what noise alone makes
+    of 0."""
+    size, order = len(seen.values), np.argsort(seen.values, kind="stable")
+    slopes = np.empty(size)
+    slopes[order] = 2 * np.arange(1, size + 1) - size - 1.0
+
+    def refused(g: float) -> bool:
+        weights = slopes - g * size
+        return float(seen.values @ weights) < float(np.quantile(seen.noise @ weights, tail, method="weibull"))
+
+    low, high = 0.0, 1 - 1 / size
+    if not refused(high):
+        return high
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if refused(middle) else (middle, high)
+    return high
 
 
 def _like_rows(view: Estimate, seen: Floats) -> Floats:
@@ -131,9 +161,14 @@ def dissimilarity(view: Estimate, column: str, one: Any, other: Any, over: tuple
     totals = pairs.sum(axis=0)
     if (totals <= 0).any():
         raise BadInput("an index of dissimilarity was asked for", "a total may be zero", "Ask for larger groups")
+    if view.told.conservative and not seen.exact:
+        return _by_bounds(view, filled, float(dissimilarity_of(seen.values[None, :])[0]), dissimilarity_between)
     share = np.maximum(pairs, 0.0).sum(axis=1)
     even = (share / share.sum())[:, None] * totals[None, :]
-    return _inverted(view, seen, even.ravel(), (seen.values, mixed(seen)), dissimilarity_of)
+    answer = _inverted(view, seen, even.ravel(), (seen.values, mixed(seen)), dissimilarity_of)
+    drawn = seen.noise.reshape(len(seen.noise), -1, 2).sum(axis=1)
+    may_be_zero = totals <= np.quantile(drawn, _shares(view)[0], axis=0, method="weibull")
+    return replace(answer, interval=(answer.interval[0], 1.0)) if may_be_zero.any() else answer
 
 
 @dataclass(frozen=True)
@@ -158,6 +193,38 @@ def dissimilarity_of(tables: Floats) -> Floats:
     shares = pairs / np.where(np.abs(totals := pairs.sum(axis=1, keepdims=True)) < 1e-9, 1e-9, totals)
     found: Floats = np.abs(shares[:, :, 0] - shares[:, :, 1]).sum(axis=1) / 2
     return found
+
+
+Between = Callable[[Floats, Floats, Floats, Floats], tuple[float, float]]  # of groups and totals low, high: the ends
+
+
+def _by_bounds(view: Estimate, groups: RowGroups, shown: float, between: Between) -> Answer:
+    """Where noise has a bias that is only bounded, drawing it again shows nothing: from the intervals of all groups and
+    of the total of each kind, which hold at once."""
+    kinds = 2 if between is dissimilarity_between else 1
+    totals = RowGroups(_Numbered(kinds), groups.rows, groups.of % kinds)
+    level = 1 - (1 - view.level) / (len(groups) + kinds)
+    parts, whole = (view.sums(some, level) for some in (groups, totals))
+    ends = between(*(np.maximum(end, 0.0) for end in (parts.low, parts.high, whole.low, whole.high)))
+    return Answer(float(np.clip(shown, *ends)), ends, view.level, False, view.cut, True)
+
+
+def gini_between(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[float, float]:
+    """The differences of every two groups, the least and the largest, over the total."""
+    size, middle, reach = len(low), (low + high) / 2, (high - low) / 2
+    surely = sum(float(np.maximum(low[k] - high, 0.0).sum()) for k in range(size))
+    perhaps = float(gini_of(middle[None, :])[0]) * size * float(middle.sum()) + (size - 1) * float(reach.sum())
+    largest = perhaps / (size * float(least[0])) if least[0] > 0 else 1.0
+    return surely / max(size * float(most[0]), 1e-9), min(largest, 1 - 1 / size)
+
+
+def dissimilarity_between(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[float, float]:
+    """The same of the shares of both kinds in every area."""
+    if not (least > 0).all():
+        return 0.0, 1.0
+    (first, other), (upto, others) = (low.reshape(-1, 2) / most).T, (high.reshape(-1, 2) / least).T
+    surely = np.maximum(np.maximum(first - others, other - upto), 0.0).sum() / 2
+    return float(surely), min(1.0, float(np.maximum(upto - other, others - first).sum() / 2))
 
 
 def merged(seen: NoisySums) -> Floats:
@@ -198,8 +265,10 @@ def _put_together(values: Floats, variance: Floats, sizes: Floats, most: float) 
     return out
 
 
-def _inverted(view: Estimate, seen: NoisySums, even: Floats, shapes: tuple[Floats, ...], measure: Measure) -> Answer:
-    """The measure of the tables under which what was seen is neither too small nor too large."""
+def _inverted(
+    view: Estimate, seen: NoisySums, even: Floats, shapes: tuple[Floats, ...], measure: Measure, most: float = 1.0
+) -> Answer:
+    """The measure of the tables under which what was seen is neither too small nor too large; it is `most` at most."""
     shown = float(measure(seen.values[None, :])[0])
     if seen.exact:
         return Answer(shown, (shown, shown), view.level, True, view.cut)
@@ -209,7 +278,7 @@ def _inverted(view: Estimate, seen: NoisySums, even: Floats, shapes: tuple[Float
     found[:, np.isnan(found).all(axis=0)] = shown
     low, high = np.nanmin(found[:, 0]), np.nanmax(found[:, 2])
     largest = float(high) or shown  # noise adds differences: what was seen is too large rather than too small
-    ends = (float(np.clip(low, 0, 1)), float(np.clip(largest, 0, 1)))
+    ends = (float(np.clip(low, 0, most)), float(np.clip(largest, 0, most)))
     middle = float(np.nanmean(found[:, 1]))
     return Answer(float(np.clip(middle, *ends)), ends, view.level, False, view.cut, view.told.conservative)
 

@@ -37,6 +37,7 @@ AGAIN_CELLS = 200_000  # cells that are released again: conditioned noise takes 
 FEWEST_AGAIN, MOST_AGAIN = 100, 500  # times: the interval ends at the 97th of a hundred errors
 MOST_AGAIN_HELD = 5_000_000  # cells: more is not released again
 MOST_HELD = 400_000_000  # cells: more noise is not drawn again
+LEAST_LEFT = 0.1  # of differences: where hardly any are left, nothing but the kept sums is told
 CLOSE = 1e-6  # to a combination of kept sums: another sum of rows is farther by far
 HALF = 0.5  # any level: only deviations are asked for
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
@@ -135,7 +136,16 @@ class JointRows:
         deviation, reach = np.sqrt((errors**2).mean(axis=1)), np.partition(errors, place, axis=1)[:, place]
         if self.again is None:
             return deviation, reach
-        return deviation, reach + np.abs(weights @ self.noise.mean(axis=0))  # a bias elsewhere may be of either sign
+        bias = np.abs(weights @ self.noise.mean(axis=0))  # elsewhere it may be of either sign
+        return deviation / self._drawn_together, (reach + bias) / self._drawn_together
+
+    @cached_property
+    def _drawn_together(self) -> float:
+        """What is left of differences between rows where the published table is released again. As much was left of
+        the true ones, which were larger: what may be behind a sum is as much farther away."""
+        apart = self._left_open(self.counts.astype(float))
+        left = float(apart @ (self.counts + self.noise.mean(axis=0)))
+        return float(np.clip(left / max(float(apart @ apart), 1e-300), LEAST_LEFT, 1.0))
 
     def _by_law(self, weights: csr_array, level: float) -> tuple[Floats, Floats]:
         from discreet.levels.intervals import factor
@@ -179,16 +189,17 @@ class JointRows:
     @cached_property
     def _open(self) -> Floats:
         """A random direction in which the table can change."""
+        return self._left_open(np.random.default_rng(SEED).normal(size=self.rows))
+
+    def _left_open(self, direction: Floats) -> Floats:
+        """What is left of a direction where no kept sum changes."""
         from scipy.sparse.linalg import lsqr
 
         rows = self.invariants.matrix.astype(float)
-        direction = np.random.default_rng(SEED).normal(size=self.rows)
         if rows.shape[0]:
             direction = direction - rows.T @ lsqr(rows.T, direction, atol=1e-13, btol=1e-13, iter_lim=10_000)[0]
         direction[self.structure.determined] = 0.0
-        if len(self.known):
-            direction = self._without_known(rows, direction)
-        return direction
+        return self._without_known(rows, direction) if len(self.known) else direction
 
     def _without_known(self, rows: Any, direction: Floats) -> Floats:
         """The same where some rows are known, too: the others change among themselves."""

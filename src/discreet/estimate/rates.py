@@ -15,6 +15,7 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet
 from discreet.estimate.asked import groups_of, one_by_one, sums_of
+from discreet.estimate.view import FEWEST_ROWS
 
 if TYPE_CHECKING:
     from discreet.estimate.covariate import RowRates
@@ -52,8 +53,8 @@ class Rates:
 
     def rows(self) -> AnswerSet:
         """The rate of every row: by its posterior, where noises are independent and so counts can follow what they are
-        over (gamma-Poisson, fitted to the noisy counts); else the count's estimate over it."""
-        if self.view.shares is None:
+        over (gamma-Poisson, fitted to the noisy counts); else the count's estimate over it, and of few rows."""
+        if self.view.shares is None or self._few:
             return _over(self.view.rows(), self.row_numbers)
         found = self.fitted
         keys = one_by_one(self.view.categories, self.view.rows_asked).keys
@@ -70,6 +71,8 @@ class Rates:
         if view.shares is None:
             found = "the noise of its rows is joint, and a posterior is made from independent ones"
             raise BadInput("counts that follow a covariate were asked for", found, "Ask for groups, or without it")
+        if self._few:
+            return view.rows()
         found_rows = self.fitted
         keys = one_by_one(view.categories, view.rows_asked).keys
         none, more = np.zeros(len(found_rows.mean), dtype=bool), {"median": found_rows.median}
@@ -86,6 +89,11 @@ class Rates:
         told = self.view.sums(groups_of(self.view.categories, columns, self.view.rows_asked))
         mean, low, high = group_counts(told.estimate, told.deviation, over, self.view.level)
         return AnswerSet(plain.keys_frame, mean, low, high, plain.exact, plain.level, plain.cut)
+
+    @property
+    def _few(self) -> bool:
+        """Whether rows are too few to tell a law of rates."""
+        return len(self.view.rows_asked) < FEWEST_ROWS
 
     @property
     def fitted(self) -> RowRates:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,6 +91,7 @@ class CountShares:
             low, high = _both((low, high), (1 - most, 1 - least), level, self.level)
         if single and t == 0 and _all_may_be_zero(evidence, self.level):
             low = 0.0
+        low, high = whole_rows(low, high, self.number)
         return Answer(float(np.clip(middle, low, high)), (low, high), self.level)
 
     def _upto(self, k: int, t: int) -> tuple[Evidence, Prefix, int]:
@@ -223,6 +225,12 @@ def _both(
     if level == asked:
         return likely
     return (low, high) if low <= high else unbiased
+
+
+def whole_rows(low: float, high: float, rows: int) -> tuple[float, float]:
+    """The same interval without what no number of rows can be, at its ends; unless there is nothing else in it."""
+    first, last = (ceil(low * rows - TIED) / rows, floor(high * rows + TIED) / rows)
+    return (first, last) if first <= last else (low, high)
 
 
 def of_rows(evidence: Evidence, level: float) -> Estimate:

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.costs import cost_matrix
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.evaluate.metrics import ks, total_variation, w1
 from discreet.evaluate.pool import outcomes
 from discreet.lattice.invariants import kept_list
@@ -356,10 +356,16 @@ def _methods(methods: Iterable[str], setting: Setting) -> list[str]:
     for name in names:
         if name in LAWS and not setting.keep:
             raise BadInput(
-                f"the law {name!r} was to be evaluated", "nothing to keep is named", "Give keep (--keep total)"
+                f"the law {name!r} was to be evaluated",
+                "nothing to keep is named",
+                f"Give {called('keep', like='total')}",
             )
         if name not in (*LAWS, *UNBOUNDED) and setting.max_count is None:
-            raise BadInput(f"{name} was to be evaluated", "it needs a max_count", "Give max_count (--max-count M)")
+            raise BadInput(
+                f"{name} was to be evaluated",
+                f"it needs a {called('max_count')}",
+                f"Give {called('max_count', like='M')}",
+            )
     if setting.delta and not any(_takes_delta(name) for name in names):
         pure_only(Approximate(1, setting.delta), " and ".join(names))
     return names

@@ -10,6 +10,8 @@ import numpy as np
 
 from discreet.arrays import Integers
 
+SLOTS_A_ROW = 2  # of whole numbers: more take longer than to look each up
+
 
 @dataclass(frozen=True, eq=False)
 class KeyColumn(Sequence[Any]):
@@ -55,13 +57,20 @@ def key_columns(categories: Any, names: Sequence[str] | None = None) -> dict[str
 def coded(column: Any) -> tuple[Integers, Any]:
     """The number of each row's value, and the values, sorted as text: a file holds nothing else."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     codes, values = _numbered(column)
-    order = pc.sort_indices(values.cast(pa.string())).to_numpy()
+    order, rank = _ranked(values.cast(pa.string()))
+    return rank[codes], values.take(pa.array(order))
+
+
+def _ranked(texts: Any) -> tuple[Integers, Integers]:
+    """The places of texts in their order, and of each its place in it."""
+    import pyarrow.compute as pc
+
+    order = pc.sort_indices(texts).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return rank[codes], values.take(pa.array(order))
+    return order, rank
 
 
 def coded_texts(column: Sequence[Any]) -> Coded:
@@ -74,8 +83,9 @@ def coded_texts(column: Sequence[Any]) -> Coded:
     if not (pa.types.is_string(values.type) or pa.types.is_integer(values.type)):
         again, values = _numbered(pa.array([str(value) for value in values.to_pylist()], pa.string()))
         codes = again[codes]
-    ranks, texts = coded(values.cast(pa.string()))
-    return Coded(texts, ranks[codes])
+    texts = values.cast(pa.string())  # each once: no two whole numbers are written alike
+    order, rank = _ranked(texts)
+    return Coded(texts.take(pa.array(order)), rank[codes])
 
 
 def _coded_list(column: list[str]) -> Coded:
@@ -106,17 +116,39 @@ def numbers_of(values: Any) -> tuple[Integers, Integers]:
     codes, different = _numbered(pa.array(values))
     first = np.empty(len(different), dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return codes, first
+    if (first[1:] > first[:-1]).all():
+        return codes, first
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place[codes], first[order]
 
 
 def _numbered(column: Any) -> tuple[Integers, Any]:
-    """In the order in which values are met."""
+    """The number of each row's value, and the values, each once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.dictionary_encode(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
-    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_integer(column.type) and not column.null_count and len(column):
+        values = column.to_numpy()
+        least, most = int(values.min()), int(values.max())
+        if most - least < SLOTS_A_ROW * len(values):
+            return _by_slots(values, least, most, column.type)
+    found = pc.dictionary_encode(column)
     return found.indices.to_numpy().astype(np.int64), found.dictionary
+
+
+def _by_slots(values: Any, least: int, most: int, kind: Any) -> tuple[Integers, Any]:
+    """The same of whole numbers that lie close together: each has a slot, and nothing is looked up."""
+    import pyarrow as pa
+
+    wide = values.astype(np.uint64 if least >= 0 else np.int64)  # as wide as any difference
+    slot = (wide - wide.dtype.type(least)).astype(np.int64)
+    there = np.zeros(most - least + 1, dtype=bool)
+    there[slot] = True
+    occurring = np.flatnonzero(there).astype(wide.dtype) + wide.dtype.type(least)
+    return slot if there.all() else (np.cumsum(there) - 1)[slot], pa.array(occurring.astype(values.dtype), kind)
 
 
 def labels_of(named: Mapping[str, tuple[Any, Integers]]) -> tuple[str, ...]:

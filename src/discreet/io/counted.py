@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.io.files import create_secret, write_secret
 from discreet.numbers import MOST_CONTRIBUTIONS, whole
 from discreet.table import Table
@@ -114,15 +114,16 @@ def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequ
     shown = "the frame" if path is None else path
     if asked is not None and asked < known.bound:
         raise BadInput(
-            f"contributions = {asked} was asked for", f"one person may be counted {known.bound} times in {shown}",
-            f"Say {known.bound} or more with contributions (--contributions {known.bound}), or count again with a "
+            f"{called('contributions', asked)} was asked for",
+            f"one person may be counted {known.bound} times in {shown}",
+            f"Say {known.bound} or more with {called('contributions', like=str(known.bound))}, or count again with a "
             "smaller bound", bound=known.bound,
         )  # fmt: skip
     if asked is None and not known.sure:
         raise BadInput(
             f"{shown} was to be read", known.why,
-            f"Say in how many rows one person may be counted, {known.bound} or more, with contributions "
-            f"(--contributions {known.bound})", bound=known.bound,
+            f"Say in how many rows one person may be counted, {known.bound} or more, with "
+            f"{called('contributions', like=str(known.bound))}", bound=known.bound,
         )  # fmt: skip
     return asked or known.bound
 

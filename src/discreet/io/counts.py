@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
+from discreet.io.columns import blocks
 from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames
 from discreet.numbers import whole
 
 LARGEST = 1 << 62  # leaves room for the noise in 64 bits
 MOST_DIGITS = 18  # of a number that surely fits into 64 bits
 COUNTS_ARE = "Counts are whole numbers, zero or more"
+MISSING = f"{COUNTS_ARE}; write 0 where nobody was counted"
 BLANKS = " \u00a0\u2009\u202f"  # that stand between thousands, where one does
 SUPPRESSED = (
     r"^(\*+|\([xcsd]\)|\[[xcsd]\]|\.\.+|…|:|suppressed|(<|<=|≤)\s*[0-9]{1,9})$"  # instead of a count that was small
@@ -24,7 +26,7 @@ SUPPRESSED = (
 FEWER, AT_MOST = r"^<\s*([0-9]+)$", r"^(?:<=|≤)\s*([0-9]+)$"
 WAYS_OUT = (
     "Release the table as it was before counts were suppressed; or, where a public rule says that counts up to N were, "
-    "and no others, say so with suppressed_as (--suppressed-as N): they are then read as N"
+    f"and no others, say so with {called('suppressed_as', like='N')}: they are then read as N"
 )
 
 
@@ -40,7 +42,7 @@ class Writing:
             whole(self.suppressed_as, "suppressed_as", 0)
         if self.thousands is not None and (len(self.thousands) != 1 or self.thousands.isalnum()):
             found = "it is not one mark, such as a comma or a blank"
-            raise BadInput(f"thousands was given as {self.thousands!r}", found, "Give the mark alone")
+            raise BadInput(f"{called('thousands')} was given as {self.thousands!r}", found, "Give the mark alone")
 
 
 DIGITS = Writing()
@@ -52,28 +54,18 @@ def whole_counts(column: Any, name: str, rows: RowNames = AS_THEY_COME, writing:
     import pyarrow.compute as pc
 
     bad, kind = _Named(name, rows), column.type
-    if pa.types.is_string(kind):
-        column = pc.fill_null(column, "")
-    if column.null_count:
-        raise bad(_first(pc.is_null(column)), "is missing")
     if pa.types.is_boolean(kind):
         raise BadInput(
             f"counts were to be read from column {name!r}", "it holds true and false, not counts", column=name
         )
-    if pa.types.is_integer(kind):
-        values = column.to_numpy()
-    elif pa.types.is_floating(kind):
-        values = _whole_floats(column.to_numpy(), bad)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        values = _numbers(column.to_numpy(), bad)
     elif pa.types.is_decimal(kind):
-        values = _parsed([str(value) for value in column.to_pylist()], None, bad)
+        values = _parsed(["" if value is None else str(value) for value in column.to_pylist()], None, bad)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values = _text(column, writing, bad)
+        values = _text(pc.fill_null(column, ""), writing, bad)
     else:
         raise BadInput(f"counts were to be read from column {name!r}", f"its type is {kind}, not a number", column=name)
-    if len(values) and values.min() < 0:
-        raise bad(int((values < 0).argmax()), "is negative")
-    if len(values) and values.max() > LARGEST:
-        raise bad(int((values > LARGEST).argmax()), "is larger than 2^62")
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
@@ -90,40 +82,47 @@ class _Named:
         return BadInput(asked, f"row {number}, column {column!r} {how}", do, row=number, column=column)
 
 
-def _first(mask: Any) -> int:
-    return int(mask.to_numpy(zero_copy_only=False).argmax())
-
-
-def _whole_floats(values: NDArray[np.float64], bad: _Named) -> NDArray[np.int64]:
-    if np.isnan(values).any():
-        raise bad(int(np.isnan(values).argmax()), "is missing (not a number)")
-    if np.isinf(values).any():
-        raise bad(int(np.isinf(values).argmax()), "is infinite")
-    if (fractional := values != np.floor(values)).any():
-        raise bad(int(fractional.argmax()), "is not a whole number")
-    if (large := np.abs(values) > LARGEST).any():
-        raise bad(int(large.argmax()), "is larger than 2^62")
+def _numbers(values: NDArray[Any], named: _Named) -> NDArray[np.int64]:
+    """Counts that came as numbers; with a missing one among them they came as floats."""
+    if not len(values) or (values.dtype.kind in "iu" and values.min() >= 0 and values.max() <= LARGEST):
+        return values.astype(np.int64, copy=False)
+    with np.errstate(invalid="ignore"):
+        wrong = {
+            _Unread("is missing", MISSING): np.isnan(values),
+            _Unread("is infinite"): np.isinf(values),
+            _Unread("is not a whole number"): np.isfinite(values) & (values != np.floor(values)),
+            _Unread("is negative"): np.isfinite(values) & (values < 0) & (values == np.floor(values)),
+            _Unread("is larger than 2^62"): np.isfinite(values) & (values > LARGEST),
+        }
+    bad = {kind: np.flatnonzero(flags).tolist() for kind, flags in wrong.items() if flags.any()}
+    if bad:
+        raise _together(bad, named)
     return values.astype(np.int64)
 
 
 def _text(column: Any, writing: Writing, bad: _Named) -> NDArray[np.int64]:
+    import pyarrow.compute as pc
+
+    values = _in_digits(column)
+    if values is None:
+        column = _plainly(pc.utf8_trim_whitespace(column), writing)
+        values = _in_digits(column)
+    return _parsed(column.to_pylist(), writing.suppressed_as, bad) if values is None else values
+
+
+def _in_digits(column: Any) -> NDArray[np.int64] | None:
+    """The numbers, if every text is one that a machine word holds, in digits alone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not _are_digits(column):
-        column = _plainly(pc.utf8_trim_whitespace(column), writing)
-    if not _are_digits(column):
-        return _parsed(column.to_pylist(), writing.suppressed_as, bad)
-    values: NDArray[np.int64] = pc.cast(column, pa.int64()).to_numpy()
+    values, start = np.empty(len(column), dtype=np.int64), 0
+    for piece in blocks(column):
+        longest = pc.max(pc.binary_length(piece)).as_py()
+        if longest > MOST_DIGITS or not pc.all(pc.ascii_is_decimal(piece)).as_py():
+            return None
+        values[start : start + len(piece)] = pc.cast(piece, pa.int64()).to_numpy()
+        start += len(piece)
     return values
-
-
-def _are_digits(column: Any) -> bool:
-    """Whether every text is a number that a machine word holds, in digits alone."""
-    import pyarrow.compute as pc
-
-    longest = pc.max(pc.binary_length(column)).as_py() or 0
-    return longest <= MOST_DIGITS and bool(pc.all(pc.ascii_is_decimal(column), min_count=0).as_py())
 
 
 def _plainly(texts: Any, writing: Writing) -> Any:
@@ -180,17 +179,17 @@ def _together(bad: dict[_Unread, list[int]], named: _Named) -> BadInput:
     """Every kind of bad cells in one error, with the first of each."""
     told = []
     for kind, rows in bad.items():
-        told += [named(row, kind.how).found for row in rows[:NAMED]]
+        told += [named(row, kind.how).parts[1] for row in rows[:NAMED]]
         told += [f"and {len(rows) - NAMED:,} more"] if len(rows) > NAMED else []
     said = list(dict.fromkeys(kind.do for kind in bad))
     said = [one for one in said if not any(other != one and other.startswith(one) for other in said)]
     where = named(next(iter(bad.values()))[0], "")
-    return BadInput(where.asked, "; ".join(told), ". ".join(said), **where.values)
+    return BadInput(where.parts[0], "; ".join(told), ". ".join(said), **where.values)
 
 
 def _parse(entry: str, suppressed_as: int | None) -> int | _Unread:
     if entry == "" or entry.lower() in {"na", "n/a", "nan", "null", "none", "."}:
-        return _Unread("is missing", f"{COUNTS_ARE}; write 0 where nobody was counted")
+        return _Unread("is missing", MISSING)
     if entry == UNSAVED:
         return _Unread("is a formula, and its value is not in the file", SAVE_IT)
     if entry.startswith("#"):
@@ -200,8 +199,8 @@ def _parse(entry: str, suppressed_as: int | None) -> int | _Unread:
             return _Unread("was suppressed", WAYS_OUT)
         how = f"was suppressed by another rule than that of counts up to {suppressed_as}"
         return _Unread(how, "Give the largest count that the rule suppresses: 4 for <5")
-    if re.fullmatch(r"[+-]?[0-9]{1,3}([,.' _\u00a0\u202f][0-9]{3})+", entry):
-        do = "Write it with digits only, or say what stands between the digits with thousands (--thousands MARK)"
+    if re.fullmatch(rf"[+-]?[0-9]{{1,3}}([,.'’_{BLANKS}][0-9]{{3}})+", entry):
+        do = f"Write it with digits only, or say what stands between the digits with {called('thousands', like='MARK')}"
         return _Unread("is text with thousands separators, or not a whole number", do)
     if re.fullmatch(r"[+-]?inf(inity)?", entry, re.IGNORECASE):
         return _Unread("is infinite")

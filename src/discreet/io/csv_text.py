@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.io.columns import LONGEST_TEXTS, table_of_texts
+from discreet.io.rows import NAMED
 from discreet.io.unpacked import expands, most_unpacked
 
+MOST_RESERVED = 1 << 34  # bytes for the columns of a file, each as long as all of it: only what is filled is taken
 STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
 GZIP = b"\x1f\x8b"
@@ -173,17 +176,23 @@ def _check_header(header: list[str], path: Path) -> None:
 
 
 def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
-    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped."""
+    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped.
+
+    Some at a time, and by one thread: rows that may hold line breaks are found one after the other, and more threads
+    take twice the time of processors, most of it for memory, and no less by the clock."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    how = (
+        arrow_csv.ReadOptions(column_names=header, skip_rows=skipped, use_threads=False),
+        arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
+    )
     try:
-        return arrow_csv.read_csv(
-            pa.BufferReader(content),
-            arrow_csv.ReadOptions(column_names=header, skip_rows=skipped),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
-        )
+        if content.size * len(header) > MOST_RESERVED or content.size > LONGEST_TEXTS:
+            return arrow_csv.read_csv(pa.BufferReader(content), *how)
+        rows = content.size // len(header)  # a mark after every cell, but perhaps the last
+        return table_of_texts(arrow_csv.open_csv(pa.BufferReader(content), *how), header, rows + 1, content.size)
     except pa.ArrowInvalid:  # its message may quote the file, which is secret
         raise _ragged(content.to_pybytes(), header, delimiter, path) from None
 
@@ -205,18 +214,20 @@ def _short_line(text: io.TextIOBase) -> str:
 
 
 def _ragged(content: bytes, header: list[str], delimiter: str, path: Path) -> BadInput:
-    """Name the first row with too many or too few cells, and none of its contents."""
+    """Name the rows with too many or too few cells, and none of their contents."""
     text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline=None)
     rows = csv.reader(iter(lambda: _short_line(text), ""), delimiter=delimiter)
-    number = -1  # the header
+    asked, number, wrong = f"{path} was to be read", -1, list[tuple[int, int]]()  # the header is row 0
     try:
         for number, row in enumerate(rows):
             if number and row and len(row) != len(header):
-                found = f"row {number} has {len(row)} cells where the header has {len(header)}"
-                return BadInput(f"{path} was to be read", found, row=number)
+                wrong.append((number, len(row)))
     except csv.Error:
-        found = f"row {number + 1} has no end"
-        return BadInput(
-            f"{path} was to be read", found, 'Look for a quotation mark (") that is not closed', row=number + 1
-        )
-    return BadInput(f"{path} was to be read", "some rows have more or fewer cells than the header")
+        return BadInput(asked, f"row {number + 1} has no end", STRAY, row=number + 1)
+    if not wrong:
+        return BadInput(asked, "some rows have more or fewer cells than the header")
+    told = [f"row {number} has {cells} cells where the header has {len(header)}" for number, cells in wrong[:NAMED]]
+    told += [f"and {len(wrong) - NAMED:,} more"] if len(wrong) > NAMED else []
+    return BadInput(
+        asked, "; ".join(told), f"Give every row as many cells as there are names. {STRAY}", row=wrong[0][0]
+    )

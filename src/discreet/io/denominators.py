@@ -46,7 +46,7 @@ def _numbers(column: Any) -> Floats:
 
     numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
     if numeric:
-        return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
     return np.array([_number(str(value)) for value in column.to_pylist()], dtype=float)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -16,9 +15,11 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged, choose
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.io.bounded import bounded_parquet
+from discreet.io.columns import whole_numbers
 from discreet.io.formulas import escaped, formula_remarks, is_escaped, refuse_formula_names, unescaped
-from discreet.io.frames import arrow_frame, file_kind, whole_numbers
+from discreet.io.frames import arrow_frame, file_kind
 from discreet.io.intervals import interval_frame, same_intervals
+from discreet.io.place import Place, cannot_be_saved, in_its_place, place_for
 from discreet.io.questions import (
     NUMBERS,
     answer_frame,
@@ -69,47 +70,6 @@ LARGEST = {**dict.fromkeys(PAGES, LARGEST_PAGE), MANIFEST: LARGEST_RECORD}
 MOST_FILES = 100  # names that are looked at: a release has eight or so
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a release will be: a folder near it, made already, that takes its name once it is full."""
-
-    target: Path
-    part: Path
-
-
-@contextmanager
-def place_for(folder: str | Path, inside: Path | None = None) -> Iterator[Place]:
-    """Prove that a release can be saved there by making the folder it is written into, before anything is spent.
-
-    It is in a folder of its own beside the release, or in the one that is given. Whoever made that removes it; of a
-    process that was killed it stays, and the next release beside it sweeps it away."""
-    import tempfile
-
-    from discreet.io.secret import secret_folder
-
-    target = free_target(folder)
-    if inside is None:
-        with secret_folder(target) as own, place_for(target, own) as place:
-            yield place
-        return
-    try:
-        part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=inside))
-    except OSError as error:
-        raise _cannot_be_saved(target, error) from error
-    _try_to_move(target, part.with_suffix(".old"))
-    yield Place(target, part)
-
-
-def _try_to_move(target: Path, aside: Path) -> None:
-    """An empty folder makes room once the release is full: what cannot be moved away now cannot be then."""
-    try:
-        if target.exists():
-            target.rename(aside)
-            aside.rename(target)
-    except OSError as error:
-        raise _cannot_be_saved(target, error) from error
-
-
 def save(release: Release, folder: str | Path | Place, format: str | None = None, excel_safe: bool = False) -> str:
     """Write table, measurements, report and release.json; returns the digest of release.json."""
     if not isinstance(folder, Place):
@@ -119,25 +79,9 @@ def save(release: Release, folder: str | Path | Place, format: str | None = None
     try:
         digest = _fill(folder.part, release, suffix, excel_safe)
     except OSError as error:
-        raise _cannot_be_saved(folder.target, error) from error
-    in_its_place(folder)
+        raise cannot_be_saved(folder.target, error, release.record.ledger) from error
+    in_its_place(folder, release.record.ledger)
     return digest
-
-
-def in_its_place(folder: Place) -> None:
-    """What is full takes its name: from here on it is a release."""
-    try:
-        folder.part.chmod(0o755)
-        if folder.target.exists():
-            folder.target.rmdir()
-        folder.part.rename(folder.target)
-    except OSError as error:
-        raise _cannot_be_saved(folder.target, error) from error
-
-
-def _cannot_be_saved(target: Path, error: OSError) -> BadInput:
-    do = "Make room there, or name another folder"
-    return BadInput(f"the release was to be saved in {target}", error.strerror or str(error), do)
 
 
 def check_format(format: str | None) -> str | None:
@@ -153,27 +97,6 @@ def require_writable(schema: Schema, format: str | None) -> None:
     """Refuse a table that cannot be saved so; to be called before any budget is spent."""
     if (check_format(format) or format_of(schema.kind)) == "xlsx":
         require_fit(schema.rows, [*schema.keys, schema.count], schema.categories)
-
-
-def free_target(folder: str | Path) -> Path:
-    """The folder, if a release can be put there; to be called before any budget is spent."""
-    target = Path(folder).absolute()
-    if target.is_symlink():
-        found = "that is a link, which a folder cannot take the place of"
-        raise BadInput(
-            f"the release was to be saved in {folder}", found, "Name the folder that it leads to, or a new one"
-        )
-    if os.path.ismount(target):
-        found = "something is mounted there, which a folder cannot take the place of"
-        raise BadInput(f"the release was to be saved in {folder}", found, "Name a new folder inside it")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise BadInput(f"the release was to be saved in {folder}", "that is there already", "Name a new folder")
-    parent = target.parent
-    if not parent.is_dir():
-        raise BadInput(f"the release was to be saved in {folder}", f"there is no folder {parent}", "Make it first")
-    if not os.access(parent, os.W_OK):
-        raise BadInput(f"the release was to be saved in {folder}", f"the folder {parent} is not writable")
-    return target
 
 
 def _fill(part: Path, release: Release, suffix: str, excel_safe: bool) -> str:

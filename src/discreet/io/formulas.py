@@ -10,11 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import BadInput
+from discreet.io.columns import beginning_with
 from discreet.privacy.values import Remark
 
 FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
 LOOKED_AT = 1 << 16  # rows at the head of a column that tell whether its values are repeated
+BEGINNINGS = np.isin(np.arange(256), list(b"'=+-@\t\r"))  # of each byte, whether such a key may begin with it
 ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
@@ -78,10 +82,14 @@ def _changed(keys: Any, kind: str, change: Any) -> Any:
 
 
 def _any(column: Any, kind: str) -> bool:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = _text(distinct(column), kind)
-    return text is not None and bool(pc.any(pc.match_substring_regex(text, FORMULA)).as_py())
+    text = _text(column, kind)
+    if text is None:
+        return False
+    likely = beginning_with(text.cast(pa.string()), BEGINNINGS)
+    return bool(pc.any(pc.match_substring_regex(likely, FORMULA)).as_py())
 
 
 def _text(column: Any, kind: str) -> Any:

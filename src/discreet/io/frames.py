@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.io.unpacked import require_bounded_parquet
 from discreet.table import Schema
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 LAZY = {"polars": "polars-lazy", "duckdb": "duckdb"}  # lazy frames that are given back as such
-WHOLE = r"^(0|-?[1-9][0-9]*)$"  # how a CSV file of ours has its counts
 
 
 def file_kind(path: str | Path) -> str:
@@ -28,6 +28,7 @@ def read_parquet(path: Path) -> Any:
 
     try:
         with pq.ParquetFile(path) as file:
+            require_bounded_parquet(path, file.metadata)
             groups = map(file.read_row_group, range(file.num_row_groups))
             return stacked(groups, file.schema_arrow, file.metadata.num_rows)
     except (OSError, pa.ArrowException) as error:
@@ -71,14 +72,14 @@ def lazy_frame(frame: Any) -> Any:
     return wrapped if isinstance(wrapped, nw.LazyFrame) else None
 
 
-def to_arrow(frame: Any) -> tuple[Any, str]:
+def to_arrow(frame: Any, named: Collection[str] = ()) -> tuple[Any, str]:
     """Any frame narwhals knows, as an Arrow table, with the name of its kind; a lazy one is collected, once."""
     import narwhals as nw
     import pyarrow as pa
 
     try:
         lazy = lazy_frame(frame)
-        wrapped = nw.from_native(_with_levels(frame), eager_only=True) if lazy is None else lazy.collect()
+        wrapped = nw.from_native(_with_levels(frame, named), eager_only=True) if lazy is None else lazy.collect()
     except nw.exceptions.DuplicateError as error:
         raise BadInput("a data frame was given", "two of its columns have the same name") from error
     except TypeError as error:
@@ -87,7 +88,7 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
             "it is not a data frame of pandas, polars, pyarrow, DuckDB, Spark or Ibis",
             "Read a file with read_table, or make a frame of it",
         ) from error
-    columns = nw.maybe_reset_index(wrapped)  # an index is no column: it stays behind
+    columns = nw.maybe_reset_index(wrapped)  # an index that nobody named is no column: it stays behind
     kind = str(wrapped.implementation.value)
     if lazy is not None:
         kind = LAZY.get(str(lazy.implementation.value), kind)
@@ -97,10 +98,13 @@ def to_arrow(frame: Any) -> tuple[Any, str]:
         return pa.table({name: as_text(columns[name].to_list()) for name in columns.columns}), kind
 
 
-def _with_levels(frame: Any) -> Any:
-    """A frame of pandas with the levels of its MultiIndex as columns."""
+def _with_levels(frame: Any, named: Collection[str]) -> Any:
+    """A frame of pandas with the levels of its MultiIndex as columns; any other index only if it is named, as after
+    `groupby`: it may tell people apart, and whoever says 'all' does not see it."""
     levels = getattr(getattr(frame, "index", None), "names", None)
-    if levels is None or len(levels) < 2 or not hasattr(frame, "columns"):
+    if levels is None or not hasattr(frame, "columns"):
+        return frame
+    if len(levels) == 1 and (levels[0] not in named or levels[0] in frame.columns):
         return frame
     asked = "a data frame with a MultiIndex was given"
     if None in levels:
@@ -134,28 +138,6 @@ def arrow_frame(schema: Schema, counts: Integers) -> Any:
     values = np.ascontiguousarray(counts, dtype=np.int64)
     column = pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
     return pa.Table.from_arrays([*schema.categories.columns, column], names=[*schema.keys, schema.count])
-
-
-def whole_numbers(frame: Any, name: str) -> Integers:
-    """A column of whole numbers, if they are written as a release writes them: zeros before a number could say what
-    it hides."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from discreet.errors import Damaged
-
-    column, usual = frame.column(name), True
-    if pa.types.is_string(column.type):
-        usual = pc.all(pc.match_substring_regex(column, WHOLE), min_count=0).as_py()
-    elif not pa.types.is_int64(column.type):
-        usual = False
-    if not usual or column.null_count:
-        raise Damaged(name, "a value in it is not a whole number, written in the usual way")
-    try:
-        values: Integers = column.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid as error:
-        raise Damaged(name, "a value in it is not a whole number") from error
-    return values
 
 
 def to_frame(schema: Schema, counts: Integers) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput, did_you_mean, short
+from discreet.errors import BadInput, called, did_you_mean, short
 from discreet.io.bounded import is_bytes
 from discreet.io.row_order import has_order
-from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames
+from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames, together
 from discreet.options import listed
 
 Keys = Sequence[str] | str | None
@@ -35,6 +35,7 @@ FLAGS = (  # a column of such words alone says of every person whether something
     r"да|нет|так|ні|tak|nie|ano|ne|igen|nem|evet|hay[ıi]r|ναι|όχι|כן|לא|نعم|لا|हाँ|हां|नहीं|是|否|有|无|無|はい|いいえ|예|아니오)?[^\pL\pN]*$"
 )
 LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
+ENDS = {"string": 4, "large_string": 8}  # bytes that say where the first text begins, which Arrow does not count
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
 
 
@@ -83,7 +84,8 @@ def _not_named(frame: Any, count: str, others: list[str]) -> BadInput:
     return BadInput(
         f"no key columns were named, and the count is {count!r}",
         found,
-        "Name the columns that are to be published with keys (--keys A,B, or all); columns not named stay behind",
+        f"Name the columns that are to be published with {called('keys', like='A,B, or all')}; "
+        "columns not named stay behind",
         columns=tuple(others),
     )
 
@@ -141,26 +143,37 @@ def with_texts(frame: Any, names: Sequence[str]) -> Any:
 def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
     """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
     import pyarrow as pa
+
+    columns, problems = {}, list[BadInput]()
+    for name in categories.column_names:
+        try:
+            columns[name] = _cut_off(_as_files_hold_it(_filled(name, categories.column(name), rows)))
+        except BadInput as problem:
+            problems.append(problem)
+    if problems:
+        raise together(problems)
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _filled(name: str, column: Any, rows: RowNames) -> Any:
+    """A column of values that have an order, none of them missing."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = {}
-    for name in categories.column_names:
-        column = categories.column(name)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        strange = pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)
-        if len(column) and (strange or not has_order(column)):
-            found = f"its values are of type {column.type}"
-            raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
-        may_miss = column.null_count or pa.types.is_floating(column.type)
-        if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
-            raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
-        if pa.types.is_string(column.type) and (unsaved := pc.equal(column, UNSAVED).to_numpy()).any():
-            number = rows.number(int(unsaved.argmax()))
-            found = f"row {number}, column {name!r} is a formula, and its value is not in the file"
-            raise BadInput(f"{name!r} is a key column", found, SAVE_IT, row=number, column=name)
-        columns[name] = _cut_off(_as_files_hold_it(column))
-    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    strange = pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)
+    if len(column) and (strange or not has_order(column)):
+        found = f"its values are of type {column.type}"
+        raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
+    may_miss = column.null_count or pa.types.is_floating(column.type)
+    if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
+        raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
+    if pa.types.is_string(column.type) and (unsaved := pc.equal(column, UNSAVED).to_numpy()).any():
+        number = rows.number(int(unsaved.argmax()))
+        found = f"row {number}, column {name!r} is a formula, and its value is not in the file"
+        raise BadInput(f"{name!r} is a key column", found, SAVE_IT, row=number, column=name)
+    return column
 
 
 def _as_files_hold_it(column: Any) -> Any:
@@ -179,7 +192,8 @@ def _cut_off(column: Any) -> Any:
 
     if column.num_chunks > 1 and column.nbytes < LONGEST_COLUMN:
         return pa.chunked_array([column.combine_chunks()])  # which copies
-    return column.take(pa.array(np.arange(len(column)))) if column.get_total_buffer_size() > column.nbytes else column
+    needed = column.nbytes + ENDS.get(str(column.type), 0) * column.num_chunks
+    return column.take(pa.array(np.arange(len(column)))) if column.get_total_buffer_size() > needed else column
 
 
 def _missing(name: str, numbers: list[int]) -> BadInput:

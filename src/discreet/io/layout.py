@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.io.counts import Writing, whole_counts
 from discreet.io.frames import file_kind, read_parquet
 from discreet.io.key_columns import Keys, key_names, must_have
@@ -98,16 +98,18 @@ def laid_out(given: Read, count: Counts, keys: Keys, layout: Arrangement = AS_A_
     if keys is None or keys == "all":
         found = "which columns are keys is not said, and every other one would be taken for counts"
         raise BadInput(
-            "counts in several columns were to be read", found, "Name the key columns with keys (--keys A,B)"
+            "counts in several columns were to be read",
+            found,
+            f"Name the key columns with {called('keys', like='A,B')}",
         )
     wanted = listed(keys, (str,))
-    columns, called = _wide_columns(columns, wanted, names, layout.wide)
+    columns, titled = _wide_columns(columns, wanted, names, layout.wide)
     if shares and layout.wide is not None:
         found = "in a crosstab one person is in one column only, and each has the whole budget"
         raise BadInput("columns of counts were given shares of their own", found, "Leave the shares out")
     chosen = key_names(frame.drop_columns(columns[1:]), columns[0], wanted)
     laid = _without_notes(Laid(frame, tuple(chosen), columns[0], rows, writing=layout.writing), columns)
-    return replace(_below_each_other(laid, columns, layout.wide, called), shares=shares)
+    return replace(_below_each_other(laid, columns, layout.wide, titled), shares=shares)
 
 
 def _count_columns(count: Counts, names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, Fraction], ...]]:
@@ -159,23 +161,23 @@ def _shares(given: Mapping[str, Fraction | None]) -> tuple[tuple[str, Fraction],
 
 def _wide_columns(columns: list[str], keys: list[str], names: list[str], wide: str | None) -> tuple[list[str], str]:
     """The columns that hold counts, and what the counts are called."""
-    called = COUNT
+    titled = COUNT
     if wide is not None and len(columns) == 1 and columns[0] not in names:
-        called = columns[0]
+        titled = columns[0]
         columns = [name for name in names if name not in keys]
     for name in columns:
         must_have(name, names, "count column")
     if len(set(columns)) != len(columns) or not columns:
         raise BadInput("counts in several columns were to be read", "a column is named twice, or none is left")
     apart = COUNTED if wide is None else wide
-    twice = [name for name in (apart, called) if name in keys] or ([called] if apart == called else [])
+    twice = [name for name in (apart, titled) if name in keys] or ([titled] if apart == titled else [])
     if twice:
         found = f"{twice[0]!r} is the name of another column, too"
         raise BadInput(f"a column {twice[0]!r} was to be made", found, "Choose other names with wide and count")
-    return columns, called
+    return columns, titled
 
 
-def _below_each_other(laid: Laid, columns: list[str], wide: str | None, called: str) -> Laid:
+def _below_each_other(laid: Laid, columns: list[str], wide: str | None, titled: str) -> Laid:
     """Keys again for every column, the name of the column beside them."""
     import pyarrow as pa
 
@@ -183,15 +185,15 @@ def _below_each_other(laid: Laid, columns: list[str], wide: str | None, called: 
     parts = []
     for name in columns:
         part = laid.frame.select(list(laid.keys)).append_column(apart, pa.array([name] * rows, pa.string()))
-        parts.append(part.append_column(called, laid.frame.column(name)))
+        parts.append(part.append_column(titled, laid.frame.column(name)))
     try:
         frame = pa.concat_tables(parts)
     except pa.ArrowException:  # one column holds text, another numbers
-        cast = [part.set_column(part.num_columns - 1, called, part.column(called).cast(pa.string())) for part in parts]
+        cast = [part.set_column(part.num_columns - 1, titled, part.column(titled).cast(pa.string())) for part in parts]
         frame = pa.concat_tables(cast)
     numbered = laid.rows.repeated(columns, rows)
     times = len(columns) if wide is None else 1
-    return replace(laid, frame=frame, keys=(*laid.keys, apart), count=called, rows=numbered, times=times)
+    return replace(laid, frame=frame, keys=(*laid.keys, apart), count=titled, rows=numbered, times=times)
 
 
 def _is_text(frame: Any) -> bool:

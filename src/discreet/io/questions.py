@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import Damaged
-from discreet.io.frames import file_kind, to_kind, whole_numbers
+from discreet.io.columns import whole_numbers
+from discreet.io.frames import file_kind, to_kind
 from discreet.levels.fixed import UNIT
 from discreet.record.release import AnswerTable
 from discreet.table import Schema

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.io.rows import AS_THEY_COME, RowNames
+from discreet.io.columns import BLOCK, blocks, taken
+from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
 
 SLOTS_A_ROW = 2  # where rows are put into slots: more of them take longer than sorting
-BLOCK = 1 << 16  # rows that are compared at a time
+LOOKED_AT = 1000  # rows like the one before them: of a crosstab every pair is there for every column
 WORTH_SLOTS = 1 << 14  # rows: of fewer, sorting takes no time
 
 
@@ -30,11 +31,16 @@ def in_order(categories: Any, names: list[str], rows: RowNames = AS_THEY_COME) -
     """The rows in the order of their keys, and their places before; refused if two have the same."""
     order = _by_slots(categories) if categories.num_rows >= WORTH_SLOTS else None
     if order is not None:
-        return categories.take(order), order
+        return _taken(categories, order), order
     order = _sorting(categories)
-    ordered = categories.take(order)
+    ordered = _taken(categories, order)
     _refuse_duplicates(ordered, order, names, rows)
     return ordered, order
+
+
+def _taken(categories: Any, order: Any) -> Any:
+    columns = [taken(column, order) for column in categories.columns]
+    return type(categories).from_arrays(columns, names=categories.column_names)
 
 
 def _sorting(categories: Any) -> Any:
@@ -61,12 +67,20 @@ def _by_slots(categories: Any) -> Any:
         places = np.empty(len(values), dtype=where.dtype)
         places[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
         where *= len(values)
-        where += np.concatenate([places[chunk.indices.to_numpy()] for chunk in coded.chunks])
+        _add_places(where, places, coded.chunks)
         slots *= len(values)
     rows = np.full(slots, -1, dtype=where.dtype)
     rows[where] = np.arange(len(where), dtype=where.dtype)
-    found = rows[rows >= 0]
+    found = rows if slots == len(where) and rows.min() >= 0 else rows[rows >= 0]
     return found if len(found) == len(where) else None
+
+
+def _add_places(where: Any, places: Any, chunks: list[Any]) -> None:
+    """To each row the place of its value: some at a time, without memory for all of them."""
+    start = 0
+    for piece in (piece for chunk in chunks for piece in blocks(chunk.indices)):
+        where[start : start + len(piece)] += places[piece.to_numpy()]
+        start += len(piece)
 
 
 def _is_exact(column: Any) -> bool:
@@ -156,12 +170,14 @@ def _refuse_duplicates(ordered: Any, order: Any, names: list[str], rows: RowName
     if ordered.num_rows < 2:
         return
     _, equal = _adjacent(ordered)
-    if equal.any():
-        place = int(equal.argmax())
-        one, other = sorted(rows.number(int(order[place + side])) for side in (0, 1))
-        raise BadInput(
-            f"every row must have its own keys ({', '.join(names)})",
-            f"rows {one} and {other} have the same keys",
-            "Add up the counts of such rows, or name more key columns",
-            rows=(one, other),
-        )
+    if not equal.any():
+        return
+    places = np.flatnonzero(equal)[:LOOKED_AT].tolist()
+    pairs = list(dict.fromkeys(tuple(sorted(rows.number(int(order[one + side])) for side in (0, 1))) for one in places))
+    told = [f"rows {one} and {other} have the same keys" for one, other in pairs[:NAMED]]
+    raise BadInput(
+        f"every row must have its own keys ({', '.join(names)})",
+        "; ".join([*told, *(["and others"] if len(pairs) > NAMED else [])]),
+        "Add up the counts of such rows, or name more key columns",
+        rows=pairs[0],
+    )

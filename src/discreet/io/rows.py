@@ -49,10 +49,10 @@ def together(problems: Sequence[BadInput], asked: str = "") -> BadInput:
     first = problems[0]
     if len(problems) == 1:
         return first
-    found = "; and ".join(problem.found for problem in problems)
-    advice = dict.fromkeys(problem.do.rstrip(".") for problem in problems if problem.do)
+    found = "; and ".join(found for _, found, _ in (problem.parts for problem in problems))
+    advice = dict.fromkeys(do.rstrip(".") for *_, do in (problem.parts for problem in problems) if do)
     values: dict[str, object] = {}
     for problem in reversed(problems):
         values |= problem.values
-    values["problems"] = tuple(str(problem) for problem in problems)  # each by itself, for who has room for a list
-    return BadInput(asked or first.asked, found, ". ".join(advice), **values)
+    values["problems"] = tuple(problems)  # each by itself, for who has room for a list
+    return BadInput(asked or first.parts[0], found, ". ".join(advice), **values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import FrameT, Integers
-from discreet.errors import BadInput, true_or_false
+from discreet.errors import BadInput, called, true_or_false
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
 from discreet.io.key_columns import Keys, plain, with_texts
@@ -19,7 +19,7 @@ from discreet.io.rows import AS_THEY_COME, RowNames, together
 from discreet.io.totals import TotalsRule, without_totals
 from discreet.io.universe import filled_from, universe_of
 from discreet.numbers import whole
-from discreet.options import spelt
+from discreet.options import listed, spelt
 from discreet.table import Schema, Table
 
 Order = Integers | None
@@ -78,10 +78,11 @@ def table(
     """A table of counts from a frame of pandas, polars or pyarrow, or a lazy one of polars, DuckDB, Spark or Ibis.
 
     A lazy frame is collected. The levels of a MultiIndex of pandas are columns like others; any other index stays
-    behind. What is released is a frame of the same kind: for DuckDB a relation, for Spark and Ibis an Arrow table. The
-    rest as in `read_table`.
+    behind, unless it is named as a key. What is released is a frame of the same kind: for DuckDB a relation, for Spark
+    and Ibis an Arrow table. The rest as in `read_table`.
     """
-    arrow, kind = to_arrow(frame)
+    keys = keys if keys is None or isinstance(keys, str) else listed(keys)  # which may be read only once
+    arrow, kind = to_arrow(frame, [] if keys is None else listed(keys, (str,)))
     layout = _layout(None, None, thousands, wide, suppressed_as)
     said = _Said(contributions, drop_totals, rows_are_disjoint, keep_order, suppressed_as)
     return _table(Read(arrow), count, keys, universe, layout, said, kind, None)
@@ -175,9 +176,24 @@ def _taken_in(
     try:
         categories = plain(categories, laid.rows)
     except BadInput as error:
-        problems.append(error)
+        problems += [error, *_the_same_among_complete(categories, laid.rows)]
         comparable = False
     return _Taken(laid, categories, bound, rule, dropped, problems, comparable)
+
+
+def _the_same_among_complete(categories: Any, rows: RowNames) -> list[BadInput]:
+    """Of rows that have all their keys, that two have the same, where other rows have some missing."""
+    whole = np.ones(categories.num_rows, dtype=bool)
+    for column in categories.columns:
+        whole &= column.is_valid().to_numpy()
+    if whole.all():
+        return []
+    try:
+        names = list(categories.column_names)
+        in_order(plain(categories.filter(whole)), names, rows.kept(whole, categories.num_rows))
+    except BadInput as error:
+        return [error] if "rows" in error.values else []
+    return []
 
 
 def _table(
@@ -233,7 +249,7 @@ def _ordered(
         raise BadInput(
             "a table was to be read",
             "it has no key column, so nothing public tells its rows apart",
-            "Name the key columns, or say keep_order if the order of the rows is public",
+            f"Name the key columns, or say {called('keep_order')} if the order of the rows is public",
         )
     if names and not strictly_ascending(categories):
         ordered = in_order(categories, names, named)

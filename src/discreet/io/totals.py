@@ -9,15 +9,24 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
 from discreet.arrays import Flags
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.io.formulas import distinct
 from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
-from discreet.lookalikes import LIKE_CAPITALS, LIKE_EACH_OTHER, LIKE_L, LIKE_LATIN, in_latin
+from discreet.lookalikes import (
+    ACCENTS,
+    LIKE_CAPITALS,
+    LIKE_EACH_OTHER,
+    LIKE_L,
+    LIKE_LATIN,
+    in_latin,
+    in_usual_form,
+    strokes,
+    without_marks,
+)
 
 
 def _any_digit(word: str) -> str:
@@ -56,22 +65,13 @@ WHOLES = """
     åldrar kön personer regioner kommuner län grupper aldre aldersgrupper køn kjønn
     ikäryhmät sukupuolet alueet henkilöt płcie grupy-wiekowe województwa regiony osoby
 """  # what tables are divided by, in the plural: 'All ages', 'Tous âges', 'Alle Personen', 'Ambos sexos'
-STROKES = str.maketrans("øłđħŧı", "oldhti")  # letters with a mark that Unicode does not take off them
-ACCENTS = (  # of Latin, Greek, Cyrillic, Hebrew and Arabic letters: many leave them out, capitals lose them
-    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-)
 SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
-
-
-def _plain(word: str) -> str:
-    """Without accents."""
-    return re.sub(f"[{ACCENTS}]", "", normalize("NFKD", word)).translate(STROKES)
 
 
 def _spelt(words: str) -> tuple[str, ...]:
     """Also as they are written without accents, and as the Latin letters that they look like."""
     given = words.split()
-    others = [look(word) for word in given if len(word) >= SHORTEST_MISSPELT for look in (_plain, in_latin)]
+    others = [look(word) for word in given if len(word) >= SHORTEST_MISSPELT for look in (without_marks, in_latin)]
     return tuple(dict.fromkeys([*given, *others]))
 
 
@@ -89,16 +89,20 @@ FORMS = (  # blocks of letters in another form: half and full width, mathematica
 )
 SPACED = r"^[^\pL\pN]*\pL([^\pL\pN]+\pL)+[^\pL\pN]*$"  # 'I n s g e s a m t', for emphasis
 BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
-HIDDEN = (  # drawn as nothing: soft hyphens and such, joiners, selectors of variants
-    r"[\p{Cf}\x{034F}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{FE00}-\x{FE0F}\x{E0100}-\x{E01EF}]"
+HIDDEN = (  # drawn as nothing: what is no space among control characters, soft hyphens and such, joiners, selectors
+    r"[\x{0}-\x{8}\x{E}-\x{1F}\x{7F}-\x{84}\x{86}-\x{9F}\p{Cf}\x{034F}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{FE00}-\x{FE0F}\x{E0100}-\x{E01EF}]"
 )
+STROKES = rf"[{''.join(map(chr, strokes()))}]"
+DIGIT = r"[^\P{Nd}\x00-\x7F]"  # of another script
+SIGN = r"[^\pL\pM\pN\pZ\x00-\x7F]"  # such as a prime: inside a word it is hardly seen
 BACKWARDS = "\u202e"  # what comes after it is drawn from right to left
 ALIKE = "".join(map(chr, (*LIKE_CAPITALS, *LIKE_LATIN))) + "ıǀ"  # letters that look like Latin ones
 LATIN = rf"[^\pL]|[A-Za-z{ALIKE}]"
 LOOKS = rf"^({LATIN})*[{ALIKE}]({LATIN})*$|[A-Za-z][{ALIKE}]|[{ALIKE}][A-Za-z]"  # a text, or a word, of such letters
-DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL"  # what may look like another word
+WITHIN = rf"\pL{SIGN}+\pL"
+DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL|{WITHIN}"  # what may look like another word
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|"
+    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|{WITHIN}|\pL{DIGIT}|{DIGIT}\pL|"
     + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
 )
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
@@ -136,18 +140,20 @@ def _composed(values: Any) -> Any:
     import pyarrow.compute as pc
 
     others = pc.match_substring_regex(values, r"[^\x00-\x7F]")
-    composed = [re.sub(f"[{ACCENTS}]", "", normalize("NFKC", text)) for text in values.filter(others).to_pylist()]
+    composed = [in_usual_form(text) for text in values.filter(others).to_pylist()]
     return pc.replace_with_mask(values, others, pa.array(composed, values.type))
 
 
 def _bare(values: Any) -> Any:
     """Longer texts as they are written without accents."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     apart = pc.utf8_normalize(pc.utf8_lower(values), form="NFKD")
     bare = pc.replace_substring_regex(apart, f"[{ACCENTS}]", "")
-    for stroke, letter in STROKES.items():
-        bare = pc.replace_substring(bare, chr(stroke), chr(letter))
+    marked = pc.match_substring_regex(bare, STROKES)
+    plain = [text.translate(strokes()) for text in bare.filter(marked).to_pylist()]
+    bare = pc.replace_with_mask(bare, marked, pa.array(plain, bare.type))
     return pc.if_else(pc.greater_equal(pc.utf8_length(bare), SHORTEST_MISSPELT), bare, values)
 
 
@@ -167,7 +173,7 @@ def _reads_as_total(usual: Any) -> Any:
 def _seen(text: str) -> str:
     """A text in the Latin letters that a person takes its letters for, in the order in which they are drawn."""
     before, _, backwards = text.partition(BACKWARDS)
-    plain = in_latin(before + backwards[::-1])
+    plain = re.sub(r"(?<=[^\W\d_])[^\w\s\x00-\x7f]+(?=[^\W\d_])", "", in_latin(before + backwards[::-1]))
     if len(plain) < SHORTEST_MISSPELT:
         return plain if re.search("[A-Za-z]", text) else text  # such as a word of three letters in another alphabet
     return re.sub(BESIDE_LETTERS, _letter, plain)
@@ -215,7 +221,7 @@ def _meaning_totals(values: Any) -> Any:
     import pyarrow.compute as pc
 
     accented = values.filter(pc.match_substring_regex(values, r"[^\x00-\x7F]"))
-    likely = [(values, values), *([(accented, _bare(accented))] if len(accented) else [])]
+    likely = [(values, values), (accented, _bare(pc.utf8_normalize(accented, form="NFKC")))]
     some = _one_after_another(own.filter(pc.match_substring_regex(spelt, MAYBE)) for own, spelt in likely).unique()
     return some.filter(means_total(some)) if len(some) else some
 
@@ -256,8 +262,8 @@ def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> Bad
     return BadInput(
         "every person must be counted in one row alone",
         f"{len(rows)} row(s) have keys that mean a total: {', '.join(told)}{more}",
-        "Leave them out with drop_totals (--drop-totals); or, if one person may be counted in K rows, say so with "
-        "contributions (--contributions K); or, if they are rows like the others, such as a place of that "
-        "name, say rows_are_disjoint (--rows-are-disjoint)",
+        f"Leave them out with {called('drop_totals', like='')}; or, if one person may be counted in K rows, say so "
+        f"with {called('contributions', like='K')}; or, if they are rows like the others, such as a place of that "
+        f"name, say {called('rows_are_disjoint', like='')}",
         rows=tuple(named.number(row) for row in rows[:NAMED].tolist()),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput, MissingExtra, choose
+from discreet.errors import BadInput, MissingExtra, called, choose
 from discreet.io.rows import NAMED, UNSAVED, RowNames
 from discreet.io.unpacked import expands, most_unpacked
 from discreet.io.written_xlsx import SHEETS
@@ -151,7 +151,9 @@ def _chosen(book: Any, sheet: str | None, path: Path) -> Any:
     if len(shown) != 1:
         names = [one.title for one in shown]
         found = f"it has {len(shown)} sheets: {', '.join(map(repr, names))}" if shown else "it has no sheet to be seen"
-        raise BadInput(f"{path} was to be read", found, "Say which with sheet (--sheet NAME)", sheets=tuple(names))
+        raise BadInput(
+            f"{path} was to be read", found, f"Say which with {called('sheet', like='NAME')}", sheets=tuple(names)
+        )
     return shown[0]
 
 
@@ -224,8 +226,8 @@ def _names(header: SheetRow, below: Sequence[SheetRow], path: Path) -> list[tupl
     problems += [f"the column name {title!r} stands twice in row {header.number}" for title in twice[:NAMED]]
     if problems:
         do = (
-            "Give every column a name of its own; where the names stand in another row, say which with header_row "
-            "(--header-row N)"
+            "Give every column a name of its own; where the names stand in another row, say which with "
+            f"{called('header_row', like='N')}"
         )
         raise BadInput(f"{path} was to be read", "; ".join(problems), do, header_row=header.number)
     if not below:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput, Damaged
+from discreet.io.columns import all_as_texts
 from discreet.io.csv_text import arrow_text, header_of, owned_by_arrow
 
 NEEDS_QUOTES = r'[",\r\n]'
@@ -63,11 +64,7 @@ def _is_written(frame: Any, content: bytes, start: int) -> bool:
 
 def _rows(frame: Any) -> Iterator[Any]:
     """The rows as Arrow buffers."""
-    import pyarrow as pa
-
-    kind = pa.schema([(name, pa.string()) for name in frame.column_names])
-    for batch in frame.to_batches(BATCH):
-        yield _batch(pa.Table.from_batches([batch]).cast(kind))
+    return (_batch(all_as_texts(batch)) for batch in frame.to_batches(BATCH))
 
 
 def _batch(texts: Any) -> Any:
@@ -76,7 +73,8 @@ def _batch(texts: Any) -> Any:
 
     out = pa.BufferOutputStream()
     try:
-        arrow_csv.write_csv(texts, out, arrow_csv.WriteOptions(include_header=False, quoting_style="none"))
+        how = arrow_csv.WriteOptions(include_header=False, quoting_style="none", batch_size=BATCH)
+        arrow_csv.write_csv(texts, out, how)
     except pa.ArrowInvalid:  # a cell needs quotation marks; which cells get them must not depend on Arrow's version
         return _joined(texts)
     return out.getvalue()

@@ -58,7 +58,7 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     exact = np.sort(np.concatenate(found)) if found else NONE
     if counts is None:
         return GivenAway(exact, tuple(sorted(residues)), NONE, examined)
-    fixed, bounded = fixed_cells(structure, counts)
+    fixed, bounded = fixed_cells(structure, counts, MOST_COLUMNS)
     return GivenAway(exact, tuple(sorted(residues)), np.setdiff1d(fixed, exact), examined and bounded)
 
 
@@ -204,8 +204,9 @@ def _inwards(values: Floats, sign: int) -> Floats:
     return moved
 
 
-def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]:
-    """Cells that can have one value only in a table of counts with the same kept sums; and whether all were looked at.
+def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED) -> tuple[Integers, bool]:
+    """Cells that can have one value only in a table of counts with the same kept sums; and whether all were looked at:
+    groups of up to `most` cells, which above MOST_BOUNDED are looked at together.
 
     `counts` may be any table with these sums, even one with negative entries: only its kept sums matter.
     """
@@ -218,7 +219,8 @@ def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]
         elif not part.free:  # every class keeps its own sum
             apart.append(part.classes)
         elif part.grid is None and len(part.classes) > MOST_BOUNDED:
-            complete = False
+            complete &= len(part.classes) <= most
+            found.append(_at_a_glance(part, counts) if len(part.classes) <= most else NONE)
         else:
             found.append(_settled(part, *_bounds(part, counts)))
     found.append(_alone_or_empty(together(apart), counts))
@@ -228,6 +230,15 @@ def fixed_cells(structure: Structure, counts: Integers) -> tuple[Integers, bool]
 def _alone_or_empty(classes: Classes, counts: Integers) -> Integers:
     """The cells of classes that hold one cell, or nobody."""
     return classes.some(np.flatnonzero((classes.sizes == 1) | (classes.sums(counts) == 0))).cells
+
+
+def _at_a_glance(part: Part, counts: Integers) -> Integers:
+    """The cells of classes that can have one value only; those with a kept sum of zero are seen without a program."""
+    held, none = part.classes.sums(counts), np.zeros(part.matrix.shape[0])
+    empty = part.matrix.T @ (part.matrix @ held == 0).astype(np.int64) > 0
+    program = _Program(part.matrix, none, none, -held.astype(float))
+    fixed = np.union1d(np.flatnonzero(empty), program.fixed(np.zeros(len(held), dtype=np.int64), ~empty))
+    return part.classes.some(fixed[(part.sizes[fixed] == 1) | (held[fixed] == 0)]).cells
 
 
 def _settled(part: Part, least: Integers, most: Integers) -> Integers:

@@ -42,7 +42,7 @@ class Inequalities:
     def __hash__(self) -> int:
         return hash((self.matrix.shape, tuple(self.matrix.indices.tolist()), tuple(self.least.tolist())))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Of each inequality its terms: rows, counted from 0, each with its factor."""
         pairs = np.column_stack([self.matrix.indices, self.matrix.data])
         terms = [part.tolist() for part in np.split(pairs, self.matrix.indptr[1:-1])]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Flags, Integers
-from discreet.errors import BadInput, did_you_mean, short
-from discreet.io.coded import Coded, coded_texts, labels_of
+from discreet.errors import BadInput, called, did_you_mean, short
+from discreet.io.coded import Coded, coded_texts, labels_of, numbers_of
 from discreet.options import known_only, listed, spelt
 
 if TYPE_CHECKING:
@@ -158,11 +158,13 @@ def parse_name(text: str) -> Kept:
         pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
         if not pairs or not all(equals and column.strip() for column, equals, _ in pairs):
             raise BadInput(
-                f"--keep {text!r} was asked for", "a sum is named by COLUMN=VALUE", "Write sum:sex=female,age=old"
+                f"{called('keep')} {text!r} was asked for",
+                "a sum is named by COLUMN=VALUE",
+                "Write sum:sex=female,age=old",
             )
         return SumWhere(tuple((column.strip(), value.strip()) for column, _, value in pairs))
     raise BadInput(
-        f"--keep {text!r} was asked for",
+        f"{called('keep')} {text!r} was asked for",
         "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor a file",
         did_you_mean(kind, ["total", "margin", "sum"]),
     )
@@ -334,8 +336,11 @@ def _groups(columns: list[Coded]) -> tuple[Integers, list[Integers]]:
 def _occurring(codes: Integers, number: int) -> tuple[Integers, Integers]:
     """Numbers below `number` as places among those that occur, and those, ascending."""
     if number > MOST_EMPTY * len(codes):
-        there, groups = np.unique(codes, return_inverse=True)
-        return groups, there
+        groups, first = numbers_of(codes)
+        order = np.argsort(codes[first])
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return place[groups], codes[first[order]]
     occurs = np.bincount(codes, minlength=number) > 0
     return (np.cumsum(occurs) - 1)[codes], np.flatnonzero(occurs)
 

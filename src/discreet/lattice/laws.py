@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.lattice.conditioning import Bound, largest_odds, shifted
 from discreet.numbers import Epsilon, decimal_above, log_bounds, simplest_between
 from discreet.privacy.convert import rho_for, zcdp_epsilon
@@ -141,7 +141,7 @@ class LatticeGaussian:
             raise BadInput(
                 "Gaussian noise was asked for under inequalities",
                 "the law conditioned on them has no proven guarantee",
-                "Use law l1, or, where all is about counts not below zero, nonnegative_by project",
+                f"Use law l1, or, where all is about counts not below zero, {called('nonnegative_by', 'project')}",
             )
         asked = gaussian_only(loss, "Gaussian noise on a lattice")
         rho = asked.rho if isinstance(asked, Concentrated) else rho_for(asked.epsilon.rational(), asked.delta)

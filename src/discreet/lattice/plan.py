@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, NotProven
+from discreet.errors import BadInput, NotProven, called
 from discreet.lattice.block_chain import have_met
 from discreet.lattice.conditioning import Bound
 from discreet.lattice.inequalities import Inequalities, inequalities_of
@@ -199,7 +199,9 @@ def lattice_sampler(
         _require_room(limits, nonnegative, named)
     if nonnegative and chosen.rate is not None and invariants.cells > MOST_L2:
         found = f"no count of {invariants.cells} may be negative in a draw of all of them, and few draws are such"
-        raise BadInput("l2 noise under inequalities was asked for", found, 'Use law l1, or nonnegative_by="project"')
+        raise BadInput(
+            "l2 noise under inequalities was asked for", found, f"Use law l1, or {called('nonnegative_by', 'project')}"
+        )
     pieces = pieces_for(structure, chosen, nonnegative and chosen.odds is not None)
     _require_width(chosen, pieces, structure, terms.restricted)
     said = remarks(chosen, terms, structure, invariants, projected)
@@ -252,7 +254,7 @@ def _require_often(plan: LatticePlan) -> None:
         raise BadInput(
             f"{'l2 noise under ' if walked else ''}inequalities {'was' if walked else 'were'} asked for",
             f"{tied} of them are tied together, and fewer than one draw in {rarest:,} may meet them all",
-            'Use law l1, or nonnegative_by="project"'
+            f"Use law l1, or {called('nonnegative_by', 'project')}"
             if walked
             else "Ask for fewer inequalities about the same rows, or keep no sums over them, or only sums within each "
             "area",
@@ -323,7 +325,7 @@ def walks(structure: Structure) -> bool:
 def _advice(structure: Structure, law: LatticeLaw, restricted: bool = False) -> str:
     """What does work; small chains have met."""
     if restricted:
-        return f"{_advice(structure, law)}, with nonnegative_by project or negative counts"
+        return f"{_advice(structure, law)}, with {called('nonnegative_by', 'project')} or negative counts"
     met = all(_meets(part, law) for part in structure.parts if part.free)
     use = "law gaussian (with rho)" if walks(structure) else _exact_instead(structure, law)
     return f"Use {use}{', or allow diagnosed samples' if met else ''}"
@@ -367,7 +369,7 @@ def _graded(
             "inequalities",
             _advice(structure, law, restricted)
             if not restricted or not _projects(structure, law)
-            else 'Project instead (nonnegative_by="project"), or allow negative counts',
+            else f"Project instead ({called('nonnegative_by', 'project')}), or allow negative counts",
         )
     if not allow_diagnosed:
         raise NotProven(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Flags, Integers, Words
-from discreet.errors import BadInput, Infeasible
+from discreet.errors import BadInput, Infeasible, called
 from discreet.lattice.blocks import nearest_in_blocks
 from discreet.lattice.rounding import Rounded, bound_below, nearest_by_program
 from discreet.lattice.structure import Part, Structure
@@ -54,7 +54,7 @@ def require_projectable(structure: Structure) -> None:
             raise BadInput(
                 "no negative counts were asked for, by projection",
                 f"{cells:,} rows are in sums that overlap in no shape with a fast projection",
-                f"Keep fewer sums, up to {MOST_PROGRAMMED:,} such rows, or use nonnegative_by condition",
+                f"Keep fewer sums, up to {MOST_PROGRAMMED:,} such rows, or use {called('nonnegative_by', 'condition')}",
             )
 
 

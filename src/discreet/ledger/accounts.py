@@ -159,6 +159,11 @@ class Account:
     charges: list[tuple[int, Charge]] = field(default_factory=list)  # with the number of the line, for the order
     outcomes: dict[int, list[Outcome]] = field(default_factory=dict)
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """How many charges there are, and of how many it is known what they published: both only grow."""
+        return len(self.charges), len(self.outcomes)
+
     def statement(self, head: str) -> Statement:
         spent, exact = self.budget.zero(), dict[str, None]()
         for _, one in self.charges:

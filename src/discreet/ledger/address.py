@@ -110,7 +110,7 @@ def _located(database: str, mode: str, given: str, asked: str) -> Address:
 def _file(path: Path, mode: str = "rw", shown: str | None = None) -> Address:
     from sqlalchemy import URL
 
-    if not path.name:
+    if not path.name.strip():
         raise BadInput("a ledger was asked for", "an empty path was given", "Give the path of an SQLite file")
     if NO_TEXT.search(str(path)):
         raise BadInput("a ledger was asked for", "no file can have that name", "Give the path of an SQLite file")

@@ -18,7 +18,7 @@ from discreet.ledger.address import Address
 from discreet.ledger.chain import Line
 from discreet.ledger.disclosure import Disclosure, all_given, newly_given
 from discreet.ledger.documents import KeptTable, read_kept, read_sums, whole_sums, written_kept, written_sums
-from discreet.ledger.matching import Numbered
+from discreet.ledger.matching import Numbered, about_to_keep
 from discreet.ledger.reading import Accounts, digest_of_token
 from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_spending
 from discreet.numbers import Number
@@ -99,7 +99,7 @@ class Ledger:
             costs = _costs(seen, earlier, spendings)
             with self._accounts(asked, write=True) as (connection, accounts):
                 account = _account(accounts, dataset, asked)
-                if len(account.charges) == len(seen.charges):
+                if account.lines == seen.lines:
                     return self._charged(connection, accounts, account, spendings, costs, asked)
         with self._accounts(asked, write=True) as (connection, accounts):
             account, earlier = self._seen(connection, accounts, dataset, asked)
@@ -312,7 +312,7 @@ def _costs(account: Account, earlier: Sequence[Numbered], spendings: Sequence[Sp
         if spending.kept is not None:
             document = written_kept(spending.kept)
             digest = None if document is None else document[0]
-            new = Numbered(len(account.charges) + place + 1, spending.kept, digest)
+            new = about_to_keep(len(account.charges) + place + 1, spending.kept, digest, spending.counts)
             given = newly_given(known, new)
             known.append(new)
         if given.refused and not spending.accept_disclosure:
@@ -368,6 +368,7 @@ def _discloses(dataset: str, given: Disclosure, earlier: int) -> Discloses:
         cells=tuple(one.keys for one in given.cells),
         exact=given.exact,
         remainders=given.remainders,
+        fixed=given.fixed,
         examined=given.examined,
     )
 

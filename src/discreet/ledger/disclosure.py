@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,9 @@ class Disclosure:
         return self.anything or not self.examined
 
 
+Valued = tuple["csr_array", Integers]  # kept sums, and what they come to
+
+
 @dataclass(frozen=True, eq=False)
 class Stack:
     """Kept sums of several entries as sums of common cells."""
@@ -59,15 +62,16 @@ class Stack:
     cells: tuple[dict[str, str], ...]  # the keys of each
     blocks: dict[int, csr_array]  # by number of entry
     values: dict[int, Integers]  # the published sums, where they are known
+    witness: Integers | None  # a table of counts that may have these sums
     left_out: frozenset[int]  # entries of which something could not be put on these cells
 
 
 def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
-    """What is given away with `new` that was not before; a row that was itself named to be kept is no news."""
+    """What is given away with `new` that was not before: by which sums are kept, and by what they come to."""
     assert new.table is not None
     count = count_of(new.table)
     others = {one.number for one in earlier if one.table is None or count_of(one.table) != count}
-    if new.digest is not None and any(one.digest == new.digest for one in earlier):
+    if any(_same(one, new) for one in earlier):
         return Disclosure(not_compared=tuple(sorted(others)))
     entries = [one for one in [*_distinct(earlier), new] if one.number not in others]
     stored = all(one.table is not None for one in earlier)  # what was kept and cannot be looked at may give it away
@@ -85,13 +89,15 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
         before = [block for number, block in stack.blocks.items() if number != new.number]
         after, known = _given_away([*before, own]), _given_away(before)
         examined &= after.examined and known.examined
-        named = [] if new.number in stack.left_out else _named_cells(own, new.table.naming_rows)
-        said = {*known.exact.tolist(), *named}
+        fixed, known_fixed, all_fixed = _newly_fixed(stack, new.number)
+        examined &= all_fixed
+        said = {*known.exact.tolist(), *known_fixed}
         given.add(stack, [cell for cell in after.exact.tolist() if cell not in said], 0)
         remainders = dict(known.residues)
         for cell, modulus in after.residues:
             if remainders.get(cell) != modulus and cell not in said:
                 given.add(stack, [cell], modulus)
+        given.add(stack, [cell for cell in fixed if cell not in said], FIXED)
     return given.disclosure(others - {new.number}, examined)
 
 
@@ -123,23 +129,39 @@ def _add_all(given: _Given, stack: Stack) -> bool:
     given.add(stack, found.exact.tolist(), 0)
     for cell, modulus in found.residues:
         given.add(stack, [cell], modulus)
-    known = [number for number, block in stack.blocks.items() if len(stack.values.get(number, ())) == block.shape[0]]
-    if not known:
-        return found.examined and not stack.values
-    cells, all_fixed = _fixed([(stack.blocks[number], stack.values[number]) for number in known])
+    cells, all_fixed = _fixed(_valued(stack), stack.witness)
     given.add(stack, cells, FIXED)
     return found.examined and all_fixed
+
+
+def _newly_fixed(stack: Stack, new: int) -> tuple[set[int], set[int], bool]:
+    """Cells fixed with the new sums, those that were before, and whether all was found."""
+    valued = _valued(stack)
+    if new not in valued:
+        return set(), set(), new not in stack.values
+    after, all_after = _fixed(valued, stack.witness)
+    before, all_before = _fixed({number: one for number, one in valued.items() if number != new}, stack.witness)
+    return after, before, all_after and all_before
+
+
+def _valued(stack: Stack) -> dict[int, Valued]:
+    """The sums whose values are known, by entry."""
+    return {
+        number: (block, stack.values[number])
+        for number, block in stack.blocks.items()
+        if len(stack.values.get(number, ())) == block.shape[0]
+    }
 
 
 def _too_many(entries: Sequence[Numbered]) -> bool:
     return sum(one.table.rows for one in entries if one.table is not None) > MOST_ROWS
 
 
-def _named_cells(block: csr_array, named: Integers) -> list[int]:
-    """Cells that are kept as sums of their own, by sums that say so."""
-    single = named[np.diff(block.indptr)[named] == 1]
-    cells: list[int] = block.indices[block.indptr[single]].tolist()
-    return cells
+def _same(one: Numbered, other: Numbered) -> bool:
+    """Whether both publish the same sums of the same rows; sums that are not known may be any."""
+    if one.digest is None or one.digest != other.digest:
+        return False
+    return other.sums is None or (one.sums is not None and np.array_equal(one.sums, other.sums))
 
 
 def _distinct(entries: Sequence[Numbered]) -> list[Numbered]:
@@ -183,27 +205,40 @@ def _given_away(blocks: list[csr_array], counts: Integers | None = None) -> Give
     return given_away(csr_array(vstack(blocks)), counts)
 
 
-def _fixed(known: list[tuple[csr_array, Integers]]) -> tuple[list[int], bool]:
+def _fixed(known: Mapping[int, Valued], witness: Integers | None) -> tuple[set[int], bool]:
     """Cells that can have one value only in a table without negative counts that has these sums; whether all is known.
 
-    Only the sums matter, so any such table will do, and a corner of what is possible is usually made of whole numbers.
+    Sums that no such table has are of data that changed in between: then every entry is looked at by itself. Only the
+    sums matter, so any table that has them will do.
     """
     from scipy.sparse import csr_array, vstack
 
+    if not known:
+        return set(), True
+    matrix = csr_array(vstack([block for block, _ in known.values()]))
+    sums = np.concatenate([values for _, values in known.values()])
+    try:
+        counts = (
+            witness if witness is not None and np.array_equal(matrix @ witness, sums) else _some_table(matrix, sums)
+        )
+    except SolverFailed:
+        return set(), False
+    if counts is None and len(known) > 1:
+        alone = [_fixed({number: one}, witness) for number, one in known.items()]
+        return set[int]().union(*(cells for cells, _ in alone)), all(complete for _, complete in alone)
+    if counts is None or not np.array_equal(matrix @ counts, sums):
+        return set(), False
+    away = _given_away([block for block, _ in known.values()], counts)
+    return set(away.fixed.tolist()), away.examined
+
+
+def _some_table(matrix: csr_array, sums: Integers) -> Integers | None:
+    """A corner of the tables without negative counts that have these sums, rounded: most have whole numbers."""
     from discreet.program import LinearProgram, solve
 
-    matrix = csr_array(vstack([block for block, _ in known]))
-    sums = np.concatenate([values for _, values in known])
     width, target = matrix.shape[1], sums.astype(float)
-    try:
-        found = solve(LinearProgram(np.zeros(width), matrix, target, target, np.zeros(width), np.full(width, np.inf)))
-    except SolverFailed:
-        return [], False
-    counts = np.rint(found.values).astype(np.int64)
-    if not found.optimal or not np.array_equal(matrix @ counts, sums):
-        return [], False
-    away = _given_away([block for block, _ in known], counts)
-    return away.fixed.tolist(), away.examined
+    found = solve(LinearProgram(np.zeros(width), matrix, target, target, np.zeros(width), np.full(width, np.inf)))
+    return np.rint(found.values).astype(np.int64) if found.optimal else None
 
 
 def _stacks(tables: Sequence[Matched]) -> list[Stack]:
@@ -222,12 +257,28 @@ def _stack(tables: Sequence[Matched], keys: frozenset[str]) -> Stack:
     pairs = {one.number: cells.lifted(one) for one in inside}  # may add cells
     blocks = {one.number: _on_cells(one, pairs[one.number], len(cells.described)) for one in inside}
     values = {one.number: one.sums for one in inside if one.sums is not None}
+    witness = next(
+        (
+            _on(pairs[one.number], one.witness, len(cells.described))
+            for one in inside
+            if one.keys == keys and one.witness is not None
+        ),
+        None,
+    )
     outside = [one for one in tables if one.number not in pairs]
     for one in outside:
         implied = _by_name(one.kept, keys, cells.finest) if len(cells.described) == len(cells.finest) else None
         if implied is not None:
             blocks[one.number] = implied
-    return Stack(tuple(cells.described), blocks, values, frozenset(one.number for one in outside))
+    return Stack(tuple(cells.described), blocks, values, witness, frozenset(one.number for one in outside))
+
+
+def _on(pairs: list[tuple[int, int]], counts: Integers, cells: int) -> Integers:
+    """Counts of a table with all keys, on the cells; where it has no row, nobody is."""
+    found = np.zeros(cells, dtype=np.int64)
+    rows, places = (np.array(side, dtype=np.int64) for side in zip(*pairs))
+    found[places] = counts[rows]
+    return found
 
 
 class _Cells:

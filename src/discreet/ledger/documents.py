@@ -16,7 +16,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.coded import texts_of
-from discreet.lattice.invariants import Kept, Keys, Sums, SumWhere, invariant_matrix, kept_json, kept_of
+from discreet.lattice.invariants import Kept, Keys, invariant_matrix, kept_json, kept_of
 from discreet.ledger.chain import compact
 
 if TYPE_CHECKING:
@@ -47,21 +47,6 @@ class KeptTable:
     @property
     def sums(self) -> int:
         return int(self.matrix.shape[0])
-
-    @property
-    def naming_rows(self) -> Integers:
-        """The sums, by their place, that name their rows one by one: by all keys, or in a matrix. That a margin, or a
-        sum over some of the keys, comes to one row alone is seen only by who looks at the rows."""
-        named = [isinstance(what, Sums) or self.keys == _keys_of(what) for what in self.kept]
-        if not any(named):
-            return np.zeros(0, dtype=np.int64)
-        sizes = [invariant_matrix([what], self.columns, self.rows).matrix.shape[0] for what in self.kept]
-        return np.flatnonzero(np.repeat(named, sizes))
-
-
-def _keys_of(what: Kept) -> frozenset[str]:
-    """The columns in which a value is named."""
-    return frozenset(dict(what.where)) if isinstance(what, SumWhere) else frozenset()
 
 
 def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> KeptTable:

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.accounting.losses import together
 from discreet.accounting.profiles import OfPrice, Profile, profile_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.ledger.accounts import Entry
 from discreet.ledger.chain import compact
 from discreet.ledger.spending import Amount
@@ -70,7 +70,9 @@ def exactly(entries: Sequence[Entry], basic: Amount, relation: Relation, at_delt
     asked = "the exact price of all releases was asked for"
     delta = exact(at_delta, "the delta")
     if not SMALLEST_DELTA <= delta < 1:
-        raise BadInput(asked, f"the delta {at_delta} is not between 1e-40 and 1", "Give --at-delta, such as 1e-6")
+        raise BadInput(
+            asked, f"the delta {at_delta} is not between 1e-40 and 1", f"Give {called('at_delta')}, such as 1e-6"
+        )
     if not entries:
         return ExactSpending(delta, Fraction(0), basic, 0, 0)
     found = [_profiles(entry, relation, delta / (4 * len(entries)), asked) for entry in entries]

@@ -28,6 +28,12 @@ class Numbered:
     table: KeptTable | None
     digest: str | None = None  # of the table and what is kept of it
     sums: Integers | None = None
+    witness: Integers | None = None  # some table with these sums; nothing but the sums may be seen of it
+
+
+def about_to_keep(number: int, table: KeptTable, digest: str | None, counts: Integers | None) -> Numbered:
+    """What is not published yet."""
+    return Numbered(number, table, digest, None if counts is None else table.matrix @ counts, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +45,7 @@ class Matched:
     sums: Integers | None
     names: Mapping[str, str]  # of key columns: as they are compared, as they are written
     as_written: frozenset[str]  # columns whose keys are compared as they are written
+    witness: Integers | None = None
 
     @property
     def keys(self) -> frozenset[str]:
@@ -98,7 +105,7 @@ def matched(entries: Sequence[Numbered]) -> list[Matched]:
         if not _distinct(table.columns[written])
     )
     return [
-        Matched(one.number, table, one.sums, known, clashing) for (one, table), known in zip(found, names)
+        Matched(one.number, table, one.sums, known, clashing, one.witness) for (one, table), known in zip(found, names)
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from discreet.errors import BadInput, did_you_mean
-from discreet.lookalikes import LIKE_CAPITALS, LIKE_EACH_OTHER, LIKE_L, LIKE_LATIN
+from discreet.lookalikes import LIKE_CAPITALS, LIKE_EACH_OTHER, LIKE_L, LIKE_LATIN, without_marks
 
 LONGEST = 200  # letters: a longer name is a mistake, and no page could show it
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's classes of what nobody sees
@@ -20,7 +20,6 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
 LIKE_MARKS = str.maketrans(
     "\u2212\u2043\u02d7’‘ʼ`´\u2044\u2215\u2236\ua789\u201a\u2223\u05c0", "---" + "'" * 5 + "//::,||"
 )  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar
-DOTTED = re.compile("([ij])\u0307+")  # a dot over a letter that has one, as of a small Turkish İ
 TOGETHER = (("rn", "m"), ("vv", "w"))  # two letters that are taken for one
 WRITTEN_TOGETHER = {"HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}  # with each other, and with letters of any alphabet
 
@@ -38,7 +37,12 @@ def checked_name(name: object, asked: str) -> str:
 
 
 def refuse_mixed(name: str, asked: str) -> None:
-    """Refuse a word in letters of two alphabets: whoever sees it takes it for another word."""
+    """Refuse a word in letters of two alphabets, and signs that no keyboard has: they are taken for others."""
+    signs = (letter for letter in name if unicodedata.category(letter)[0] in "PS")
+    odd = [sign for sign in signs if not unicodedata.normalize("NFKC", sign).isascii()]
+    if odd:
+        advice = "Use letters, digits and the signs of every keyboard"
+        raise BadInput(asked, f"the name has the sign {odd[0]!a}, which is taken for another", advice)
     for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
         named = [unicodedata.name(letter, "").split(" ") for letter in word]
         found = sorted({one[0] for one in named if "LETTER" in one} - WRITTEN_TOGETHER)
@@ -62,7 +66,7 @@ def plain(name: str) -> str:
 
 def _skeleton(name: str) -> str:
     dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in plain(name.translate(LIKE_MARKS)))
-    seen = DOTTED.sub(r"\1", "".join(dashed).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER))
+    seen = without_marks("".join(dashed)).translate(LIKE_LATIN).translate(LIKE_EACH_OTHER)
     for two, one in TOGETHER:
         seen = seen.replace(two, one)
     return seen

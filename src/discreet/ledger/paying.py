@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, DiscreetError, LedgerWarning
+from discreet.errors import BadInput, DiscreetError, LedgerWarning, called
 from discreet.ledger import ledger as open_ledger
 from discreet.ledger.book import Ledger
 from discreet.ledger.spending import check_text
@@ -25,10 +25,10 @@ def open_book(ledger: Any, dataset: str | None, bits: Bits, **entry: Any) -> Led
         for name, value in given.items():
             if value:
                 found = "no ledger was given"
-                raise BadInput(f"{name} was given as {value!r}", found, "Give ledger (--ledger URL)")
+                raise BadInput(f"{called(name)} was given as {value!r}", found, f"Give {called('ledger', like='URL')}")
         return None
     if dataset is None:
-        raise BadInput("a ledger was given", "no data set was named", "Give dataset (--dataset NAME)")
+        raise BadInput("a ledger was given", "no data set was named", f"Give {called('dataset', like='NAME')}")
     if not bits.private:
         found = "a seeded release is not private, and is worth no budget"
         raise BadInput("a ledger was given together with a seed", found, "Leave out the seed, or the ledger")

@@ -42,7 +42,7 @@ class Accounts:
         self.by_name: dict[str, Account] = {}
         self.last: Line | None = None
         self._spent: dict[str, Amount] = {}
-        self._looks: set[str] = set()  # what the names look like
+        self._names: set[str] = set()  # in their usual form; what else looks alike is refused when a budget is set
         for line in lines:
             self._take(line)
 
@@ -93,8 +93,8 @@ class Accounts:
 
     def _opened(self, _: Line, value: Mapping[str, Any]) -> None:
         name = names.checked_name(value["dataset"], "a data set was opened")
-        looks = names.looks(name)
-        if not looks.isdisjoint(self._looks) or value["relation"] not in RELATIONS:
+        usual = names.plain(name)
+        if usual in self._names or value["relation"] not in RELATIONS:
             raise ValueError(
                 "a data set is opened once, under a name like no other, for one of the relations there are"
             )
@@ -103,7 +103,7 @@ class Accounts:
             raise ValueError("a budget is above zero")
         self.by_name[name] = Account(name, value["relation"], budget, value["at"])
         self._spent[name] = budget.zero()
-        self._looks |= looks
+        self._names.add(usual)
 
     def _charged(self, line: Line, value: Mapping[str, Any]) -> None:
         account = self.by_name[value["dataset"]]

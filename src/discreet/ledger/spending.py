@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import BadInput
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import BadInput, called
 from discreet.ledger.documents import KeptTable
 from discreet.numbers import exact, text
 from discreet.privacy.price import Relation, price, price_in_rho
@@ -83,10 +86,11 @@ class PublicTable:
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release is about to cost, in the terms it will be published with. All of it is public.
+    """What one release is about to cost, in the terms it will be published with. All that is written of it is public.
 
     `unit` says for whom `loss` is promised, and what a unit of distance costs; left out, it is one person more or less.
-    `discloses` names what is published exactly, without noise; `kept` says it on the rows.
+    `discloses` names what is published exactly, without noise; `kept` says it on the rows. `counts` are of these rows:
+    never written, and of which nothing matters but what the kept sums come to.
     """
 
     loss: Loss
@@ -101,6 +105,7 @@ class Spending:
     accept_disclosure: bool = False
     token_digest: str = ""  # sha256 of what the release will show, so that no other can take its place
     kept: KeptTable | None = field(default=None, repr=False, metadata={"elsewhere": True})
+    counts: Integers | None = field(default=None, repr=False, compare=False, metadata={"elsewhere": True})
 
     @property
     def neighbours(self) -> Neighbours:
@@ -116,7 +121,7 @@ def check_spending(spending: object, asked: str) -> None:
     for name, words in (("note", spending.note), ("who", spending.who)):
         check_text(name, words, asked)
     if not isinstance(spending.accept_disclosure, bool):
-        found = f"accept_disclosure is {spending.accept_disclosure!r}, which is neither true nor false"
+        found = f"{called('accept_disclosure')} is {spending.accept_disclosure!r}, which is neither true nor false"
         raise BadInput(asked, found, "Give True or False")
     try:
         decode(Spending, encode(spending))
@@ -124,6 +129,8 @@ def check_spending(spending: object, asked: str) -> None:
         raise BadInput(asked, f"the spending cannot be written: {error}", "Give what its fields say") from error
     if not isinstance(spending.kept, KeptTable | None):
         raise BadInput(asked, f"kept was given as a {type(spending.kept).__name__}", "Give a KeptTable, or nothing")
+    if spending.counts is not None and (spending.kept is None or np.shape(spending.counts) != (spending.kept.rows,)):
+        raise BadInput(asked, "the counts given are not those of the rows that sums are kept of", "Leave them out")
 
 
 def check_text(name: str, words: object, asked: str) -> None:

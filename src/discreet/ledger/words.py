@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from discreet.errors import called
 from discreet.ledger.disclosure import FIXED, Disclosure, GivenCell
 from discreet.ledger.spending import Amount, amount_of
 from discreet.numbers import text
@@ -87,7 +88,7 @@ NOT_CHOSEN = (
 )
 NO_SUCH_HEAD = "No line of the ledger has this hash: it was cut off or written anew, or it is another ledger."
 UNKNOWN = "what they would give away could not be found out: they are too many, or too entangled"
-ACCEPT = "Nothing was drawn or recorded. Keep other sums, or accept it with accept_disclosure (--accept-disclosure)"
+ACCEPT = f"Nothing was drawn or recorded. Keep other sums, or accept it with {called('accept_disclosure', like='')}"
 
 
 def account(statement: Statement) -> str:

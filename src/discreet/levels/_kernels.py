@@ -21,6 +21,7 @@ def in_turn(
     columns: Integers,
     unit: int,
     sweeps: int,
+    turns: int,
     close: int,
     farthest: float,
 ) -> Integers:
@@ -36,26 +37,43 @@ def in_turn(
             room[:] = 0
             for child in range(start, ends[node]):
                 for i in range(coarse):
-                    left, grows = rows[child, i], np.int64(0)
+                    for turn in range(turns + 1):
+                        left, grows = rows[child, i], np.int64(0)
+                        for j in range(width):
+                            x = target[child, i, j] + spread[child, i, j] * (by_row[child, i] + by_column[node, i, j])
+                            here = np.int64(np.rint(min(max(x, 0.0), farthest) * unit))
+                            fine[child, i, j] = here
+                            left -= here
+                            if here > 0:
+                                grows += np.int64(np.rint(spread[child, i, j] * unit))
+                        if turn == turns or (turn and abs(left) <= close):
+                            break
+                        by_row[child, i] += left / max(grows, 1)
                     for j in range(width):
-                        x = target[child, i, j] + spread[child, i, j] * (by_row[child, i] + by_column[node, i, j])
-                        here = np.int64(np.rint(min(max(x, 0.0), farthest) * unit))
-                        left -= here
-                        if here > 0:
-                            grows += np.int64(np.rint(spread[child, i, j] * unit))
-                    by_row[child, i] += left / max(grows, 1)
-                    for j in range(width):
-                        x = target[child, i, j] + spread[child, i, j] * (by_row[child, i] + by_column[node, i, j])
-                        here = np.int64(np.rint(min(max(x, 0.0), farthest) * unit))
-                        fine[child, i, j] = here
-                        gap[i, j] -= here
-                        if here > 0:
+                        gap[i, j] -= fine[child, i, j]
+                        if fine[child, i, j] > 0:
                             room[i, j] += np.int64(np.rint(spread[child, i, j] * unit))
             if np.abs(gap).max() <= close:
                 break
-            for i in range(coarse):
-                for j in range(width):
-                    by_column[node, i, j] += gap[i, j] / max(room[i, j], 1)
+            for turn in range(turns):
+                for i in range(coarse):
+                    for j in range(width):
+                        if not turn or abs(gap[i, j]) > close:
+                            by_column[node, i, j] += gap[i, j] / max(room[i, j], 1)
+                if turn + 1 == turns:
+                    break
+                gap[:] = columns[node]
+                room[:] = 0
+                for child in range(start, ends[node]):
+                    for i in range(coarse):
+                        for j in range(width):
+                            x = target[child, i, j] + spread[child, i, j] * (by_row[child, i] + by_column[node, i, j])
+                            here = np.int64(np.rint(min(max(x, 0.0), farthest) * unit))
+                            gap[i, j] -= here
+                            if here > 0:
+                                room[i, j] += np.int64(np.rint(spread[child, i, j] * unit))
+                if np.abs(gap).max() <= close:
+                    break
         start = ends[node]
     return fine
 

@@ -18,7 +18,8 @@ from discreet.arrays import Flags, Floats, Integers
 from discreet.levels.compiled import kernels
 from discreet.levels.fixed import FINE, in_fine
 
-SWEEPS = 30  # of Newton's steps, at most
+SWEEPS = 30  # over rows and columns, at most
+TURNS = 3  # Newton's steps in each, at most: one may go too far where most cells are zero, and the others would follow
 CLOSE = FINE // 2  # of a sum, in multiples of 1/FINE: the rest is moved exactly
 LEAST_SPREAD = 1 / FINE  # the smallest that is not zero in multiples of 1/FINE
 SLIGHTLY_LESS = 1 - 2.0**-40  # quotients are rounded: parts in proportion must not add up to more than the whole
@@ -80,26 +81,43 @@ def _in_turn(target: Floats, spread: Floats, sums: TwoSums) -> Integers:
     """Steps for rows and for columns in turn, until a node's sums are close; then its table is left as it is."""
     if (compiled := kernels(target.size)) is not None:
         tables = (np.ascontiguousarray(table) for table in (target, spread))
-        steps: Integers = compiled.in_turn(*tables, sums.ends, sums.rows, sums.columns, FINE, SWEEPS, CLOSE, FARTHEST)
+        limits = (SWEEPS, TURNS, CLOSE, FARTHEST)
+        steps: Integers = compiled.in_turn(*tables, sums.ends, sums.rows, sums.columns, FINE, *limits)
         return steps
     found = np.empty(target.shape, dtype=np.int64)
     part, at = sums, np.arange(len(target))
     by_row, by_column = np.zeros(sums.rows.shape), np.zeros(sums.columns.shape)
+    fine = _at(target, spread, by_row, by_column, part)
     for _ in range(SWEEPS):
-        fine = _at(target, spread, by_row, by_column, part)
-        by_row = by_row + (part.rows - fine.sum(axis=2)) / np.maximum(_room(fine, spread).sum(axis=2), 1)
-        fine = _at(target, spread, by_row, by_column, part)
+        left = part.rows - fine.sum(axis=2)
+        for turn in range(TURNS):
+            by_row = by_row + _step(left, _room(fine, spread).sum(axis=2), turn)
+            fine = _at(target, spread, by_row, by_column, part)
+            left = part.rows - fine.sum(axis=2)
+            if not (np.abs(left) > CLOSE).any():
+                break
         found[at] = fine
         gap = part.columns - part.over_children(fine)
         far = np.abs(gap).max(axis=(1, 2)) > CLOSE
         if not far.any():
             break
-        by_column = by_column + gap / np.maximum(part.over_children(_room(fine, spread)), 1)
         if not far.all():
             still = far[part.parent]
-            part, at = part.only(far), at[still]
+            part, at, gap, fine = part.only(far), at[still], gap[far], fine[still]
             target, spread, by_row, by_column = target[still], spread[still], by_row[still], by_column[far]
+        for turn in range(TURNS):
+            by_column = by_column + _step(gap, part.over_children(_room(fine, spread)), turn)
+            fine = _at(target, spread, by_row, by_column, part)
+            gap = part.columns - part.over_children(fine)
+            if not (np.abs(gap) > CLOSE).any():
+                break
     return found
+
+
+def _step(gap: Integers, room: Integers, turn: int) -> Floats:
+    """The first one always, others where sums are not yet close."""
+    steps: Floats = gap / np.maximum(room, 1)
+    return steps if not turn else np.where(np.abs(gap) > CLOSE, steps, 0.0)
 
 
 def _at(target: Floats, spread: Floats, by_row: Floats, by_column: Floats, sums: TwoSums) -> Integers:

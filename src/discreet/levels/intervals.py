@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -182,21 +182,47 @@ def _by_all(
 def _reach(
     weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw], level: float, rare: bool = False
 ) -> float:
-    """Of a sum of noises with these weights, whose variance is one."""
+    """Of a sum of noises with these weights, whose variance is one: of those that hardly count, as normal.
+
+    What has the largest part comes first: where the product of all so far is nothing, the others are not looked at."""
     smooth, hardly = (SMOOTH / FINER, _hardly(weights, noise)) if rare else (SMOOTH, HARDLY)
+    alike = [one for q, some in weights.items() for one in _alike(noise[q], some)]
+    seen = sorted((one for one in alike if one.part > hardly), key=lambda one: -one.times * one.part)
+    small = sum(one.times * one.part for one in alike if one.part <= hardly)
     steps, width = np.linspace(0, 6 / smooth, FREQUENCIES * (FINER if rare else 1) + 1, retstep=True)
     steps = steps[1:]
-    waves = np.exp(-((smooth * steps) ** 2) / 2)
-    for asked, some in weights.items():
-        waves = waves * _waves(noise[asked], some, steps, hardly)
+    waves = np.exp(-(smooth**2 + small) * steps**2 / 2)
+    for one in seen:
+        heard = np.abs(waves) > NO_CHANCE
+        steps, waves = steps[heard], waves[heard]
+        waves = waves * _wave(one.law, one.weight * steps) ** one.times
     heights = waves / steps * (2 / math.pi) * width
 
     def inside(x: float) -> float:
         return float(heights @ np.sin(x * steps)) + x * width / math.pi
 
-    small = sum(float(part[part <= hardly].sum()) for part in (one**2 * noise[q].spread for q, one in weights.items()))
     smoother = math.hypot(smooth, math.sqrt(small)) - math.sqrt(small)  # than the law is where it has a step
     return _least(inside, level, FARTHEST * factor(level, True)) + BEYOND * smoother
+
+
+class EqualNoises(NamedTuple):
+    """Noises of one law that have the same weight."""
+
+    law: NoiseLaw
+    weight: float
+    times: int
+
+    @property
+    def part(self) -> float:
+        """Of the variance of the whole, which is one, what each of them has."""
+        return self.weight**2 * self.law.spread
+
+
+def _alike(law: NoiseLaw, weights: Floats) -> list[EqualNoises]:
+    flat = np.abs(weights.ravel())
+    unit = max(float(flat.max()), 1e-300) * SAME
+    values, times = np.unique(np.rint(flat / unit), return_counts=True)
+    return [EqualNoises(law, value * unit, number) for value, number in zip(values.tolist(), times.tolist())]
 
 
 def _hardly(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLaw]) -> float:
@@ -207,28 +233,13 @@ def _hardly(weights: Mapping[Question, Floats], noise: Mapping[Question, NoiseLa
     return HARDLY_RARE if len(differ) <= MOST_SEEN else HARDLY
 
 
-def _waves(law: NoiseLaw, weights: Floats, steps: Floats, hardly: float) -> Floats:
-    """The characteristic function of a sum of noises of one law with these weights; of those that hardly count, as
-    normal. The variance of the whole is one."""
-    flat = np.abs(weights.ravel())
-    largest = max(float(flat.max()), 1e-300)
-    values, times = np.unique(np.rint(flat / (largest * SAME)), return_counts=True)
-    values = values * (largest * SAME)
-    seen = values**2 * law.spread > hardly
-    rest = float((times * values**2)[~seen].sum()) * law.spread
-    out: Floats = np.exp(-rest * steps**2 / 2)
-    for value, number in zip(values[seen], times[seen]):
-        out = out * _wave(law, value * steps) ** number
-    return out
-
-
 def _wave(law: NoiseLaw, steps: Floats) -> Floats:
     """The characteristic function of one noise; in closed form for the usual laws."""
     wave: Floats
     if law.decay is not None and law.worst_odds is not None:
         rate = float((law.worst_odds - 1) ** 2 / law.worst_odds)
         wave = 1 / (1 + 4 / rate * np.sin(steps / 2) ** 2)
-    elif isinstance(law, Gaussian) and law.spread >= SUMMED:  # by Poisson's sum
+    elif not law.pure and law.spread >= SUMMED:  # Gaussian: by Poisson's sum
         near = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
         wave = sum((np.exp(-((near + turn) ** 2) * law.spread / 2) for turn in TURNS), np.zeros_like(steps))
     else:

@@ -8,17 +8,15 @@ A question that nobody asked for may be worth measuring: a finer one that tells 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
 from types import MappingProxyType
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
-from discreet.levels.combine import Spread
 from discreet.levels.design import LevelDesign, Question, subsets
 from discreet.levels.division import PARTS, Division, precision_of
 from discreet.levels.loss import loss_of
@@ -76,14 +74,6 @@ def choose_shares(
     gap = None if pure else max(0.0, loss / bound - 1)
     alone = _cells_alone(design, asked, kept, budget, pure)
     return Shares({q: share for q, share in shares.items() if share}, loss, gap, alone)
-
-
-def expected_deviations(
-    design: LevelDesign, variances: Mapping[Question, float], questions: Iterable[Question]
-) -> dict[Question, float]:
-    """The root of the mean variance of a question's entries, before anything is measured."""
-    spread = Spread(design, variances)
-    return {q: sqrt(float(spread.variance(q).mean())) for q in questions}
 
 
 def candidates(
@@ -178,8 +168,9 @@ def _require_shares(
     if fixed and left and total >= 1:
         raise BadInput(
             f"shares that add up to {total} were given",
-            f"nothing is left for the {left} questions without a share",
+            f"nothing is left for {'the question' if left == 1 else f'the {left} questions'} without a share",
             "Give less, or a share to every question",
         )
     if fixed and not left and total != 1:
-        raise BadInput("a share was given for every question", f"they add up to {total}", "They must add up to 1")
+        advice = 'They must add up to 1; a third is written "1/3"'
+        raise BadInput("a share was given for every question", f"they add up to {total}", advice)

@@ -10,7 +10,7 @@ Anybody can replay it and gets the same table: only whole numbers are ever added
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from discreet.levels.rounding import whole_in_blocks, whole_in_rows_and_columns
 from discreet.levels.shrink import CellEstimates, better_rows, posterior
 from discreet.levels.told import Told
 from discreet.levels.top import top_cells
-
-FAR_BITS = 24  # of a word: enough for the difference, and forty are left to decide among equals
-FARTHEST = 1 << (FAR_BITS - 1)  # multiples of 1/FINE by which a leaf is off what it was mapped to
 
 __all__ = ["UNIT", "require_table", "whole_table"]
 
@@ -64,15 +61,18 @@ def _nodes_below(told: Told, level: int, above: Integers, targets: Integers | No
     """Without attributes: the nodes of a level, from their estimates or from whole targets."""
     if targets is None:
         return _split(told, level, above, in_fine(_expected(told, level, above)))
-    counts, question = targets.reshape(-1), Question(level)
-    words = _least_first(told.fine(question).reshape(-1) - counts * FINE, told.words(f"nodes {level}", len(counts)))
+    counts, family = targets.reshape(-1), told.design.parents[level]
+    off = told.fine(Question(level)).reshape(-1) - counts * FINE
+    words = dealt_out(told.words(f"nodes {level}", len(counts)), (family, counts), off)
     return nearest_in_blocks(counts, _families(told, level), above.reshape(-1), words)[:, None]
 
 
-def _least_first(values: Integers, words: Words) -> Words:
-    """Words in the order of these values, and among equals in their own."""
-    nearer = (np.clip(values, -FARTHEST, FARTHEST - 1) + FARTHEST).astype(np.uint64)
-    return (nearer << np.uint64(64 - FAR_BITS)) | (words >> np.uint64(FAR_BITS))
+def dealt_out(words: Words, alike: Sequence[Integers], values: Integers) -> Words:
+    """Among leaves that are alike, the smallest words to those of the smallest values: so chance alone decides from how
+    many of a kind something is taken, and their values from which of them."""
+    dealt = np.empty_like(words)
+    dealt[np.lexsort((words, values, *alike))] = words[np.lexsort((words, *alike))]
+    return dealt
 
 
 def _expected(told: Told, level: int, above: Integers) -> Floats:

@@ -167,7 +167,7 @@ def destroyed(randomness: Randomness) -> Randomness:
 
     The folder loses its name first: a late copy of a task, which finds no words, must not be able to write others."""
     if randomness.folder is not None:
-        from discreet.io.secret import removed
+        from discreet.io.place import removed
 
         removed(Path(randomness.folder))
     return replace(randomness, key=b"")

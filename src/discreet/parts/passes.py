@@ -66,7 +66,8 @@ def parquet_of(content: bytes, file: str) -> Any:
 
 def failed(part: int, file: str, error: DiscreetError) -> Failed:
     """What went wrong with a part; retrying would not help."""
-    return Failed(part, f"part {part + 1} ({Path(file).name}): {error.asked}", error.found, error.do)
+    asked, found, do = error.parts
+    return Failed(part, f"part {part + 1} ({Path(file).name}): {asked}", found, do)
 
 
 def guarded(task: TaskOf, work: Callable[[TaskOf], SummaryOf]) -> SummaryOf | Failed:
@@ -224,7 +225,7 @@ class ToCounts:
     folder: str
 
     def __call__(self, task: MapTask) -> Mapped | Failed:
-        from discreet.io.frames import whole_numbers
+        from discreet.io.columns import whole_numbers
 
         try:
             content = read_part(task.part, task.file)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.options import options_of
-from discreet.parts.release import PartsRelease, release_parts
+from discreet.parts.release import release_parts
+from discreet.parts.work import PartsRelease
 
 if TYPE_CHECKING:
     from discreet.run import ReleaseSpec
@@ -30,9 +31,9 @@ def run_in_parts(
     for name in OF_ONE_FILE:
         if getattr(table, name) != usual[name]:
             found = "parts are Parquet files, sorted by their keys"
-            raise BadInput(f"{name} was asked for with a table in parts", found, f"Drop {name}")
+            raise BadInput(f"{called(name)} was asked for with a table in parts", found, f"Drop {called(name)}")
     if output.format not in (None, "parquet") or output.excel_safe:
-        given = "excel_safe" if output.excel_safe else f"the format {output.format!r}"
+        given = called("excel_safe") if output.excel_safe else f"the format {output.format!r}"
         raise BadInput(f"{given} was asked for with a table in parts", "parts are written as Parquet", "Leave it out")
     made = release_parts(
         table.file, table.count, table.keys, spec.privacy, spec.way, out=out, engine=output.engine or "local",

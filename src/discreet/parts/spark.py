@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from discreet.errors import BadInput
-from discreet.io.folder import free_target
 from discreet.io.key_columns import must_have
-from discreet.io.secret import secret_folder
+from discreet.io.place import free_target, secret_folder
 from discreet.io.spark import (
     SeenFrom,
     address,
@@ -28,7 +27,8 @@ from discreet.io.spark import (
 )
 from discreet.parts.front import PART_ROWS
 from discreet.parts.manifest import MEASUREMENTS, TABLE
-from discreet.parts.release import BESIDE, PartsRelease, release_parts
+from discreet.parts.release import BESIDE, release_parts
+from discreet.parts.work import PartsRelease
 from discreet.release import asked
 
 PRICES: dict[str, int | None] = {"alpha": None, "rho": None, "delta": 0}

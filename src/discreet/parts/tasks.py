@@ -170,12 +170,12 @@ def _no_summary(thing: object) -> BadInput:
 
 def all_of(problems: list[BadInput]) -> BadInput:
     """All in one, each with its part: whoever mends the parts would rather know all of them."""
-    first, some = problems[0], problems[:NAMED]
+    first, some = problems[0], [one.parts for one in problems[:NAMED]]
     if len(problems) == 1:
         return first
-    told = "; and ".join(f"{one.asked}: {one.found}" for one in some)
+    told = "; and ".join(f"{asked}: {found}" for asked, found, _ in some)
     more = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
-    do = ". ".join(dict.fromkeys(one.do.rstrip(".") for one in some if one.do))
+    do = ". ".join(dict.fromkeys(do.rstrip(".") for *_, do in some if do))
     return BadInput("a table in parts was to be read", told + more, do, **first.values)
 
 

@@ -18,9 +18,9 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, Damaged
 from discreet.io import MANIFEST, RECORD
 from discreet.io.bounded import bounded_parquet
+from discreet.io.columns import whole_numbers
 from discreet.io.folder import LARGEST_TABLE, LONGEST_ROW, Contents, Folder, folder_of, read_contents, read_plain
 from discreet.io.formulas import formula_columns, formulas_in
-from discreet.io.frames import whole_numbers
 from discreet.io.row_order import strictly_ascending
 from discreet.io.totals import rows_of_totals
 from discreet.io.written_parquet import written_here

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.numbers import (
     LARGEST_EPSILON,
     SMALLEST_EPSILON,
@@ -33,7 +33,8 @@ from discreet.options import listed, spelt, spelt_fields
 from discreet.shown import Shown
 
 NEEDED = "a privacy parameter was needed"
-ONE = "Give exactly one of epsilon, alpha and rho"
+EPSILON, ALPHA, RHO, DELTA = (called(name) for name in ("epsilon", "alpha", "rho", "delta"))
+ONE = f"Give exactly one of {EPSILON}, {ALPHA} and {RHO}"
 SHOWN = 6  # digits of a delta in words
 SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
 LARGEST_RHO = LARGEST_EPSILON**2 // 2  # what the largest epsilon comes to
@@ -82,7 +83,9 @@ class Approximate:
     def __init__(self, epsilon: Number | Epsilon, delta: Number) -> None:
         number = _delta(delta)
         if number == 0:
-            raise BadInput("delta = 0 was asked for", "without a delta the promise is pure", "Use Pure(epsilon)")
+            raise BadInput(
+                f"{called('delta', 0)} was asked for", "without a delta the promise is pure", "Use Pure(epsilon)"
+            )
         object.__setattr__(self, "epsilon", epsilon if isinstance(epsilon, Epsilon) else epsilon_of(epsilon))
         object.__setattr__(self, "delta", number)
 
@@ -137,18 +140,21 @@ def loss_of(
     names = {"epsilon": given, "alpha": alpha, "rho": rho}
     named = [name for name, value in names.items() if value is not None]
     if len(named) != 1:
-        found = f"{' and '.join(named)} were given together" if named else "none was given"
+        found = f"{' and '.join(map(called, named))} were given together" if named else "none was given"
         raise BadInput(NEEDED, found, ONE)
     number = _delta(delta)
     if isinstance(given, (Pure, Approximate, Concentrated)):
         if number:
             found = f"{given!r} says already all there is to say"
-            raise BadInput(f"delta = {text(number)} was asked for", found, "Use Approximate(epsilon, delta)")
+            raise BadInput(f"{called('delta', text(number))} was asked for", found, "Use Approximate(epsilon, delta)")
         return _sensible(given)
     if rho is not None:
         if number:
-            found = "rho stands alone, without a delta"
-            raise BadInput(f"delta = {text(number)} was asked for with rho", found, "Leave delta out, or give epsilon")
+            asked, do = (
+                f"{called('delta', text(number))} was asked for with {RHO}",
+                f"Leave {DELTA} out, or give {EPSILON}",
+            )
+            raise BadInput(asked, "rho stands alone, without a delta", do)
         return _sensible(Concentrated(rho))
     epsilon = epsilon_of(given, alpha)
     return Approximate(epsilon, number) if number else Pure(epsilon)
@@ -157,7 +163,7 @@ def loss_of(
 def _sensible(loss: Loss) -> Loss:
     """What is asked for; a share of it may be smaller, and several together larger."""
     if isinstance(loss, Concentrated) and not SMALLEST_RHO <= loss.rho <= LARGEST_RHO:
-        asked = f"{quoted(str(loss))} was asked for"
+        asked = f"{called('rho', quoted(text(loss.rho)))} was asked for"
         if loss.rho > LARGEST_RHO:
             raise BadInput(asked, f"above {LARGEST_RHO:,} it protects nobody")
         raise BadInput(asked, "below 1e-18 the noise would drown every count", "Give more")
@@ -182,19 +188,19 @@ def pure_only(loss: Loss, what: str) -> Pure:
     """For noise that needs no delta: to take one would be to pay for nothing."""
     if isinstance(loss, Approximate):
         found = "its noise is pure: a delta would be spent for nothing"
-        raise BadInput(
-            f"delta = {text(loss.delta)} was asked for with {what}", found, "Leave delta out, or name Gaussian noise"
-        )
+        do = f"Leave {DELTA} out, or name Gaussian noise"
+        raise BadInput(f"{called('delta', text(loss.delta))} was asked for with {what}", found, do)
     if isinstance(loss, Concentrated):
         found = "only Gaussian noise is calibrated by rho"
-        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon, or name Gaussian noise")
+        raise BadInput(f"{RHO} was asked for with {what}", found, f"Give {EPSILON}, or name Gaussian noise")
     return loss
 
 
 def ratio_alone(loss: Loss, what: str) -> Pure:
     """For noise whose delta is worked out, not asked for."""
     if isinstance(loss, Approximate):
-        raise BadInput(f"delta = {text(loss.delta)} was asked for with {what}", "its delta is computed", "Give epsilon")
+        asked = f"{called('delta', text(loss.delta))} was asked for with {what}"
+        raise BadInput(asked, "its delta is computed", f"Give {EPSILON}")
     return pure_only(loss, what)
 
 
@@ -202,7 +208,7 @@ def gaussian_only(loss: Loss, what: str) -> Approximate | Concentrated:
     """For Gaussian noise, which no epsilon alone can bound."""
     if isinstance(loss, Pure):
         found = "Gaussian noise needs a delta above 0, or rho"
-        raise BadInput(f"epsilon alone was given for {what}", found, "Give rho, or epsilon with delta")
+        raise BadInput(f"{EPSILON} alone was given for {what}", found, f"Give {RHO}, or {EPSILON} with {DELTA}")
     return loss
 
 
@@ -210,14 +216,14 @@ def odds_only(loss: Loss, what: str) -> Pure | Approximate:
     """For mechanisms that are judged by likelihood ratios."""
     if isinstance(loss, Concentrated):
         found = "only Gaussian noise is calibrated by rho"
-        raise BadInput(f"rho was asked for with {what}", found, "Give epsilon")
+        raise BadInput(f"{RHO} was asked for with {what}", found, f"Give {EPSILON}")
     return loss
 
 
 def _delta(value: Any) -> Fraction:
     number = exact(value, "delta")
     if not 0 <= number < 1:
-        raise BadInput(f"delta = {quoted(str(value))} was asked for", "it must be at least 0 and below 1")
+        raise BadInput(f"{called('delta', quoted(str(value)))} was asked for", "it must be at least 0 and below 1")
     return number
 
 

@@ -275,6 +275,10 @@ PAGE = {
     "reaches-caption": "How far the interval of the unbiased estimate reaches to either side, the median over the "
     "numbers of a kind; explore.html has the intervals.",
     "head": "The first rows",
+    "head-caption": "The interval covers the true count in some 95 of 100 rows, or in more; explore.html has that of "
+    "every row.",
+    "head-caption-treated": "The interval covers the true count, treated as is said here, in some 95 of 100 rows, or "
+    "in more; explore.html has that of every row.",
     "files": "Files",
     "determined": "Rows that are determined by what is kept, and so published exactly: {determined}.",
     "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say) or because of "

@@ -11,6 +11,7 @@ from discreet.laws import NoiseLaw
 from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.public_map import SeenValues
 
+ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
 

@@ -15,11 +15,10 @@ from discreet.levels.fixed import UNIT
 from discreet.numbers import shown
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
-from discreet.report.errors import Errors
+from discreet.report.errors import ENOUGH_ROWS, Errors
 from discreet.report.prepared import Prepared, PreparedTotals, as_written
 from discreet.ways import way_named
 
-ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
 ERROR_WORDS = {  # of a typical error: whether counts were cut, and raised
     (False, False): "error-typical", (True, False): "error-typical-cut",
     (False, True): "error-typical-raised", (True, True): "error-typical-both",
@@ -60,6 +59,8 @@ class Page:
     reaches: list[tuple[str, str, str]]  # of a kind of number: its name, how many there are, how far intervals reach
     columns: tuple[str, ...]
     head: list[list[str]]  # the first rows of the table
+    head_reach: list[str]  # the interval of each, where there is one
+    head_words: str  # which words say what it is
     files: tuple[tuple[str, str], ...]
     determined: int
     fixed: int
@@ -103,6 +104,8 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         reaches=[] if publication.answers else _reaches(publication, found),
         columns=(*schema.keys, schema.count),
         head=_head(publication),
+        head_reach=_head_reach(found),
+        head_words="head-caption-treated" if treated else "head-caption",
         files=files_of(record),
         determined=0 if invariants is None else len(invariants.determined),
         fixed=0 if invariants is None else len(invariants.fixed),
@@ -149,6 +152,19 @@ def _head(publication: Publication[Any]) -> list[list[str]]:
     keys = [as_written(column[:MOST_HEAD]) for column in publication.categories.columns]
     counts = [f"{count:,}" for count in publication.counts[:MOST_HEAD].tolist()]
     return [list(row) for row in zip(*keys, counts)]
+
+
+def _head_reach(found: Prepared) -> list[str]:
+    """Beside the first rows: where the true count is."""
+    if found.rows is None or found.rows.numbers is None:
+        return []
+    numbers = found.rows.numbers
+    ends = zip(numbers.low[:MOST_HEAD].tolist(), numbers.high[:MOST_HEAD].tolist(), numbers.exact[:MOST_HEAD].tolist())
+    return ["exact" if exact else f"{_end(low)} to {_end(high)}" for low, high, exact in ends]
+
+
+def _end(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
 def title_of(record: ReleaseRecord[Any]) -> str:

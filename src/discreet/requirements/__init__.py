@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.requirements._base import Breach, Cell, Prior, Requirement, Row, exact_law
 
 __all__ = [
@@ -48,7 +48,7 @@ def parse_requirement(item: Any, prior: Prior = None) -> Requirement:
         requirement: Requirement = item
         return requirement
     else:
-        raise BadInput(f"the requirement {item!r} was asked for", "it is neither a name nor a name with a value")
+        raise BadInput(f"the requirement {short(item)} was asked for", "it is neither a name nor a name with a value")
     kind = _kind(name.strip())
     if value is None and not _takes_nothing(kind):
         raise BadInput(f"the requirement {name!r} was asked for", "it needs a value", f"Write it as {name}=VALUE")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import BadInput, short
 from discreet.numbers import whole
 
 Words = NDArray[Any]
@@ -63,8 +64,14 @@ def simulated(rng: np.random.Generator) -> Bits:
     return Bits(0, rng)
 
 
-def source(seed: int | None = None) -> Bits:
-    return secure() if seed is None else seeded(whole(seed, "the seed", 0))
+def source(seed: int | None = None, given: Bits | None = None) -> Bits:
+    """The bits that were given, or else those of a seed, or else such as are fit for a release."""
+    if given is None:
+        return secure() if seed is None else seeded(whole(seed, "the seed", 0))
+    if not isinstance(given, Bits):
+        found = "that is no source of random bits"
+        raise BadInput(f"bits were given as {short(given)}", found, "Leave them out, or give a seed")
+    return given
 
 
 def unguessable() -> str:

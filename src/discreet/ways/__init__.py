@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, choose, true_or_false
+from discreet.errors import BadInput, called, choose, true_or_false
 from discreet.numbers import exact
 from discreet.options import known_only, options_of
 from discreet.privacy.values import Guarantee, Loss, Remark
@@ -133,21 +133,26 @@ def _said_aloud(value: Any, default: Any, meant: type[WaySpec]) -> bool:
 
 def _foreign(name: str, meant: type[WaySpec], options: Mapping[str, Any]) -> BadInput:
     """An option that belongs to another way."""
+    asked, drop = f"{called(name)} was asked for", f"Drop {called(name)}"
+    keep, measure, belongs = called("keep"), called("measure"), keywords()[name]
     if meant.name == "measure":
-        return BadInput(f"{name} was asked for together with measure", "margins go another way", f"Drop {name}")
-    if set(keywords()[name]) == {"measure"}:
-        advice = f"Give measure too (auto, or margin:COLUMN, cells), or drop {name}"
-        return BadInput(f"{name} was asked for without measure", "it belongs to measured margins", advice)
+        return BadInput(f"{asked} together with {measure}", "margins go another way", drop)
+    if set(belongs) == {"measure"}:
+        advice = f"Give {measure} too (auto, or margin:COLUMN, cells), or drop {called(name)}"
+        return BadInput(f"{asked} without {measure}", "it belongs to measured margins", advice)
     if meant.name == "keep-sums":
-        return BadInput(f"{name} was asked for together with keep", "kept sums go another way", f"Drop {name}")
-    if "keep-sums" in keywords()[name]:
-        return BadInput(f"{name} was asked for without keep", "it belongs to kept sums", f"Drop {name}, or give keep")
+        return BadInput(f"{asked} together with {keep}", "kept sums go another way", drop)
+    if "keep-sums" in belongs:
+        return BadInput(f"{asked} without {keep}", "it belongs to kept sums", f"{drop}, or give {keep}")
     which = options.get("mechanism")
     if meant.name == "by-size":
         found = f"the column {options['max_count']!r} gives every group its own size"
-        return BadInput(f"{name} was asked for with groups of their own sizes", found, f"Drop {name}")
+        return BadInput(f"{asked} with groups of their own sizes", found, drop)
+    if meant.name == "keep-distribution":
+        named = "no mechanism" if which is None else f"the mechanism {which!r}"
+        return BadInput(f"{asked} with {named}", "it belongs to bounded noise", f"{drop}, or use mechanism 'bounded'")
     return BadInput(
-        f"{name} was asked for with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
+        f"{asked} with the mechanism {which if isinstance(which, str) else 'of your own'!r}",
         "it draws every row by itself and keeps no distribution",
         "Use mechanism 'transport'",
     )

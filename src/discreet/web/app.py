@@ -156,7 +156,7 @@ class Pages:
             try:
                 ledger(str(self.ledger_file)).create(name, epsilon=epsilon)
             except DiscreetError as error:
-                return self._drawn(request, screens.ledger(self.ledger_file, plainly(str(error))), 422)
+                return self._drawn(request, screens.ledger(self.ledger_file, plainly(error)), 422)
             return RedirectResponse("/ledger", 303)
 
         return await run_in_threadpool(made)

@@ -7,9 +7,13 @@ a form posted from elsewhere, a page put into a frame. What is answered is kept 
 from __future__ import annotations
 
 import hmac
+import os
+import socket
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -28,6 +32,9 @@ UNKNOWN = (
     "Something went wrong that discreet did not foresee. Nothing of your data is shown here; the same release can be "
     "made in a terminal, with discreet release."
 )
+USED = "This address was used before. If it was not by you, stop discreet serve. Start it again for a new address."
+CONNECTIONS = Path("/proc/net/tcp")  # of Linux: a line for each, with the user who made it
+ROOT = 0  # who can do anything, and through whom connections from outside of a virtual machine come
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -81,9 +88,11 @@ class Guard:
         if "token" in asked and scope["method"] == "GET" and not _is_only_looking(headers):
             if known:
                 return await _answer(send, 303, b"", [(b"location", b"/")])  # who is in already spends nothing
+            if _is_somebody_else(scope):
+                return await refuse(send, 403, "Another user of this machine started discreet serve.")
             if self.keys.spend(asked["token"][0]):
                 return await self._let_in(send)
-            return await refuse(send, 403, "This address was used before. Start discreet serve again for a new one.")
+            return await refuse(send, 403, USED)
         if not known:
             return await refuse(send, 403, "Open the address that discreet serve printed.")
         return await self._answered(scope, receive, send)
@@ -128,6 +137,25 @@ class Guard:
 def _is_only_looking(headers: MutableMapping[str, str]) -> bool:
     """Whether a browser asks before its person does: what it is answered may never be seen."""
     return any("prefetch" in headers.get(name, "") for name in ("sec-purpose", "purpose", "x-moz"))
+
+
+def _is_somebody_else(scope: Scope) -> bool:
+    """Whether another user made this connection: whoever starts a browser with an address shows it to all users of the
+    machine, in its list of processes. Where the system does not say, nobody is refused."""
+    client, server = scope.get("client"), scope.get("server")
+    if client is None or server is None or not hasattr(os, "getuid"):
+        return False
+    try:
+        lines, ends = CONNECTIONS.read_text().splitlines(), [_end_of(*client), _end_of(*server)]
+    except OSError:  # another system, or no connection by an address of the old kind
+        return False
+    owners = {int(words[7]) for words in map(str.split, lines) if words[1:3] == ends}
+    return bool(owners) and not owners <= {os.getuid(), ROOT}
+
+
+def _end_of(host: str, port: int) -> str:
+    """One end of a connection, as Linux lists it."""
+    return f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
 
 
 class TooLarge(Exception):

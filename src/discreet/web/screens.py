@@ -313,7 +313,7 @@ def _budgets(place: Path) -> tuple[list[View], str | None]:
     try:
         return datasets(place), None
     except DiscreetError as error:
-        return [], plainly(str(error), place, place.name)
+        return [], plainly(error, place, place.name)
 
 
 def datasets(place: Path) -> list[View]:

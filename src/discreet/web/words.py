@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.errors import DiscreetError
-from discreet.spoken import flagged, spoken
+from discreet.errors import DiscreetError, in_python, in_the_shell
 from discreet.web.guard import TOO_LARGE, UNKNOWN, TooLarge
 
 STAGES = {
@@ -64,13 +63,21 @@ LABELS = {
 }  # fmt: skip  (of fields, by the options that they are)
 
 
-def plainly(text: str, file: Path | None = None, name: str = "") -> str:
+def plainly(error: DiscreetError, file: Path | None = None, name: str = "") -> str:
     """An error as the page has it: fields by their labels, and the upload by its own name."""
-    return spoken(text if file is None else text.replace(str(file), name), _labelled)
+    text = error.said(_labelled)
+    return text if file is None else text.replace(str(file), name)
 
 
-def _labelled(name: str, value: str) -> str:
-    return f"\u201c{LABELS[name]}\u201d" if name in LABELS else f"{flagged(name, value)} in a terminal"
+def _labelled(option: str, value: str, like: str) -> str:
+    """By its label; what only a terminal has, by its flag; and what neither has, such as epsilon, by its name."""
+    from discreet.run import sections_of
+
+    if option in LABELS:
+        return f"\u201c{LABELS[option]}\u201d{value and ' '}{value}"
+    if sections_of(option) not in ([], ["privacy"]):
+        return f"{in_the_shell(option, value, like)} in a terminal"
+    return in_python(option, value, "")
 
 
 def status_of(error: Exception) -> int:
@@ -82,5 +89,5 @@ def status_of(error: Exception) -> int:
 def problem(error: Exception) -> dict[str, object]:
     """What went wrong on no page of its own; of what nobody foresaw, nothing is said."""
     status = status_of(error)
-    said = plainly(str(error)) if isinstance(error, DiscreetError) else REFUSALS.get(status, UNKNOWN)
+    said = plainly(error) if isinstance(error, DiscreetError) else REFUSALS.get(status, UNKNOWN)
     return {"screen": "problem", "title": TITLES.get(status, "That did not work"), "status": status, "problem": said}

@@ -82,7 +82,7 @@ class Work:
 
     def told(self, error: DiscreetError) -> str:
         """What is wrong, as the page has it: a line for each problem."""
-        told = error.values.get("problems", (str(error),))
+        told = error.values.get("problems", (error,))
         assert isinstance(told, tuple)
         return "\n".join(plainly(one, self.answers.file, self.name) for one in told)
 

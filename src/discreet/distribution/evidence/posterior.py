@@ -104,7 +104,7 @@ def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPre
     """The measured prefixes that end with a cell."""
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
-    variance = max(noise.spread, LEAST_SPREAD**2)
+    variance = np.full(len(cells), max(noise.spread, LEAST_SPREAD**2))
     return MeasuredPrefix(cells + 1, prefix[last[cells]].astype(float), variance) if len(cells) else None
 
 
@@ -146,6 +146,8 @@ def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats
 
 def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
     """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
+    from scipy.linalg import cholesky, solve_triangular
+
     law, noisy, expected = seen.expectation(one.log_density)
     covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
     slopes = np.cumsum(covariance, axis=0)
@@ -153,12 +155,15 @@ def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
     unknown = np.zeros_like(own)
     if seen.measured is not None:
         residual, spread, measured = seen.stage_one(law, noisy, expected)
-        cross = np.cumsum(measured, axis=1)
-        gain = np.linalg.solve(spread, cross).T
-        unknown, own = own - gain @ cross, unknown
-        mean, slopes = mean + gain @ residual, slopes - gain @ measured
-    slopes = slopes @ one.basis
-    return law, mean, slopes @ np.linalg.solve(one.precision, slopes.T) + unknown, own
+        both = np.column_stack([np.cumsum(measured, axis=1), residual])
+        root = cholesky(spread, lower=True, check_finite=False)
+        whitened = solve_triangular(root, both, lower=True, check_finite=False)
+        gain, residual = whitened[:, :-1].T, whitened[:, -1]
+        unknown, own = own - gain @ gain.T, unknown
+        mean, slopes = mean + gain @ residual, slopes - gain @ np.diff(gain.T, axis=1, prepend=0.0)
+    root = cholesky(one.precision, lower=True, check_finite=False)
+    moved = solve_triangular(root, (slopes @ one.basis).T, lower=True, check_finite=False)
+    return law, mean, moved.T @ moved + unknown, own
 
 
 def _of_these_rows(

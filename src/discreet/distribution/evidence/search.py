@@ -20,6 +20,7 @@ from discreet.distribution.evidence.fit import (
     Seen,
     fit,
     likeliest,
+    narrowed,
     regressed,
 )  # fmt: skip
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
@@ -47,25 +48,29 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: T
     smooth = [*_smooth(seen, prior, histogram)]
     _, chain, rough = _chain(smooth)
     # a curve as rough as the noise is wide would follow heaps itself: a smoother one is asked, too
-    heaped = [one for base in sorted({rough // 2, rough}) for one in _heaped(chain[base], prior, told)]
-    found = [*_kinds(smooth, prior, cut), *heaped]
-    rounded = likeliest([chain[rough], *heaped])
-    if rounded in heaped:
-        found += _kinds([*_smooth(rounded.seen, prior, histogram, rounded.price)], prior, cut)
-    found += _packed(seen, prior, histogram, [chain[base] for base in sorted({rough // 2, rough})])
-    found += few(seen, likeliest(found).evidence)
+    bases = [chain[base] for base in sorted({rough // 2, rough})]
+    kinds = [*_fits(smooth), *_kinds(smooth, prior, cut, -math.inf)]
+    found = [*kinds, *few(seen, likeliest(kinds).evidence)]
+    heaped = _heaped(bases, likeliest(kinds), prior, told, likeliest(found).evidence)
+    if (rounded := likeliest([chain[rough], *heaped])) in heaped:
+        smooth = [*_smooth(rounded.seen, prior, histogram, rounded.price)]
+        found += [*_fits(smooth), *_kinds(smooth, prior, cut, likeliest([*found, *heaped]).evidence)]
+    found += [*heaped, *_packed(seen, prior, histogram, bases)]
     highest = likeliest(found).evidence
     worth = [one for one in found if one.evidence > highest - WORTHLESS]
     return [_polished(one) if one.evidence > highest - MINOR else one for one in worth]
 
 
-def _kinds(smooth: list[Curved], prior: Prior, cut: bool) -> list[Fit]:
-    """Smooth ones; with spikes at every count, or a few; with an end."""
+def _kinds(smooth: list[Curved], prior: Prior, cut: bool, goal: float) -> list[Fit]:
+    """With spikes at every count, or a few; with an end."""
     curve, chain, rough = _chain(smooth)
-    found = [*_fits(smooth), *_spiky(prior, chain[rough], curve, rough)]
-    goal = likeliest(found).evidence
-    found += [one for base in sorted({0, rough // 2, rough}) for one in _lone(prior, chain[base], goal)]
-    return [*found, *_ended(_simplest(found), cut)]
+    found = _spiky(prior, chain[rough])
+    goal = max([goal, *(one.evidence for one in found)])
+    for base in sorted({0, rough // 2, rough}):
+        found += _lone(prior, chain[base], goal)
+        goal = max([goal, *(one.evidence for one in found)])
+    found += _smoother(prior, found[: len(SPIKES)], curve, rough, goal)
+    return [*found, *_ended(_simplest([*_fits(smooth), *found]), cut)]
 
 
 def _fits(smooth: list[Curved]) -> list[Fit]:
@@ -86,14 +91,15 @@ def _simplest(fits: list[Fit]) -> Fit:
     return min((one for one in fits if one.evidence > highest - ALMOST), key=lambda one: one.basis.shape[1])
 
 
-def _near(basis: Floats, near: Fit) -> Fit:
-    expected = near.inside.expectation(near.log_density)[2]
-    found = fit(near.seen, near.cells, basis, regressed(basis, near.log_density, expected), ROUGHLY)
-    return replace(found, price=near.price)
+def _near(columns: Floats, near: Fit, goal: float = -math.inf, price: float = 0.0) -> Fit:
+    """From there, at a further price; given up where it would be worthless beside the goal."""
+    basis, expected, price = narrowed(columns), near.inside.expectation(near.log_density)[2], near.price + price
+    start = regressed(basis, near.log_density, expected)
+    return replace(fit(near.seen, near.cells, basis, start, ROUGHLY, goal + price), price=price)
 
 
-def _with(one: Fit, columns: Floats) -> Fit:
-    return _near(np.column_stack([one.basis, columns]), one)
+def _with(one: Fit, columns: Floats, goal: float = -math.inf, price: float = 0.0) -> Fit:
+    return _near(np.column_stack([one.basis, columns]), one, goal, price)
 
 
 def _polished(one: Fit) -> Fit:
@@ -116,42 +122,49 @@ def _smooth(
                 start = regressed(basis, raw[cells], histogram[cells])
                 before = replace(fit(seen, cells, basis, start, ROUGHLY), price=price)
             else:
-                before = _near(basis, before)
+                before = _near(basis, before, highest)
             yield curve, rough, before
             highest = max(highest, before.evidence)
             if before.evidence < highest - WORTHLESS:
                 break
 
 
-def _heaped(smooth: Fit, prior: Prior, told: Told) -> list[Fit]:
-    """With a share of the rows rounded as told; if that is better, then as it is best."""
-    tried: dict[Rounding, Fit] = {}
+def _heaped(bases: list[Fit], kind: Fit, prior: Prior, told: Told, goal: float) -> list[Fit]:
+    """With a share of the rows rounded as told; if that is better, then as it is best. Where they are worthless beside
+    the goal, and no gain to the best kind without them, they are left at that."""
+    tried: dict[tuple[int, Rounding], Fit] = {}
 
-    def at(rounding: Rounding, near: Fit) -> Fit:
-        if rounding not in tried:
-            seen = smooth.seen.heaped(rounding.heaps(prior.edges))
-            tried[rounding] = _near(smooth.basis, replace(near, seen=seen, price=smooth.price + PRICE))
-        return tried[rounding]
+    def at(base: int, rounding: Rounding, near: Fit) -> Fit:
+        if (base, rounding) not in tried:
+            smooth, goal = bases[base], likeliest([bases[base], *tried.values()]).evidence
+            moved = replace(near, seen=smooth.seen.heaped(rounding.heaps(prior.edges)), price=smooth.price)
+            tried[base, rounding] = _near(smooth.basis, moved, goal, PRICE)
+        return tried[base, rounding]
 
-    law = smooth.seen.expectation(smooth.log_density)[0]
-    for guess in _heard(smooth, prior, told(spread_out(smooth.log_density, law, smooth.cells, prior.edges))):
-        at(guess, smooth)
-    best = likeliest([smooth, *tried.values()])
-    for rounding in [rounding for rounding, one in tried.items() if one is best]:
+    for base, smooth in enumerate(bases):
+        law = smooth.seen.expectation(smooth.log_density)[0]
+        for guess in _heard(smooth, prior, told(spread_out(smooth.log_density, law, smooth.cells, prior.edges))):
+            at(base, guess, smooth)
+    best = likeliest([*reversed(bases), *tried.values()])
+    for base, rounding in [which for which, one in tried.items() if one is best]:
+        beside = replace(kind, seen=kind.seen.heaped(rounding.heaps(prior.edges)))
+        least = max(goal - WORTHLESS, kind.evidence)
+        if best.evidence < goal - WORTHLESS and _near(kind.basis, beside, price=PRICE).evidence < least:
+            return []
         for step, move in product(STEPS, MOVES):
-            while (one := at(move(rounding, step), best)).evidence > best.evidence + EQUAL:
+            while (one := at(base, move(rounding, step), best)).evidence > best.evidence + EQUAL:
                 rounding, best = move(rounding, step), one
     return [*tried.values()]
 
 
-def _heard(smooth: Fit, prior: Prior, guesses: tuple[Rounding, ...]) -> Iterator[Rounding]:
-    """Beside a stage one: those by which what was seen is likelier, under the same smooth law."""
+def _heard(smooth: Fit, prior: Prior, guesses: tuple[Rounding, ...]) -> tuple[Rounding, ...]:
+    """Beside a stage one: that by which what was seen is likeliest, under the same smooth law, if it is likelier."""
     seen = smooth.seen.held(smooth.log_density)
-    before = seen.log_likelihood(smooth.log_density)
-    for guess in guesses:
-        rounded = seen.heaped(guess.heaps(prior.edges))
-        if seen.measured is None or rounded.log_likelihood(smooth.log_density) > before:
-            yield guess
+    if seen.measured is None or not guesses:
+        return guesses
+    gains = [seen.heaped(guess.heaps(prior.edges)).log_likelihood(smooth.log_density) for guess in guesses]
+    best = int(np.argmax(gains))
+    return guesses[best : best + 1] if gains[best] > seen.log_likelihood(smooth.log_density) else ()
 
 
 def _packed(seen: Seen, prior: Prior, histogram: Floats, smooth: list[Fit]) -> Iterator[Fit]:
@@ -160,19 +173,23 @@ def _packed(seen: Seen, prior: Prior, histogram: Floats, smooth: list[Fit]) -> I
         yield from _fits([*_smooth(seen, prior, histogram, pack.price, pack.cells(len(seen.widths)))])
 
 
-def _spiky(prior: Prior, near: Fit, curve: int, rough: int) -> Iterator[Fit]:
-    """With a spike at every count; then with a smoother curve under the spikes, as long as that is better."""
-    found = []
+def _spiky(prior: Prior, near: Fit) -> list[Fit]:
+    """With a spike at every count."""
+    found: list[Fit] = []
     for strength in SPIKES:
-        found.append(_with(near, strength * prior.spikes))
-        yield found[-1]
-    best = likeliest(found)
-    strength = SPIKES[next(k for k, one in enumerate(found) if one is best)]
+        found.append(_with(near, strength * prior.spikes, max(one.evidence for one in [near, *found])))
+    return found
+
+
+def _smoother(prior: Prior, spiky: list[Fit], curve: int, rough: int, goal: float) -> Iterator[Fit]:
+    """With a smoother curve under the spikes, as long as that is better and may come near the goal."""
+    best = likeliest(spiky)
+    strength = SPIKES[next(k for k, one in enumerate(spiky) if one is best)]
     for lower in range(rough - 1, -1, -1):
         basis = np.column_stack([prior.smooth(curve, float(ROUGHNESS[lower])), strength * prior.spikes])
-        smoother = _near(basis, best)
+        smoother = _near(basis, best, best.evidence)
         yield smoother
-        if smoother.evidence <= best.evidence:
+        if smoother.evidence <= best.evidence or hopeless(best, smoother, lower, goal):
             break
         best = smoother
 
@@ -185,8 +202,7 @@ def _lone(prior: Prior, best: Fit, goal: float) -> Iterator[Fit]:
         cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
             return
-        found = _with(best, LONE_SPIKE * prior.spikes[:, cell : cell + 1])
-        found = replace(found, price=best.price + price)
+        found = _with(best, LONE_SPIKE * prior.spikes[:, cell : cell + 1], price=price)
         yield found
         if found.evidence <= best.evidence or hopeless(best, found, left, goal):
             return
@@ -226,7 +242,8 @@ def _limited(best: Fit, start: int, end: int) -> Limited:
     most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
     if most < best.evidence - WORTHLESS:
         return most, None
-    found = replace(fit(best.seen, cells, best.basis[start:end], best.weights, ROUGHLY), price=best.price)
+    basis, goal = best.basis[start:end], best.evidence + best.price
+    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal), price=best.price)
     return found.evidence, found
 
 

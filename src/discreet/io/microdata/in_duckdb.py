@@ -20,6 +20,7 @@ NAME, TEXT = '"', "'"  # marks around a name, and around a text
 PEOPLE = "discreet_people"  # what the rows are called in a query: a name that the user's own tables do not have
 FLOATS = ("FLOAT", "DOUBLE")
 NESTED = ("STRUCT", "MAP", "UNION")  # their texts may be alike where they are not; so may those of lists, KIND[]
+SPAN = "INTERVAL"  # whose texts may differ where it is the same: a month, and thirty days
 
 
 @contextmanager
@@ -74,13 +75,17 @@ class InDuckDB:
     def tells_capitals(self) -> bool:
         return False
 
+    @property
+    def types(self) -> dict[str, str]:
+        return dict(zip(self.columns, map(str, self.relation.types)))
+
     def grouped(self, names: list[str], person: str | None) -> Any:
-        types = dict(zip(self.columns, map(str, self.relation.types)))
+        types = self.types
         for name in [*names, *([person] if person else [])]:
-            if types[name].startswith(NESTED) or types[name].endswith("]"):
+            if types[name].startswith((*NESTED, SPAN)) or types[name].endswith("]"):
                 raise refuse_nested(name, types[name])
         absent = "0" if person is None else f"count(*) FILTER (WHERE {_nameless(person, types[person])})"
-        columns = f"{_categories(names)}, count(*) AS {SIZE}, CAST({absent} AS BIGINT) AS {NAMELESS}"
+        columns = f"{self._categories(names)}, count(*) AS {SIZE}, CAST({absent} AS BIGINT) AS {NAMELESS}"
         return self.asked(f"SELECT {columns} FROM {PEOPLE} GROUP BY ALL")
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
@@ -101,11 +106,12 @@ class InDuckDB:
 
     def one_pass(self, names: list[str], person: str, bound: int, key: bytes, number: int, passes: int) -> Any:
         """The categories, and what is counted in them, of the people whose hash leaves the remainder `number`."""
+        who = _text(person, self.types[person])
         some = f" WHERE {_quoted(person)} IS NOT NULL"
-        some += "" if passes == 1 else f" AND hash({_quoted(person)}) % {passes} = {number}"
+        some += "" if passes == 1 else f" AND {_hash(who)} % {passes} = {number}"
         keys = [category(place) for place in range(len(names))]
         return self.asked(
-            f"WITH own AS MATERIALIZED (SELECT CAST({_quoted(person)} AS VARCHAR) AS who, {_categories(names)}, "
+            f"WITH own AS MATERIALIZED (SELECT {who} AS who, {self._categories(names)}, "
             f"count(*) AS n FROM {PEOPLE}{some} GROUP BY ALL), "
             f"more AS MATERIALIZED (SELECT who FROM own GROUP BY who HAVING sum(n) > {bound}), "
             "each AS (SELECT own.*, unnest(range(n)) AS number FROM own SEMI JOIN more USING (who)), "
@@ -115,6 +121,10 @@ class InDuckDB:
             f"SELECT {', '.join(keys)}, CAST(sum(n) AS BIGINT) AS {SIZE} FROM kept GROUP BY ALL",
             _blocks(key),
         )
+
+    def _categories(self, names: list[str]) -> str:
+        texts = [_text(name, self.types[name]) for name in names]
+        return ", ".join(f"coalesce({text}, '') AS {category(place)}" for place, text in enumerate(texts))
 
     def asked(self, query: str, discreet_key: Any = None) -> Any:
         """The answer to a query about the people, as an Arrow table. DuckDB finds the key here, by the name that it
@@ -129,10 +139,14 @@ def _quoted(name: str, mark: str = NAME) -> str:
     return mark + name.replace(mark, mark * 2) + mark
 
 
-def _categories(names: list[str]) -> str:
-    return ", ".join(
-        f"coalesce(CAST({_quoted(name)} AS VARCHAR), '') AS {category(place)}" for place, name in enumerate(names)
-    )
+def _text(name: str, kind: str) -> str:
+    """A value as text; minus zero is zero."""
+    return f"CAST({_quoted(name)}{' + 0' if kind in FLOATS else ''} AS VARCHAR)"
+
+
+def _hash(text: str) -> str:
+    """The same for texts that a column may take for the same: by its collation, with other capitals or accents."""
+    return f"hash(lower(strip_accents({text})))"
 
 
 def _nameless(person: str, kind: str) -> str:

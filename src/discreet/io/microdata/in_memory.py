@@ -136,11 +136,14 @@ def _texts(found: Any, names: list[str]) -> Any:
 
 
 def _text(column: Any, name: str) -> Any:
-    """As text; a missing value is the empty text."""
+    """As text; a missing value is the empty text, and minus zero is zero."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0, column.type))
     try:
         return column.cast(pa.string()).fill_null("")
     except pa.ArrowException as error:  # lists, or bytes that are no text

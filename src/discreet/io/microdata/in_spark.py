@@ -53,7 +53,7 @@ class InSpark:
                 raise refuse_nested(name, types[name])
         absent = f.lit(0) if person is None else f.count_if(_nameless(person, types[person]))
         totals = [f.count(f.lit(1)).alias(SIZE), absent.cast("long").alias(NAMELESS)]
-        return self.frame.groupBy(*_categories(names)).agg(*totals).toArrow()
+        return self.frame.groupBy(*self._categories(names)).agg(*totals).toArrow()
 
     def bounded(self, names: list[str], person: str, bound: int, key: bytes) -> Any:
         """Ranks are made by Python in the tasks: retried, speculated on or recomputed, they come out the same. The
@@ -61,8 +61,8 @@ class InSpark:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        who, theirs = column(person).cast("string").alias(WHO), Window.partitionBy(WHO)
-        own = self.frame.groupBy(who, *_categories(names)).agg(f.count(f.lit(1)).alias(SIZE))
+        who, theirs = self._text(person).alias(WHO), Window.partitionBy(WHO)
+        own = self.frame.groupBy(who, *self._categories(names)).agg(f.count(f.lit(1)).alias(SIZE))
         keys = [category(place) for place in range(len(names))]
         lines = own.where(f.col(WHO).isNotNull()).select(WHO, *keys, SIZE, f.sum(SIZE).over(theirs).alias(TOTAL))
         schema = f"{WHO} string, {', '.join(f'{name} string' for name in keys)}, {SIZE} long, {RANK} long"
@@ -73,6 +73,17 @@ class InSpark:
                 f.col(RANK).isNull() | (f.col(PLACE) <= bound)
             )
             return kept.groupBy(*keys).agg(f.sum(SIZE).alias(SIZE)).toArrow()
+
+    def _text(self, name: str) -> Any:
+        """A value as text; minus zero is zero."""
+        floating = dict(self.frame.dtypes)[name] in FLOATS
+        return (column(name) + 0 if floating else column(name)).cast("string")
+
+    def _categories(self, names: list[str]) -> list[Any]:
+        from pyspark.sql import functions as f
+
+        texts = map(self._text, names)
+        return [f.coalesce(text, f.lit("")).alias(category(place)) for place, text in enumerate(texts)]
 
 
 @dataclass(frozen=True)
@@ -105,11 +116,3 @@ def _nameless(person: str, kind: str) -> Any:
     value = column(person)
     absent = value.isNull() | (value.cast("string") == "")
     return absent | f.isnan(value) if kind in FLOATS else absent
-
-
-def _categories(names: list[str]) -> list[Any]:
-    from pyspark.sql import functions as f
-
-    return [
-        f.coalesce(column(name).cast("string"), f.lit("")).alias(category(place)) for place, name in enumerate(names)
-    ]

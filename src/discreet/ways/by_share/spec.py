@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.laws import calibrated_laws
 from discreet.numbers import whole
 from discreet.options import option, spelt_fields
@@ -50,5 +50,6 @@ def for_shares(spec: WaySpec) -> WaySpec:
     if isinstance(spec, RowByRow) and not spec.own and not spec.bounded:
         return ByShare(spec.mechanism, spec.max_count)
     found = "what was asked of the release is about all counts together"
-    do = "Leave the shares out, or have every row drawn by itself: signed, or a mechanism by name with its max_count"
+    own = f"signed, or a mechanism by name with its {called('max_count')}"
+    do = f"Leave the shares out, or have every row drawn by itself: {own}"
     raise BadInput("columns of counts were given shares of their own", found, do)

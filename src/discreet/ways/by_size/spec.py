@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.laws import calibrated_laws
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
@@ -38,7 +38,7 @@ class BySize(WaySpec):
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_count, str) or not self.max_count:
-            found = f"max_count is {self.max_count!r}"
+            found = f"{called('max_count')} is {self.max_count!r}"
             raise BadInput("groups of their own sizes were asked for", found, "Name the key column with their sizes")
         if isinstance(self.mechanism, str):
             choose(self.mechanism, names(), "mechanism for groups of their own sizes")

@@ -90,7 +90,7 @@ def _shape(publication: Publication[KeptDistribution]) -> list[str]:
     if top is not None and not 1 <= top <= LARGEST_MAPPED:
         problems.append("The largest count of the schema is none that a distribution is kept up to.")
     if (mechanism.top_code and top is None) or (mechanism.constructed and not mechanism.top_code):
-        problems.append("Whether larger counts were treated as max_count does not fit the mechanism.")
+        problems.append("Whether larger counts were cut does not fit the mechanism.")
     if not _aim_fits(mechanism, record.schema.rows):
         problems.append("The weight of the distribution is not what was favoured.")
     if mechanism.refined and published.method not in (None, CUMULATIVE):

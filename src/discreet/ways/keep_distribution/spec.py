@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose, short
 from discreet.numbers import Number, exact, whole
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec, mechanism_names
@@ -29,9 +30,12 @@ LARGEST_CONSTRUCTED = 800  # counts: with weights of 40 digits a matrix just fit
 
 
 def bases() -> tuple[str, ...]:
-    from discreet.laws import calibrated_laws
+    """Noise whose price can be split: pure, or in rho; that of any other is a delta of its own."""
+    from discreet.laws import calibrated_laws, law_named
 
-    return tuple("gaussian" if name == "discrete-gaussian" else name for name in calibrated_laws())
+    gaussian = "discrete-gaussian"
+    known = (name for name in calibrated_laws() if name == gaussian or law_named(name).pure)
+    return tuple("gaussian" if name == gaussian else name for name in known)
 
 
 def exact_privatizers() -> tuple[str, ...]:
@@ -61,14 +65,16 @@ def count_or_word(word: str) -> int | str:
 
 def weight_of(word: object) -> float | Literal["inf"]:
     """A weight: a number that is not negative, or infinity."""
-    if str(word).strip().lower() in ("inf", "infinity", "+inf"):
+    if isinstance(word, (str, float, Decimal)) and str(word).strip().lower() in ("inf", "infinity", "+inf"):
         return "inf"
     try:
         number = float(exact(word, "lam"))  # type: ignore[arg-type]
     except OverflowError:
         return "inf"
     if number < 0:
-        raise BadInput(f"lam = {word} was asked for", "a weight is not negative", "Give 0, a positive number or 'inf'")
+        raise BadInput(
+            f"{called('lam', word)} was asked for", "a weight is not negative", "Give 0, a positive number or 'inf'"
+        )
     return number
 
 
@@ -144,7 +150,8 @@ class KeepDistribution(WaySpec):
         self._check_aim()
         if self.refine and self.privatizer != CUMULATIVE:
             found = "refinement takes the measurements of 'cumulative' only"
-            raise BadInput(f"refine was asked for with the privatizer {self.privatizer!r}", found, "Leave refine out")
+            asked = f"{called('refine')} was asked for with the privatizer {self.privatizer!r}"
+            raise BadInput(asked, found, f"Leave {called('refine')} out")
         if name != "transport":
             self._refuse_for_constructed(name)
 
@@ -152,18 +159,24 @@ class KeepDistribution(WaySpec):
         if isinstance(self.max_count, str) and self.max_count == AUTO:
             object.__setattr__(self, "max_count", None)
         if isinstance(self.max_count, str):
-            raise BadInput(f"max_count = {self.max_count!r} was asked for", "it must be a whole number or 'auto'")
+            raise BadInput(
+                f"{called('max_count', self.max_count)} was asked for", "it must be a whole number or 'auto'"
+            )
         if self.max_count is not None:
             object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
             if self.max_count > LARGEST_MAPPED:
                 raise too_fine(self.max_count)
             return
         if self.top_code:
-            raise BadInput("top_code was asked for", "nobody said where to cut", "Give max_count")
+            raise BadInput(
+                f"{called('top_code')} was asked for", "nobody said where to cut", f"Give {called('max_count')}"
+            )
         if self.privatizer != CUMULATIVE:
             found = "it measures the distribution over a known range"
             raise BadInput(
-                f"the privatizer {self.privatizer!r} was asked for without max_count", found, "Give max_count"
+                f"the privatizer {self.privatizer!r} was asked for without {called('max_count')}",
+                found,
+                f"Give {called('max_count')}",
             )
 
     def _check_aim(self) -> None:
@@ -174,45 +187,58 @@ class KeepDistribution(WaySpec):
         aims = [name for name in ("favor", "lam", "signed") if getattr(self, name)] + ["lam"] * (self.lam == 0)
         if len(aims) > 1:
             raise BadInput(
-                f"{' and '.join(aims)} were asked for", "each says what becomes of the counts", "Give one of them"
+                f"{' and '.join(map(called, aims))} were asked for",
+                "each says what becomes of the counts",
+                "Give one of them",
             )
         self._refuse_for_signed()
         follows = self.mechanism == "transport" and (self.consistent or not self.refined)
         if follows and self.weight != math.inf and aims and not self.signed:
             found = "the table then follows the measured distribution, whatever that costs the counts"
-            raise BadInput(f"{aims[0]} was asked for with consistent or without refinement", found, f"Drop {aims[0]}")
+            asked = f"{called(aims[0])} was asked for with {called('consistent')} or without refinement"
+            raise BadInput(asked, found, f"Drop {called(aims[0])}")
 
     def _refuse_for_signed(self) -> None:
         """What makes no sense where noise is left as it is."""
+        if not self.signed:
+            return
         others = {
-            "consistent": bool(self.consistent),
-            "refine = False": self.refine is False,
+            called("consistent"): bool(self.consistent),
+            called("refine", False): self.refine is False,
             f"the privatizer {self.privatizer!r}": self.privatizer != CUMULATIVE,
         }
+        signed = called("signed")
         for word, asked in others.items():
-            if self.signed and asked:
+            if asked:
                 found = "nothing is mapped where noise is left as it is"
-                raise BadInput(f"signed and {word} were asked for", found, f"Drop signed, or {word}")
+                raise BadInput(f"{signed} and {word} were asked for", found, f"Drop {signed}, or {word}")
 
     def _refuse_for_constructed(self, name: str) -> None:
         """What a constructed mechanism cannot do."""
         if self.max_count is None:
-            raise BadInput(f"the mechanism {name!r} was asked for", "it needs a max_count", "Give a number")
+            raise BadInput(
+                f"the mechanism {name!r} was asked for", f"it needs a {called('max_count')}", "Give a number"
+            )
         for word in ("favor", "lam", "signed"):
             if getattr(self, word) is not None and getattr(self, word) is not False:
-                raise BadInput(f"{word} was asked for with {name!r}", "it draws rows by a matrix", "Use 'transport'")
+                asked = f"{called(word)} was asked for with {name!r}"
+                raise BadInput(asked, "it draws rows by a matrix", "Use 'transport'")
         if name != "unfixed" and self.top is not None and self.top > LARGEST_CONSTRUCTED:
             found = f"it is a matrix, and larger ones than for counts up to {LARGEST_CONSTRUCTED} may not be verified"
             raise BadInput(
-                f"the mechanism {name!r} was asked for", found, "Give a smaller max_count, or use 'transport'"
+                f"the mechanism {name!r} was asked for",
+                found,
+                f"Give a smaller {called('max_count')}, or use 'transport'",
             )
         if self.refine:
             found = "only mapped noise can be refined"
             raise BadInput(f"refinement was asked for with {name!r}", found, "Use 'transport'")
         if self.base not in (None, "geometric"):
-            raise BadInput(f"base was asked for with {name!r}", "it is built for pure epsilon", "Use 'transport'")
+            asked = f"{called('base')} was asked for with {name!r}"
+            raise BadInput(asked, "it is built for pure epsilon", "Use 'transport'")
         if self.consistent:
-            raise BadInput(f"consistent was asked for with {name!r}", "only ranks keep it", "Use 'transport'")
+            asked = f"{called('consistent')} was asked for with {name!r}"
+            raise BadInput(asked, "only ranks keep it", "Use 'transport'")
 
     @property
     def top(self) -> int | None:
@@ -247,14 +273,15 @@ class KeepDistribution(WaySpec):
 
 def too_fine(top: int) -> BadInput:
     return BadInput(
-        f"max_count = {top} was asked for",
+        f"{called('max_count', short(top))} was asked for",
         f"the distribution of counts is kept up to {LARGEST_MAPPED:,} only",
-        "Leave max_count out, or use mechanism 'geometric'",
+        f"Leave {called('max_count')} out, or use mechanism 'geometric'",
     )
 
 
 def _share(value: Number) -> Fraction:
     number = exact(value, "split")
     if not 0 <= number < 1:
-        raise BadInput(f"split = {value} was asked for", "the share of the distribution must be at least 0 and below 1")
+        found = "the share of the distribution must be at least 0 and below 1"
+        raise BadInput(f"{called('split', value)} was asked for", found)
     return number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.estimate.joint import SEED, Again, JointRows
+from discreet.estimate.joint import SEED, SIMULATED, Again, JointRows
 from discreet.estimate.told import SumEstimates, around
 from discreet.estimate.view import Estimate
 from discreet.lattice.laws import width_of
@@ -20,12 +20,15 @@ from discreet.lattice.tails import error_remark
 from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors
+from discreet.report.errors import ENOUGH_ROWS, Errors
 from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import KeptSums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+ERRORS_DRAWN = 20_000  # errors of rows that are averaged: so the second digit is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +61,23 @@ def evidence(publication: Publication[KeptSums], level: float) -> Estimate:
         why = "the release is in parts and keeps sums, so that without its rows only their total is told"
         told_sums = KeptAlone(facts.invariants.sums)
         return Estimate(told_sums, None, level, why_only_sums=why, in_parts=publication.record.schema.rows)
-    mechanism, invariants = facts.mechanism, facts.invariants
-    known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
-    told = JointRows(
-        publication.counts if signed is None else signed, publication.counts, publication.categories,
-        invariants.kept, known, mechanism.noise,
-    )  # fmt: skip
-    if mechanism.restricted:
+    told = _joint(publication)
+    if facts.mechanism.restricted:
         told = replace(told, again=_conditioned(publication, told), conservative=True)
-    elif mechanism.projected and signed is None:
+    elif facts.mechanism.projected and signed is None:
         told = replace(told, again=_projected(publication, told), conservative=True)
     why = "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it"
     return Estimate(told, publication.categories, level, why_only_sums=why)
+
+
+def _joint(publication: Publication[KeptSums]) -> JointRows:
+    mechanism, invariants = publication.record.facts.mechanism, publication.record.facts.invariants
+    signed = publication.measured
+    known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
+    return JointRows(
+        publication.counts if signed is None else signed, publication.counts, publication.categories,
+        invariants.kept, known, mechanism.noise,
+    )  # fmt: skip
 
 
 def _conditioned(publication: Publication[KeptSums], told: JointRows) -> Again:
@@ -100,8 +108,25 @@ def _projected(publication: Publication[KeptSums], told: JointRows) -> Again:
 
 
 def errors(publication: Publication[KeptSums]) -> Errors | None:
-    """The noise is joint: no row has an error of its own."""
-    return None
+    """On average over all rows, drawn again: the noise is joint, and no row has an error of its own."""
+    rows, mechanism = publication.record.schema.rows, publication.record.facts.mechanism
+    if publication.in_parts is not None or not ENOUGH_ROWS <= rows <= SIMULATED:
+        return None
+    told, number = _joint(publication), -(-ERRORS_DRAWN // rows)
+    if mechanism.projected and not mechanism.restricted:
+        return Errors(np.zeros(0), np.zeros(0), _projected_twice(publication.counts, told, number))
+    drawn = _conditioned(publication, told) if mechanism.restricted else told.drawn
+    return Errors(np.zeros(0), np.zeros(0), float(np.abs(drawn(number)).mean()))
+
+
+def _projected_twice(counts: Integers, told: JointRows, number: int) -> float:
+    """The error of a table that is released from the published one. How it goes on to a table that is released from
+    that one is taken for how it came about: small counts become fewer, or more, every time."""
+    noise = told.drawn(2 * number)
+    first = np.stack([project(told.structure, counts + one).counts for one in noise[:number]])
+    second = np.stack([project(told.structure, one + other).counts for one, other in zip(first, noise[number:])])
+    once, twice = np.abs(first - counts).mean(), np.abs(second - first).mean()
+    return float(once * once / twice) if twice else float(once)
 
 
 def unbiased(publication: Publication[KeptSums]) -> bool:

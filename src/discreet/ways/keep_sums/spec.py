@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.lattice.conditioning import By
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Sums, kept_list
@@ -15,7 +15,7 @@ from discreet.lattice.orders import Limit, limits_list
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
 
-CONDITION = "Use nonnegative_by condition"
+CONDITION = f"Use {called('nonnegative_by', 'condition')}"
 
 
 @spelt_fields
@@ -63,20 +63,22 @@ class KeepSums(WaySpec):
         word: object = self.nonnegative
         if isinstance(word, str) and word in get_args(By):
             if self.nonnegative_by not in (None, word):
-                found = f"nonnegative_by is {self.nonnegative_by!r}"
-                raise BadInput(f"nonnegative was given as {word!r}", found, "Say it once")
+                found = f"{called('nonnegative_by')} is {self.nonnegative_by!r}"
+                raise BadInput(f"{called('nonnegative')} was given as {word!r}", found, "Say it once")
             object.__setattr__(self, "nonnegative", True)
             object.__setattr__(self, "nonnegative_by", word)
         if self.nonnegative_by is not None:
             choose(self.nonnegative_by, get_args(By), "nonnegative_by")
             if self.nonnegative is False:
-                found = "negative counts are allowed"
-                raise BadInput(f"nonnegative_by {self.nonnegative_by} was asked for", found, "Add nonnegative")
+                asked = f"{called('nonnegative_by', self.nonnegative_by)} was asked for"
+                raise BadInput(asked, "negative counts are allowed", f"Add {called('nonnegative')}")
         elif self.nonnegative is True:
             object.__setattr__(self, "nonnegative_by", "condition" if self.inequalities else "project")
         if self.nonnegative_by == "project" and self.inequalities:
             found = "inequalities are met by conditioning, and a projection afterwards could break them"
-            raise BadInput("nonnegative_by project was asked for together with inequalities", found, CONDITION)
+            raise BadInput(
+                f"{called('nonnegative_by', 'project')} was asked for together with inequalities", found, CONDITION
+            )
 
     @property
     def conditioned(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import Bounded
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, digits_above, text
@@ -68,7 +68,11 @@ def _too_much(spec: RowByRow, asked: Approximate, people: int, found: Fraction) 
         *_tried("support", supports, lambda word: enough(replace(spec, support=int(word)), epsilon)),
         *_tried("truth", truths, lambda word: enough(replace(spec, truth=Fraction(word)), epsilon)),
         *_tried("epsilon", epsilons, lambda word: enough(spec, Epsilon(value=Fraction(word)))),
-        *(["small_counts clamped"] if spec.small_counts in (BOTH, UNBIASED) and enough(plain, epsilon) else []),
+        *(
+            [called("small_counts", "clamped")]
+            if spec.small_counts in (BOTH, UNBIASED) and enough(plain, epsilon)
+            else []
+        ),
         f"delta {digits_above(found, 4)}",
     ]
     return BadInput(

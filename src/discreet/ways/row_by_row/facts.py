@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.certify.profile import least_delta
 from discreet.certify.prove import smallest_odds
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights, form_parameters
 from discreet.numbers import Epsilon, digits_above, text
@@ -82,7 +82,7 @@ def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
     share = rounded_down(loss.delta / weighted_steps(each, contributions)) if possible else Fraction(0)
     if not share:
         found = f"for {contributions:,} units one after another it leaves nothing for each"
-        raise BadInput(f"delta = {text(loss.delta)} was asked for", found, "Give more delta, or less epsilon")
+        raise BadInput(f"{called('delta', text(loss.delta))} was asked for", found, "Give more delta, or less epsilon")
     return Approximate(each, share)
 
 

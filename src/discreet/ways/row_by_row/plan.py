@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from discreet.certify.prove import Proof, proof_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, called
 from discreet.laws import law_named
 from discreet.mechanism import Form, Mechanism, NoiseThenMap
 from discreet.privacy.values import Approximate, Guarantee, Loss, Remark, noise_meant, odds_only, one_person, pure_only
@@ -114,7 +114,9 @@ def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
 
         each = unit_loss(pure_only(loss, f"the mechanism {spec.mechanism!r}"), people)
         made = explicit(spec.mechanism, spec.max_count, each.epsilon)
-        refuse_unwritable(made.form, f"the mechanism {spec.mechanism!r} was asked for", "Give a smaller max_count")
+        refuse_unwritable(
+            made.form, f"the mechanism {spec.mechanism!r} was asked for", f"Give a smaller {called('max_count')}"
+        )
         return made
     signed = spec.mechanism == SIGNED
     noise = law_named("geometric" if signed else spec.mechanism).calibrated(loss, people)
@@ -123,8 +125,10 @@ def _named(loss: Loss, spec: RowByRow, people: int) -> Mechanism:
     if spec.max_count is not None or spec.mechanism == "geometric":
         return Mechanism(spec.mechanism, NoiseThenMap(noise, (0, spec.max_count)))
     if spec.mechanism != "discrete-gaussian":
-        found = "it needs a max_count"
-        raise BadInput(f"the mechanism {spec.mechanism!r} was asked for", found, "Give max_count, or use geometric")
+        found = f"it needs a {called('max_count')}"
+        raise BadInput(
+            f"the mechanism {spec.mechanism!r} was asked for", found, f"Give {called('max_count')}, or use geometric"
+        )
     return Mechanism(spec.mechanism, NoiseThenMap(noise))
 
 
@@ -137,5 +141,7 @@ def _own(loss: Loss, spec: RowByRow) -> Mechanism:
     if spec.max_count not in (None, mechanism.max_count):
         range_of_it = "of any size" if mechanism.max_count is None else f"up to {mechanism.max_count}"
         found = f"the mechanism given is for counts {range_of_it}"
-        raise BadInput(f"max_count = {spec.max_count} was asked for", found, "Leave max_count out")
+        raise BadInput(
+            f"{called('max_count', spec.max_count)} was asked for", found, f"Leave {called('max_count')} out"
+        )
     return mechanism

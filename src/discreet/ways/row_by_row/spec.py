@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.errors import BadInput, choose
+from discreet.errors import BadInput, called, choose
 from discreet.numbers import Number, exact, probability, text, whole
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec
@@ -79,7 +79,7 @@ class RowByRow(WaySpec):
             given = getattr(self, name)
             if name != "mechanism" and given is not None and exact(given, name) != value:
                 found = f"the noise given has {name} {text(value)}"
-                raise BadInput(f"{name} = {given} was asked for", found, "Leave it out, or make the noise for it")
+                raise BadInput(f"{called(name, given)} was asked for", found, "Leave it out, or make the noise for it")
             object.__setattr__(self, name, value)
         if isinstance(self.mechanism, str) and not self.file:
             choose(self.mechanism, names(), "mechanism")
@@ -87,9 +87,9 @@ class RowByRow(WaySpec):
             object.__setattr__(self, "max_count", None)
         if str(self.max_count) == AUTO:
             raise BadInput(
-                f"the mechanism {self.shown!r} was asked for with max_count 'auto'",
+                f"the mechanism {self.shown!r} was asked for with {called('max_count')} 'auto'",
                 "it has no stage that could measure the largest count",
-                "Give max_count as a number, or use mechanism 'transport'",
+                f"Give {called('max_count')} as a number, or use mechanism 'transport'",
             )
         if self.max_count is not None:
             object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1, LARGEST_INTEGER))
@@ -101,12 +101,13 @@ class RowByRow(WaySpec):
             given = [name for name in OF_BOUNDED if getattr(self, name) is not None]
             if given:
                 found = "it belongs to bounded noise"
-                raise BadInput(f"{given[0]} was asked for with the mechanism {self.shown!r}", found, f"Drop {given[0]}")
+                asked = f"{called(given[0])} was asked for with the mechanism {self.shown!r}"
+                raise BadInput(asked, found, f"Drop {called(given[0])}")
             return
         if self.truth is None or self.support is None:
             lacking = "truth" if self.truth is None else "support"
-            do = "Give truth, the chance of no error, and support, the largest error"
-            raise BadInput("bounded noise was asked for", f"{lacking} is not given", do)
+            do = f"Give {called('truth')}, the chance of no error, and {called('support')}, the largest error"
+            raise BadInput("bounded noise was asked for", f"{called(lacking)} is not given", do)
         object.__setattr__(self, "truth", probability(self.truth, "truth", open_ends=True))
         object.__setattr__(self, "support", whole(self.support, "support", 1))
         if self.small_counts is not None:
@@ -115,7 +116,7 @@ class RowByRow(WaySpec):
             object.__setattr__(self, "min_count", whole(self.min_count, "min_count", 0, LARGEST_INTEGER))
             if self.max_count is not None and self.min_count > self.max_count:
                 found = f"it is above the largest count, {self.max_count}"
-                raise BadInput(f"min_count = {self.min_count} was asked for", found, "Give a smaller one")
+                raise BadInput(f"{called('min_count', self.min_count)} was asked for", found, "Give a smaller one")
 
     @property
     def bounded(self) -> bool:
