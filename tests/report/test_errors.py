@@ -17,7 +17,7 @@ from discreet.numbers import shown
 from discreet.public_map import SeenValues
 from discreet.report import render
 from discreet.report.errors import Errors, errors_of, where_rows_are
-from discreet.ways import way_named
+from discreet.report.prepared import prepared
 
 
 @pytest.mark.parametrize("scale", [10, 10**4, 10**9, 10**12])
@@ -71,9 +71,23 @@ def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, 
     for seed in range(30):
         out = dc.release(table, 1, seed=seed, **options)
         off.append(np.abs(out.publication.counts - table.counts).mean())
-        found = way_named(out.publication.record.way).errors(out.publication)
+        found = prepared(out.publication).errors
         assert found is not None and found.typical is not None
         said.append(found.typical)
         if seed == 0:
             assert f"off by about <strong>{shown(found.typical, 2)}</strong>" in render(out.publication)
     assert np.mean(said) == pytest.approx(np.mean(off), rel=0.12)
+
+
+@pytest.mark.parametrize("options", [{}, {"nonnegative": True}])
+def test_noise_beside_kept_sums_is_drawn_again_once(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """For intervals; the error of a count is taken from the same draws."""
+    from discreet.lattice import sampler
+
+    drawn: list[int] = []
+    simulated = sampler.simulated
+    monkeypatch.setattr(sampler, "simulated", lambda *given: drawn.append(given[1]) or simulated(*given))
+    rows = pa.table({"p": [f"p{i:03d}" for i in range(120)], "n": np.arange(120) % 7})
+    out = dc.release(dc.table(rows, "n", ["p"]), 1, keep="total", seed=1, **options)
+    found = prepared(out.publication)
+    assert found.errors is not None and len(drawn) == 1

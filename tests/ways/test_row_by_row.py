@@ -69,12 +69,12 @@ def test_the_report_says_how_far_off_a_count_is(options: dict[str, Any], epsilon
     for seed in range(6):
         out = publication_of(dc.release(table, epsilon=epsilon, seed=seed, **options))
         measured.append(np.abs(out.counts - truth).mean())
-        said.append(way_named(out.record.way).errors(out).typical)
+        said.append(way_named(out.record.way).errors(out, None).typical)
     assert np.mean(said) == pytest.approx(np.mean(measured), rel=0.1)
 
 
 def test_where_rows_say_nothing_no_error_is_called_typical() -> None:
     out = publication_of(dc.release(skewed(), epsilon="1/2", mechanism="uniform", max_count=20))
-    found = way_named(out.record.way).errors(out)
+    found = way_named(out.record.way).errors(out, None)
     assert found is not None and found.typical is None and found.absolute[0] == pytest.approx(10)
     assert page_of(out, prepared(out)).typical_error is None

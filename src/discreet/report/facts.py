@@ -74,7 +74,7 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
     way, promise, schema = way_named(record.way), record.guarantee, record.schema
     distribution = getattr(record.facts, "distribution", None)
     invariants = getattr(record.facts, "invariants", None)
-    errors, treated = way.errors(publication), promise.cut or promise.raised
+    errors, treated = found.errors, promise.cut or promise.raised
     return Page(
         title=title_of(record),
         stated=publication.record.stated,

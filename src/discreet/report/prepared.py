@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.estimate.answers import AnswerSet
     from discreet.estimate.view import Estimate
     from discreet.record.release import Publication
+    from discreet.report.errors import Errors
 
 LEVEL = 0.95  # of every prepared interval
 MOST_ROWS = 20_000  # of a table that is in the page whole; beyond, only totals are
@@ -72,17 +73,34 @@ class Prepared:
     unbiased_rows: bool = False  # whether estimates of rows are right on average
     cut: str = ""  # what the numbers are about, where counts were cut before the noise
     prior: tuple[Floats, ...] = ()  # distributions of counts that posteriors begin with: one, or one for every size
+    errors: Errors | None = None  # how far off a published count is
 
 
 def prepared(publication: Publication[Any]) -> Prepared:
     """From what is published alone."""
-    if publication.record.parts is not None or publication.record.schema.rows > MOST_ROWS:
-        return _of_many_rows(publication)
-    values, codes = _coded(publication.categories)
+    way, rows = way_named(publication.record.way), publication.record.schema.rows
+    many = publication.record.parts is not None or rows > MOST_ROWS
+    by_values = many and rows > MOST_GROUPED and way.in_parts is not None and way.in_parts.by is None
     try:
-        view = way_named(publication.record.way).evidence(publication, LEVEL)
+        view = way.evidence(_by_values(publication) if by_values else publication, LEVEL)
     except BadInput as error:
-        return Prepared(values, (), PreparedRows(codes, publication.counts, None), False, error.found)
+        view, found = None, _nothing(None if many else publication, error.found)
+    else:
+        found = _of_many_rows(view) if many else _of_all(publication, view)
+    return replace(found, errors=way.errors(publication, view))
+
+
+def _nothing(publication: Publication[Any] | None, why_not: str) -> Prepared:
+    """The published counts alone."""
+    if publication is None:
+        return Prepared((), (), None, False, why_not)
+    values, codes = _coded(publication.categories)
+    return Prepared(values, (), PreparedRows(codes, publication.counts, None), False, why_not)
+
+
+def _of_all(publication: Publication[Any], view: Estimate) -> Prepared:
+    """Every row, and the totals by every set of key columns that there is room for."""
+    values, codes = _coded(publication.categories)
     names, found, refused = publication.categories.column_names, [], []
     for places in _sets(codes):
         try:
@@ -107,15 +125,12 @@ def _prior(view: Estimate) -> tuple[Floats, ...]:
         return ()
 
 
-def _of_many_rows(publication: Publication[Any]) -> Prepared:
+def _of_many_rows(view: Estimate) -> Prepared:
     """The total; and where noises are independent, so that it takes little work, totals by columns of few values."""
-    way = way_named(publication.record.way)
-    by_values = publication.record.schema.rows > MOST_GROUPED and way.in_parts is not None and way.in_parts.by is None
     try:
-        view = way.evidence(_by_values(publication) if by_values else publication, LEVEL)
         total = PreparedTotals((), (), _total(view))
     except BadInput as error:
-        return Prepared((), (), None, False, error.found)
+        return _nothing(None, error.found)
     if view.shares is None or view.categories is None or view.in_parts is not None:
         return Prepared((), (total,), None, False, None, cut=str(view.cut))
     names, room, found = view.categories.column_names, MOST_ANSWERS, {}

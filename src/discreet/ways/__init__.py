@@ -319,7 +319,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     prove: Callable[[Publication[Facts]], list[str]]  # problems with what is promised; knows no builder
     replay: Callable[[Publication[Facts]], list[str]]  # problems with how the counts follow from what was measured
     evidence: Callable[[Publication[Facts], float], Any]  # the analyst's side
-    errors: Callable[[Publication[Facts]], Errors | None]  # how far off a count is, from what is published
+    errors: Callable[[Publication[Facts], Any], Errors | None]  # how far off a count is, from that, if there is any
     steps: Callable[[Publication[Facts]], tuple[Remark, ...]]  # what was done, as codes with numbers
     check: Callable[[PlanOf, Integers], None] | None = None  # refuse a table before anything is spent
     rebuild: Callable[[Publication[Facts]], list[str]] | None = None  # problems with a mechanism constructed for it

@@ -30,13 +30,13 @@ def evidence(publication: Publication[SharedFacts], level: float) -> Estimate:
     return Estimate(told, publication.categories, level, shares, cut=Cut(top), largest=largest)
 
 
-def errors(publication: Publication[SharedFacts]) -> Errors:
+def errors(publication: Publication[SharedFacts], _: Estimate | None) -> Errors:
     """They differ from column to column: none is that of the table."""
     mechanism, nothing = publication.record.facts.mechanism, np.zeros(0)
     groups = rows_of(publication.categories, mechanism.column, [one.counted for one in mechanism.shares])
     found = []
     for one, rows in zip(mechanism.shares, groups):
-        told = errors_of_rows(of_one_column(publication, one, rows))
+        told = errors_of_rows(of_one_column(publication, one, rows), None)
         found.append(ColumnError(one.counted, len(rows), None if told is None else told.typical))
     return Errors(nothing, nothing, None, apart=tuple(found))
 

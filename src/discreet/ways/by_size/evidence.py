@@ -28,7 +28,7 @@ def evidence(publication: Publication[SizedFacts], level: float) -> Estimate:
     )  # fmt: skip
 
 
-def errors(publication: Publication[SizedFacts]) -> Any:
+def errors(publication: Publication[SizedFacts], _: Estimate | None) -> Any:
     """They differ from size to size: none is that of the table."""
     return None
 

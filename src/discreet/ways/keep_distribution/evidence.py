@@ -61,7 +61,7 @@ def _bracketed(publication: Publication[KeptDistribution], top: int | None, leve
     return Estimate(told, publication.categories, level, None, why, Cut(top), largest, in_parts=rows)
 
 
-def errors(publication: Publication[KeptDistribution]) -> Errors | None:
+def errors(publication: Publication[KeptDistribution], _: Estimate | None) -> Errors | None:
     """Expected absolute error by true count; on average as the posterior of the rows has it."""
     facts = publication.record.facts
     made, measured = Mechanism(facts.mechanism.name, facts.mechanism.form), facts.distribution

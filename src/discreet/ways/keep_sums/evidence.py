@@ -107,22 +107,22 @@ def _projected(publication: Publication[KeptSums], told: JointRows) -> Again:
     return again
 
 
-def errors(publication: Publication[KeptSums]) -> Errors | None:
-    """On average over all rows, drawn again: the noise is joint, and no row has an error of its own."""
+def errors(publication: Publication[KeptSums], view: Estimate | None) -> Errors | None:
+    """On average over all rows, by the errors that intervals are made from: no row has one of its own."""
     rows, mechanism = publication.record.schema.rows, publication.record.facts.mechanism
-    if publication.in_parts is not None or not ENOUGH_ROWS <= rows <= SIMULATED:
+    if view is None or not isinstance(view.told, JointRows) or not ENOUGH_ROWS <= rows <= SIMULATED:
         return None
-    told, number = _joint(publication), -(-ERRORS_DRAWN // rows)
     if mechanism.projected and not mechanism.restricted:
-        return Errors(np.zeros(0), np.zeros(0), _projected_twice(publication.counts, told, number))
-    drawn = _conditioned(publication, told) if mechanism.restricted else told.drawn
-    return Errors(np.zeros(0), np.zeros(0), float(np.abs(drawn(number)).mean()))
+        typical = _projected_twice(publication.counts, view.told, -(-ERRORS_DRAWN // rows))
+    else:
+        typical = float(np.abs(view.told.noise[: -(-ERRORS_DRAWN // rows)]).mean())
+    return Errors(np.zeros(0), np.zeros(0), typical)
 
 
 def _projected_twice(counts: Integers, told: JointRows, number: int) -> float:
     """The error of a table that is released from the published one. How it goes on to a table that is released from
     that one is taken for how it came about: small counts become fewer, or more, every time."""
-    noise = told.drawn(2 * number)
+    noise = told.noise if told.again is None else told.drawn(2 * number)
     first = np.stack([project(told.structure, counts + one).counts for one in noise[:number]])
     second = np.stack([project(told.structure, one + other).counts for one, other in zip(first, noise[number:])])
     once, twice = np.abs(first - counts).mean(), np.abs(second - first).mean()

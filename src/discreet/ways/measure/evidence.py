@@ -58,7 +58,7 @@ def evidence(publication: Publication[MeasureFacts], level: float) -> Estimate:
     return Estimate(MeasuredRows(layout, spread, noise, answered.get), publication.categories, level, why_only_sums=why)
 
 
-def errors(publication: Publication[MeasureFacts]) -> Errors | None:
+def errors(publication: Publication[MeasureFacts], _: Estimate | None) -> Errors | None:
     """Every question has an error of its own: they stand beside its answers."""
     return None
 

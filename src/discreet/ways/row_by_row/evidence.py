@@ -23,7 +23,7 @@ def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
     return of_rows(rows_evidence(publication, mechanism.form, top=top, least=least), level)
 
 
-def errors(publication: Publication[RowFacts]) -> Errors | None:
+def errors(publication: Publication[RowFacts], _: Estimate | None) -> Errors | None:
     """By true count; and on average, for the counts that the release itself lets one expect."""
     mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
     form, made = mechanism.form, Mechanism(mechanism.name, mechanism.form)
