@@ -91,7 +91,7 @@ def evidence(publication: Publication[Steps], level: float) -> Estimate:
     return of_rows(rows_evidence(publication, NoiseThenMap(publication.record.facts.mechanism.noise), top=None), level)
 
 
-def errors(publication: Publication[Steps]) -> None:
+def errors(publication: Publication[Steps], view: Estimate | None) -> None:
     return None
 
 
