@@ -65,7 +65,8 @@ class Plateau:
         return np.array([float(self.chance_below(-k)) for k in range(reach + 1)])
 
     def log_mass(self, values: Floats) -> Floats:
-        return np.log(float(self.top)) - log_odds(self.odds) * np.maximum(np.abs(values) - 1, 0)
+        found: Floats = np.log(float(self.top)) - log_odds(self.odds) * np.maximum(np.abs(values) - 1, 0)
+        return found
 
     @property
     def spread(self) -> float:
