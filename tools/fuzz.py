@@ -18,6 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 FINDINGS = ROOT / "fuzz-findings"
 RUNS = 10_000  # a few minutes a target
+MEMORY = Path("/dev/shm")  # where there is one: what is written for an input need not reach a disk
 LONGEST = 4096  # bytes of an input: what is larger costs time and shows nothing new
 SECONDS, MEGABYTES = 120, 2048  # where libFuzzer ends an input by itself; the targets have narrower limits
 INSTALL = (
@@ -45,7 +46,7 @@ def main() -> int:
 def survived(name: str, runs: int) -> bool:
     """A process for each target, since libFuzzer ends the one it runs in, and cleans nothing up."""
     print(f"{name}: {runs} inputs", flush=True)
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         command = [sys.executable, __file__, name, "--runs", str(runs), "--corpus", folder]
         return subprocess.run(command, env={**os.environ, "TMPDIR": folder}, check=False).returncode == 0
 

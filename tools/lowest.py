@@ -21,6 +21,7 @@ SAME_IN_UV = {
     "find-links": "UV_FIND_LINKS",
     "cert": "SSL_CERT_FILE",
 }
+WITHOUT_WHEELS = {"pyspark"}  # published as source only; there is nothing in it to compile
 
 
 def uv_settings(pip_config: str) -> dict[str, str]:
@@ -64,14 +65,18 @@ def release(version: str) -> list[str]:
     return re.sub(r"(\.0)+$", "", version).split(".")
 
 
-def install(place: Path, extras: list[str]) -> dict[str, str]:
+def as_wheels(lower: dict[str, str]) -> list[str]:
     """Nothing is compiled here: a version without a wheel for this Python is not one that users can have."""
+    return [word for name in sorted(lower.keys() - WITHOUT_WHEELS) for word in ("--only-binary", name)]
+
+
+def install(place: Path, extras: list[str], lower: dict[str, str]) -> dict[str, str]:
     python, uv = place / "bin" / "python", place / "bin" / "uv"
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
     said([sys.executable, "-m", "venv", "--clear", place])
     said([*pip, "install", "--quiet", "uv"])
     settings = {**uv_settings(said([*pip, "config", "list"])), **os.environ}
-    oldest = ["--resolution", "lowest-direct", "--only-binary", ":all:"]
+    oldest = ["--resolution", "lowest-direct", *as_wheels(lower)]
     package = f"{ROOT}[{','.join(extras)}]"
     said([uv, "pip", "install", "--quiet", "--python", python, *oldest, "--editable", package], settings)
     listing = said([uv, "pip", "list", "--quiet", "--python", python, "--format", "json"], settings)
@@ -86,8 +91,9 @@ def said(command: list[str | Path], environment: dict[str, str] | None = None) -
 def main(place: str) -> None:
     """The environment, and a failure where a bound could not be tried."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    installed = install(Path(place), list(project["optional-dependencies"]))
-    if problems := untried(bounds(project), installed):
+    lower = bounds(project)
+    installed = install(Path(place), list(project["optional-dependencies"]), lower)
+    if problems := untried(lower, installed):
         sys.exit("\n".join(problems))
 
 

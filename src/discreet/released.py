@@ -154,7 +154,5 @@ class Release(Recorded, Shown, Generic[FrameT]):
 
             if stages is not None:
                 stages("tell the ledger")
-            kept = getattr(self.record.facts, "invariants", None)
-            sums = None if kept is None else kept.sums
-            tell(self.paid_from, self.record.ledger, digest, sums, drawn_of(self.publication))
+            tell(self.paid_from, self.record.ledger, digest, drawn_of(self.publication))
         return digest

@@ -181,7 +181,7 @@ def test_what_nobody_could_have_written_breaks_the_chain(sqlite_url: str) -> Non
     made = ledger(sqlite_url)
     made.create("people", epsilon=2)
     for value in ({"kind": "other", "dataset": "people"}, {"kind": "released", "dataset": "people", "number": 1},
-                  charged("people", 5, HALF, Amount(Fraction(0)), Disclosure(), None, "now"), [], 7,
+                  charged("people", 5, HALF, Amount(Fraction(0)), Disclosure(), None, None, "now"), [], 7,
                   opened("people", "moved", Amount(Fraction(9)), "now")):  # fmt: skip
         with sqlite3.connect(sqlite_url) as connection:
             last = Line(*connection.execute("SELECT * FROM discreet_chain ORDER BY number").fetchall()[-1])
@@ -212,7 +212,7 @@ def test_ten_thousand_entries_are_opened_in_a_moment(sqlite_url: str) -> None:
     cheap = Spending(Pure(Fraction(1, 100)))
     with sqlite3.connect(sqlite_url) as connection:
         last = Line(*connection.execute("SELECT * FROM discreet_chain").fetchone())
-        value = charged("people", 0, cheap, Amount(Fraction(1, 100)), Disclosure(), None, "now")
+        value = charged("people", 0, cheap, Amount(Fraction(1, 100)), Disclosure(), None, None, "now")
         for number in range(1, 10_001):
             last = next_line(last, {**value, "number": number})
             connection.execute("INSERT INTO discreet_chain VALUES (?, ?, ?, ?)", tuple(vars(last).values()))

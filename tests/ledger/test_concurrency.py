@@ -29,6 +29,16 @@ def test_eight_writers_cannot_overspend_together(url: str) -> None:
     assert [entry.number for entry in ledger(url).history("people")] == list(range(1, 36))
 
 
+def test_of_two_that_give_rows_away_together_one_is_refused(url: str) -> None:
+    """Neither has saved anything: whoever comes second sees what the first is about to publish."""
+    ledger(url).create("people", epsilon=5)
+    command = [sys.executable, str(WRITERS), "draw", url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    said = sorted(done.stdout.splitlines(), key=len)
+    assert len(said) == 2 and said[0] == "drawn" and "2 rows: town = a (exactly, since" in said[1]
+    assert [entry.state for entry in ledger(url).history("people")] == ["charged, not released"]
+
+
 @pytest.mark.parametrize(("backend", "kills"), [("sqlite", 200), ("postgresql", 60)])
 def test_killed_at_random_points(backend: str, kills: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     url, released = str(request.getfixturevalue(f"{backend}_url")), tmp_path / "released"

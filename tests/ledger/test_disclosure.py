@@ -146,25 +146,33 @@ def test_a_sum_of_zero_fixes_rows_and_the_statement_says_so(book: dc.Ledger, tmp
     release(book, empty, sums("1100"))  # known by now
 
 
-def test_a_release_that_is_saved_meanwhile_counts(
-    book: dc.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process tells the ledger what it published while ours looks at its sums."""
-    table = dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 4, 3]}), "n", ["town"])
-    first = release(book, table, sums("1111"))  # 7 people, of whom 7 are in c and d
-    looked: list[int] = []
+IN_TWO = dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 4, 3]}), "n", ["town"])  # 7 people, of whom 7 in c and d
+
+
+def test_a_release_that_was_charged_and_not_saved_counts(book: dc.Ledger) -> None:
+    release(book, IN_TWO, sums("1111"))
+    with pytest.raises(Discloses, match=r"together with 1 earlier release.*2 rows: town = a "):
+        release(book, IN_TWO, sums("0011"))
+    assert book.history("d")[0].state == "charged, not released" and len(book.history("d")) == 1
+    release(book, IN_TWO, sums("0011"), accept_disclosure=True)
+    assert "give away 2 rows" in book.statement("d")
+
+
+def test_a_release_that_is_charged_meanwhile_counts(book: dc.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process is charged while ours looks at its sums."""
+    table, looked = IN_TWO, list[int]()
 
     def meanwhile(*given: Any) -> Any:
-        if not looked:
-            first.save(tmp_path / "first")
         looked.append(1)
+        if len(looked) == 1:
+            release(book, table, sums("1111"))
         return costs(*given)
 
     costs = book_module._costs
     monkeypatch.setattr(book_module, "_costs", meanwhile)
     with pytest.raises(Discloses, match="2 rows: town = a "):
         release(book, table, sums("0011"))
-    assert len(looked) == 2 and len(book.history("d")) == 1
+    assert len(looked) == 3 and len(book.history("d")) == 1
 
 
 def of_counts(number: int, rows: list[str], counts: list[int]) -> Numbered:
@@ -213,6 +221,21 @@ def test_sums_of_data_that_changed_are_looked_at_by_themselves(book: dc.Ledger, 
     with pytest.raises(Discloses, match="2 rows: town = a "):  # though the same sums were kept before
         release(book, none, sums("1100", "0011"))
     assert "too entangled" not in book.statement("d")
+
+
+def test_sums_that_were_kept_again_count_as_they_are_now(book: dc.Ledger) -> None:
+    """The same sum of last year's data and of this year's: what this year's gives away does not hide behind it."""
+    last, now = (
+        dc.table(pa.table({"town": list("abcd"), "n": n}), "n", ["town"]) for n in ([1, 2, 4, 0], [0, 0, 4, 1])
+    )
+    release(book, last, sums("1111"))
+    release(book, now, sums("1111"))
+    with pytest.raises(Discloses, match="2 rows: town = a "):
+        release(book, now, sums("0011"))
+    release(book, last, sums("0011"))  # 4 of 7: nothing is fixed among last year's
+    release(book, now, sums("0011"), accept_disclosure=True)
+    assert "give away 2 rows" in book.statement("d")
+    release(book, now, sums("0011"))  # known by now
 
 
 def test_counts_that_are_not_of_the_kept_rows_are_refused(book: dc.Ledger) -> None:

@@ -137,9 +137,10 @@ def test_other_noise_than_was_charged_for_is_found(tmp_path: Path, table: dc.Tab
     out = dc.release(table, ledger=book, dataset="data", **options)
     out.save(tmp_path / "out")
     assert book.check(tmp_path / "out") == ()
-    spending = book.history("data")[-1].spending
-    assert list(_differences(spending, out.record)) == []
-    other = replace(spending, spec={**spending.spec, LAWS: [{"form": "noise"}]})
+    entry = book.history("data")[-1]
+    assert list(_differences(entry, out.record)) == []
+    spec = {**entry.spending.spec, LAWS: [{"form": "noise"}]}
+    other = replace(entry, spending=replace(entry.spending, spec=spec))
     assert list(_differences(other, out.record)) == ["The entry was charged for other noise than that of the release."]
 
 

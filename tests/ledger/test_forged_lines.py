@@ -31,7 +31,7 @@ def append(url: str, value: object, content: str | None = None) -> None:
 
 
 def charge_line(number: int = 2, spending: Spending = ONE, **changes: Any) -> dict[str, object]:
-    return {**charged("d", number, spending, Amount(Fraction(1)), Disclosure(), None, "now"), **changes}
+    return {**charged("d", number, spending, Amount(Fraction(1)), Disclosure(), None, None, "now"), **changes}
 
 
 def without(value: Any, *path: str) -> dict[str, object]:
@@ -72,11 +72,12 @@ FORGED: dict[str, Any] = {
     "a budget below zero": opened("e", "moved", Amount(Fraction(-5)), "now"),
     "a budget of nothing": opened("e", "moved", Amount(Fraction(0)), "now"),
     "another relation": {**opened("e", "moved", Amount(Fraction(5)), "now"), "relation": "none"},
-    "a digest that is no text": {**released("d", 1, "x", None, "now"), "digest": ["x"]},
-    "a digest that is none": released("d", 1, "x", None, "now"),
+    "a digest that is no text": {**released("d", 1, "x", "now"), "digest": ["x"]},
+    "a digest that is none": released("d", 1, "x", "now"),
     "what is given away, written otherwise": charge_line(disclosure={"cells": []}),
     "rules that are no number": charge_line(rules="1"),
-    "an outcome of nothing": released("d", 2, "e" * 64, None, "now"),
+    "sums of no rows": charge_line(sums="e" * 64),
+    "an outcome of nothing": released("d", 2, "e" * 64, "now"),
 }  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def test_what_the_software_itself_would_have_written_is_read(sqlite_url: str) ->
     book.create("d", epsilon=4)
     book.spend("d", ONE)
     append(sqlite_url, charge_line())
-    append(sqlite_url, released("d", 2, "e" * 64, None, "now"))
+    append(sqlite_url, released("d", 2, "e" * 64, "now"))
     append(sqlite_url, opened("e", "moved", Amount(Fraction(5)), "now"))
     assert book.status("d").spent.epsilon == 2 and book.status("e").left.epsilon == 5
 

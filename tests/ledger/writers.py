@@ -1,4 +1,5 @@
-"""Processes for the tests: writers that spend together until refused, and one whose children are killed at random."""
+"""Processes for the tests: writers that spend together until refused, two that publish sums which together give rows
+away, and one whose children are killed at random."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from fractions import Fraction
 from multiprocessing import Queue, get_context
 from multiprocessing.synchronize import Barrier
 
-from discreet.errors import OverBudget
+import pyarrow as pa
+
+import discreet as dc
+from discreet.errors import Discloses, OverBudget
 from discreet.ledger import Spending, ledger
 from discreet.privacy import Pure
 
@@ -38,6 +42,30 @@ def spend_together(url: str, number: int) -> None:
     for writer in writers:
         writer.start()
     print(*(accepted.get(timeout=120) for _ in writers))
+    for writer in writers:
+        writer.join()
+
+
+def draw(url: str, row: list[int], start: Barrier, said: Queue[str]) -> None:
+    """Draws a release that keeps the sum of some rows, and saves nothing."""
+    book, table = ledger(url), dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 4, 3]}), "n", ["town"])
+    start.wait()
+    try:
+        dc.release(table, epsilon=1, keep=[dc.sums([row])], ledger=book, dataset="people")
+        said.put("drawn")
+    except Discloses as refusal:
+        said.put(str(refusal))
+
+
+def draw_together(url: str) -> None:
+    """Prints what each of two is told that start at the same moment: 7 people in all, of whom 7 are in two towns."""
+    together = get_context("fork")
+    start, said = together.Barrier(2), together.Queue()
+    rows = ([1, 1, 1, 1], [0, 0, 1, 1])
+    writers = [together.Process(target=draw, args=(url, row, start, said)) for row in rows]
+    for writer in writers:
+        writer.start()
+    print(*(said.get(timeout=120) for _ in writers), sep="\n")
     for writer in writers:
         writer.join()
 
@@ -76,5 +104,7 @@ def kill_children(url: str, released: str, kills: int, seed: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "spend":
         spend_together(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1] == "draw":
+        draw_together(sys.argv[2])
     else:
         kill_children(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))

@@ -42,3 +42,8 @@ def test_uv_looks_where_pip_looks() -> None:
         "UV_FIND_LINKS": "/one,/two",
     }
     assert set(lowest.uv_settings("")) == {"UV_INDEX_STRATEGY"}
+
+
+def test_sources_are_taken_only_where_there_is_no_wheel() -> None:
+    words = lowest.as_wheels({"numpy": "2", "pyspark": "4"})
+    assert words == ["--only-binary", "numpy"]

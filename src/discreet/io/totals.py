@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,9 @@ MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of th
     + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
 )
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
+FEW = (
+    4096  # bytes of text whose answer is remembered: reading what is looked for takes 10 ms, and tables are read often
+)
 ONE_PIECE = 1 << 28  # bytes of text that are copied for it; Arrow's texts end at eight times as much
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
@@ -218,6 +222,21 @@ def _one_after_another(columns: Iterable[Any]) -> Any:
 
 def _meaning_totals(values: Any) -> Any:
     """Those of some texts that mean a total."""
+    import pyarrow as pa
+
+    if values.nbytes > FEW:
+        return _looked_through(values)
+    return pa.array(_of_few(tuple(values.to_pylist())), pa.string())
+
+
+@lru_cache(maxsize=256)
+def _of_few(texts: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    import pyarrow as pa
+
+    return tuple(_looked_through(pa.array(texts, pa.string())).to_pylist())
+
+
+def _looked_through(values: Any) -> Any:
     import pyarrow.compute as pc
 
     accented = values.filter(pc.match_substring_regex(values, r"[^\x00-\x7F]"))

@@ -19,11 +19,10 @@ State = Literal["released", "charged, not released"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release was saved: the digest of its release.json, of the document that holds its kept sums, of its noise."""
+    """A release was saved: the digest of its release.json, and of its noise."""
 
     digest: str
     recorded: str
-    sums: str | None = None
     drawn: str = ""  # the same for every folder that one draw is saved in
 
 
@@ -38,7 +37,8 @@ class Entry:
     recorded: str
     hash: str = ""
     disclosure: Disclosure = Disclosure()
-    kept: str | None = None  # the digest of the document that holds the kept sums
+    kept: str | None = None  # the digest of the document that says which sums are kept
+    sums: str | None = None  # of the one that says what they come to
     outcomes: tuple[Outcome, ...] = ()
 
     @property
@@ -144,7 +144,7 @@ class Charge:
         value = self.value
         return Entry(
             value["dataset"], value["number"], decode(Spending, value["spending"]), self.price, value["at"], self.line,
-            disclosure_of(compact(value["disclosure"])), value["kept"], outcomes,
+            disclosure_of(compact(value["disclosure"])), value["kept"], value["sums"], outcomes,
         )  # fmt: skip
 
 
@@ -158,11 +158,6 @@ class Account:
     opened: str
     charges: list[tuple[int, Charge]] = field(default_factory=list)  # with the number of the line, for the order
     outcomes: dict[int, list[Outcome]] = field(default_factory=dict)
-
-    @property
-    def lines(self) -> tuple[int, int]:
-        """How many charges there are, and of how many it is known what they published: both only grow."""
-        return len(self.charges), len(self.outcomes)
 
     def statement(self, head: str) -> Statement:
         spent, exact = self.budget.zero(), dict[str, None]()
@@ -193,22 +188,23 @@ def opened(dataset: str, relation: Relation, budget: Amount, at: str) -> dict[st
 
 
 def charged(
-    dataset: str, number: int, spending: Spending, price: Amount, disclosure: Disclosure, kept: str | None, at: str
-) -> dict[str, object]:
-    """The line that charges a release."""
+    dataset: str, number: int, spending: Spending, price: Amount, disclosure: Disclosure, kept: str | None,
+    sums: str | None, at: str,
+) -> dict[str, object]:  # fmt: skip
+    """The line that charges a release. It holds what the kept sums come to: the next charge is compared with it."""
     from discreet.record.codec import encode
 
     return {
         "kind": "charged", "dataset": dataset, "number": number, "price": price.as_json(), "at": at, "kept": kept,
-        "spending": encode(spending), "disclosure": encode(disclosure), "rules": RULES,
+        "sums": sums, "spending": encode(spending), "disclosure": encode(disclosure), "rules": RULES,
     }  # fmt: skip
 
 
 def released(
-    dataset: str, number: int, digest: str, sums: str | None, at: str, *, drawn: str | None = None, token: str = ""
+    dataset: str, number: int, digest: str, at: str, *, drawn: str | None = None, token: str = ""
 ) -> dict[str, object]:
     """The line that says what became of a charge."""
     return {
-        "kind": "released", "dataset": dataset, "number": number, "digest": digest, "sums": sums, "at": at,
+        "kind": "released", "dataset": dataset, "number": number, "digest": digest, "at": at,
         "drawn": digest if drawn is None else drawn, "token": token,
     }  # fmt: skip

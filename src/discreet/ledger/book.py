@@ -10,14 +10,13 @@ from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from discreet.arrays import Integers
 from discreet.errors import BadInput, Discloses, OverBudget, choose
 from discreet.ledger import names, words
 from discreet.ledger.accounts import Account, Entry, Statement, charged, opened, released
 from discreet.ledger.address import Address
 from discreet.ledger.chain import Line
 from discreet.ledger.disclosure import Disclosure, all_given, newly_given
-from discreet.ledger.documents import KeptTable, read_kept, read_sums, whole_sums, written_kept, written_sums
+from discreet.ledger.documents import KeptTable, read_kept, read_sums, written_kept, written_sums
 from discreet.ledger.matching import Numbered, about_to_keep
 from discreet.ledger.reading import Accounts, digest_of_token
 from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_spending
@@ -99,7 +98,7 @@ class Ledger:
             costs = _costs(seen, earlier, spendings)
             with self._accounts(asked, write=True) as (connection, accounts):
                 account = _account(accounts, dataset, asked)
-                if account.lines == seen.lines:
+                if len(account.charges) == len(seen.charges):
                     return self._charged(connection, accounts, account, spendings, costs, asked)
         with self._accounts(asked, write=True) as (connection, accounts):
             account, earlier = self._seen(connection, accounts, dataset, asked)
@@ -120,17 +119,12 @@ class Ledger:
 
         return record
 
-    def released(
-        self, dataset: str, number: int, digest: str, sums: Integers | None = None, *, drawn: str | None = None,
-        token: str = "",
-    ) -> None:  # fmt: skip
-        """Record that a charged release was published; `digest` is that of its release.json, `sums` what was kept.
+    def released(self, dataset: str, number: int, digest: str, *, drawn: str | None = None, token: str = "") -> None:
+        """Record that a charged release was published; `digest` is that of its release.json.
 
         `drawn`: a digest of its noise, by which several folders of one release are known; one charge pays for one draw.
         `token`: what the release shows in release.json, where it was charged by one.
         """
-        from discreet.ledger.tables import add_document
-
         asked = f"the release #{number} of {dataset!r} was to be recorded as published"
         with self._accounts(asked, write=True) as (connection, accounts):
             account = _account(accounts, dataset, asked)
@@ -138,12 +132,7 @@ class Ledger:
                 raise BadInput(asked, f"the ledger holds {len(account.charges)} entries for it", "Check the number")
             if digest in account.entry(number).digests:
                 return
-            (kept,) = _kept_so_far(connection, [account.entry(number)], asked)
-            document = None if sums is None else written_sums(whole_sums(sums, kept.table, asked))
-            if document is not None:
-                add_document(connection, *document)
-            named = document and document[0]
-            line = released(dataset, number, digest, named, _now(), drawn=drawn, token=token)
+            line = released(dataset, number, digest, _now(), drawn=drawn, token=token)
             _add(connection, accounts, line, asked)
 
     def check(self, folder: str | Path, *, record: bool = False) -> tuple[str, ...]:
@@ -155,9 +144,7 @@ class Ledger:
 
         paid = paid_release(self, folder)
         if record and not paid.problems and not paid.told:
-            self.released(
-                paid.dataset, paid.number, paid.digest, paid.sums, drawn=paid.drawn, token=paid.token
-            )  # fmt: skip
+            self.released(paid.dataset, paid.number, paid.digest, drawn=paid.drawn, token=paid.token)
             return ()
         return paid.problems if paid.told else (*paid.problems, words.NOT_TOLD)
 
@@ -239,10 +226,11 @@ class Ledger:
         from discreet.ledger.tables import add_document
 
         for spending, cost in zip(spendings, costs):
-            if cost.document is not None:
-                add_document(connection, *cost.document)
-            number, kept = len(account.charges) + 1, cost.document and cost.document[0]
-            value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, _now())
+            for document in (cost.kept, cost.sums):
+                if document is not None:
+                    add_document(connection, *document)
+            number, kept, sums = len(account.charges) + 1, cost.kept and cost.kept[0], cost.sums and cost.sums[0]
+            value = charged(account.dataset, number, spending, cost.price, cost.disclosure, kept, sums, _now())
             _add(connection, accounts, value, asked)
         first = len(account.charges) - len(spendings) + 1
         return tuple(account.entry(number) for number in range(first, len(account.charges) + 1))
@@ -278,7 +266,8 @@ class Ledger:
 class _Cost:
     price: Amount
     disclosure: Disclosure
-    document: tuple[str, str] | None = None  # the kept sums, as they are stored
+    kept: tuple[str, str] | None = None  # which sums are kept, as it is stored
+    sums: tuple[str, str] | None = None  # and what they come to
 
 
 def _account(accounts: Accounts, dataset: str, asked: str) -> Account:
@@ -308,21 +297,23 @@ def _costs(account: Account, earlier: Sequence[Numbered], spendings: Sequence[Sp
         if not before.left.covers(price):
             raise _over_budget(before, price)
         before = replace(before, spent=before.spent.plus(price))
-        given, document = Disclosure(examined=not spending.discloses), None
+        given, kept, sums = Disclosure(examined=not spending.discloses), None, None
         if spending.kept is not None:
-            document = written_kept(spending.kept)
-            digest = None if document is None else document[0]
-            new = about_to_keep(len(account.charges) + place + 1, spending.kept, digest, spending.counts)
+            kept = written_kept(spending.kept)
+            new = about_to_keep(len(account.charges) + place + 1, spending.kept, kept and kept[0], spending.counts)
+            sums = None if new.sums is None else written_sums(new.sums)
             given = newly_given(known, new)
             known.append(new)
+            if sums is None and new.sums is not None:  # of sums that are too many, nobody can say later what they are
+                kept = None
         if given.refused and not spending.accept_disclosure:
             raise _discloses(account.dataset, given, len(known) - (spending.kept is not None))
-        costs.append(_Cost(price, given, document))
+        costs.append(_Cost(price, given, kept, sums if kept else None))
     return costs
 
 
 def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -> list[Numbered]:
-    """The kept sums of entries that kept any; what was published of them, where that is known."""
+    """The kept sums of entries that kept any, and what they come to, where that is known."""
     from discreet.ledger.tables import document
 
     def stored(digest: str) -> str:
@@ -337,12 +328,11 @@ def _kept_so_far(connection: Connection, entries: Sequence[Entry], asked: str) -
         try:
             if entry.kept is not None and entry.kept not in tables:
                 tables[entry.kept] = read_kept(stored(entry.kept), entry.kept)
-            known = next((one.sums for one in entry.outcomes if one.sums is not None), None)
-            sums = None if known is None else read_sums(stored(known), known)
+            table = None if entry.kept is None else tables[entry.kept]
+            sums = read_sums(stored(entry.sums), entry.sums, table) if entry.sums and table else None
         except ValueError as error:
             found = f"the kept sums of its entry #{entry.number} cannot be read: {error}"
             raise BadInput(asked, f"the ledger was changed: {found}", "Restore a backup") from error
-        table = None if entry.kept is None else tables[entry.kept]
         out.append(Numbered(entry.number, table, entry.kept, sums))
     return out
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io import RECORD
+from discreet.ledger.documents import written_sums
 from discreet.ledger.exactly import LAWS, laws_of_mechanism
 from discreet.ledger.reading import digest_of_token
 from discreet.record.codec import form_json
 
 if TYPE_CHECKING:
+    from discreet.ledger.accounts import Entry
     from discreet.ledger.book import Ledger
-    from discreet.ledger.spending import Spending
     from discreet.record.release import ReleaseRecord
 
 
@@ -29,7 +30,6 @@ class PaidRelease:
     dataset: str = ""
     number: int = 0
     digest: str = ""
-    sums: Integers | None = None
     drawn: str = ""
     token: str = ""
 
@@ -57,7 +57,7 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
     entry = entries[place.number]
     if entry.hash != place.hash:
         return PaidRelease((*wrong, f"The entry {which} is not the one that the release names."))
-    problems = (*wrong, *_differences(entry.spending, record))
+    problems = (*wrong, *_differences(entry, record))
     if problems:
         return PaidRelease(problems)
     drawn = drawn_of(folder_of(contents).publication)
@@ -65,15 +65,16 @@ def paid_release(book: Ledger, folder: str | Path) -> PaidRelease:
         held = ", ".join(entry.digests)
         another = f"The entry {which} paid for another release, with the digest {held}; this one has {digest}."
         return PaidRelease((another,))  # there is nothing to tell: one charge pays for one draw
-    sums = getattr(getattr(record.facts, "invariants", None), "sums", None)
     told = digest in entry.digests
-    return PaidRelease((), told, place.dataset, place.number, digest, sums, drawn, place.token)
+    return PaidRelease((), told, place.dataset, place.number, digest, drawn, place.token)
 
 
-def _differences(spending: Spending, record: ReleaseRecord[Any]) -> Iterator[str]:
+def _differences(entry: Entry, record: ReleaseRecord[Any]) -> Iterator[str]:
     """The price follows from the promise and its unit, so these must be what was charged for; and so must the rest."""
+    spending = entry.spending
     promise, schema, table = record.guarantee, record.schema, spending.table
-    kept = getattr(getattr(record.facts, "invariants", None), "kept", ())
+    invariants = getattr(record.facts, "invariants", None)
+    kept = () if invariants is None else invariants.kept
     if spending.loss != promise.loss:
         yield f"The entry was charged for {spending.loss}, and the release promises {promise.loss}."
     if spending.neighbours != promise.unit:
@@ -82,8 +83,15 @@ def _differences(spending: Spending, record: ReleaseRecord[Any]) -> Iterator[str
         yield "The entry was charged for another table than the one that is released."
     if spending.discloses != tuple(map(str, kept)):
         yield "The entry was charged for other kept sums than those of the release."
+    elif entry.sums is not None and not (invariants and _is_written_as(entry.sums, invariants.sums)):
+        yield "When it was charged, the kept sums came to something else than the release says."
     laws = spending.spec.get(LAWS)
     if laws is not None and laws != [form_json(law) for law in laws_of_mechanism(record.facts.mechanism)]:
         yield "The entry was charged for other noise than that of the release."
     if record.ledger is not None and digest_of_token(record.ledger.token) != spending.token_digest:
         yield "The release does not show the token of what was charged: it is another one, and was not paid for."
+
+
+def _is_written_as(digest: str, sums: Integers) -> bool:
+    document = written_sums(sums)
+    return document is not None and document[0] == digest

@@ -71,7 +71,7 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
     assert new.table is not None
     count = count_of(new.table)
     others = {one.number for one in earlier if one.table is None or count_of(one.table) != count}
-    if any(_same(one, new) for one in earlier):
+    if _kept_again(earlier, new):
         return Disclosure(not_compared=tuple(sorted(others)))
     entries = [one for one in [*_distinct(earlier), new] if one.number not in others]
     stored = all(one.table is not None for one in earlier)  # what was kept and cannot be looked at may give it away
@@ -129,9 +129,14 @@ def _add_all(given: _Given, stack: Stack) -> bool:
     given.add(stack, found.exact.tolist(), 0)
     for cell, modulus in found.residues:
         given.add(stack, [cell], modulus)
-    cells, all_fixed = _fixed(_valued(stack), stack.witness)
-    given.add(stack, cells, FIXED)
-    return found.examined and all_fixed
+    examined, left = found.examined, _valued(stack)
+    while left:
+        alike = _of_one_table(left, stack.witness)
+        cells, all_fixed = _fixed(alike, stack.witness)
+        given.add(stack, cells, FIXED)
+        examined &= all_fixed
+        left = {number: one for number, one in left.items() if number not in alike}
+    return examined
 
 
 def _newly_fixed(stack: Stack, new: int) -> tuple[set[int], set[int], bool]:
@@ -139,8 +144,9 @@ def _newly_fixed(stack: Stack, new: int) -> tuple[set[int], set[int], bool]:
     valued = _valued(stack)
     if new not in valued:
         return set(), set(), new not in stack.values
-    after, all_after = _fixed(valued, stack.witness)
-    before, all_before = _fixed({number: one for number, one in valued.items() if number != new}, stack.witness)
+    alike = _of_one_table(valued, stack.witness)
+    after, all_after = _fixed(alike, stack.witness)
+    before, all_before = _fixed({number: one for number, one in alike.items() if number != new}, stack.witness)
     return after, before, all_after and all_before
 
 
@@ -157,19 +163,25 @@ def _too_many(entries: Sequence[Numbered]) -> bool:
     return sum(one.table.rows for one in entries if one.table is not None) > MOST_ROWS
 
 
-def _same(one: Numbered, other: Numbered) -> bool:
-    """Whether both publish the same sums of the same rows; sums that are not known may be any."""
-    if one.digest is None or one.digest != other.digest:
+def _kept_again(earlier: Sequence[Numbered], new: Numbered) -> bool:
+    """Whether the same sums of the same rows were kept before, and came to the same when they last were; sums that are
+    not known may be any."""
+    alike = [one.sums for one in earlier if one.digest is not None and one.digest == new.digest]
+    if not alike:
         return False
-    return other.sums is None or (one.sums is not None and np.array_equal(one.sums, other.sums))
+    return new.sums is None or (alike[-1] is not None and np.array_equal(alike[-1], new.sums))
 
 
 def _distinct(entries: Sequence[Numbered]) -> list[Numbered]:
-    """The same sums of the same rows say nothing new; of several, one whose sums are known is kept."""
+    """The same sums of the same rows say nothing new, unless they come to something else: the last of each is kept."""
+    valued = {one.digest for one in entries if one.sums is not None}
     found: dict[object, Numbered] = {}
     for one in entries:
-        key = one.number if one.digest is None else one.digest
-        if key not in found or (found[key].sums is None and one.sums is not None):
+        if one.digest is None:
+            found[one.number] = one
+        elif one.sums is not None or one.digest not in valued:
+            key = (one.digest, None if one.sums is None else one.sums.tobytes())
+            found.pop(key, None)
             found[key] = one
     return list(found.values())
 
@@ -200,42 +212,76 @@ def _given_away(blocks: list[csr_array], counts: Integers | None = None) -> Give
 
     from discreet.lattice.disclosure import GivenAway, given_away
 
+    different = {(block.indptr.tobytes(), block.indices.tobytes()): block for block in blocks}  # of the same cells
     if not blocks:
         return GivenAway(np.zeros(0, dtype=np.int64), (), np.zeros(0, dtype=np.int64), True)
-    return given_away(csr_array(vstack(blocks)), counts)
+    return given_away(csr_array(vstack(list(different.values()))), counts)
+
+
+def _of_one_table(known: Mapping[int, Valued], witness: Integers | None) -> dict[int, Valued]:
+    """The newest entry, and those before it whose sums a table may have that has all of these, too.
+
+    The others are of data that changed in between: what was known then says nothing of now.
+    """
+    found: dict[int, Valued] = {}
+    for number in sorted(known, reverse=True):
+        if not any(_contradicts(one, known[number]) for one in found.values()):
+            found[number] = known[number]
+    if _may_be(found, witness):
+        return found
+    alike: dict[int, Valued] = {}
+    for number, one in found.items():
+        if not alike or _may_be({**alike, number: one}, witness):
+            alike[number] = one
+    return alike
+
+
+def _contradicts(one: Valued, other: Valued) -> bool:
+    """Whether the same sums come to something else: so much is seen without a program."""
+    (block, values), (again, others) = one, other
+    same = np.array_equal(block.indptr, again.indptr) and np.array_equal(block.indices, again.indices)
+    return same and not np.array_equal(values, others)
+
+
+def _may_be(known: Mapping[int, Valued], witness: Integers | None) -> bool:
+    """Whether some table has all these sums; where no program can tell, it is not ruled out."""
+    try:
+        return _some_table(known, witness) is not None
+    except SolverFailed:
+        return True
 
 
 def _fixed(known: Mapping[int, Valued], witness: Integers | None) -> tuple[set[int], bool]:
     """Cells that can have one value only in a table without negative counts that has these sums; whether all is known.
-
-    Sums that no such table has are of data that changed in between: then every entry is looked at by itself. Only the
-    sums matter, so any table that has them will do.
-    """
-    from scipy.sparse import csr_array, vstack
-
+    Only the sums matter, so any table that has them will do."""
     if not known:
         return set(), True
-    matrix = csr_array(vstack([block for block, _ in known.values()]))
-    sums = np.concatenate([values for _, values in known.values()])
     try:
-        counts = (
-            witness if witness is not None and np.array_equal(matrix @ witness, sums) else _some_table(matrix, sums)
-        )
+        counts = _some_table(known, witness)
     except SolverFailed:
         return set(), False
-    if counts is None and len(known) > 1:
-        alone = [_fixed({number: one}, witness) for number, one in known.items()]
-        return set[int]().union(*(cells for cells, _ in alone)), all(complete for _, complete in alone)
+    matrix, sums = _together(known)
     if counts is None or not np.array_equal(matrix @ counts, sums):
         return set(), False
     away = _given_away([block for block, _ in known.values()], counts)
     return set(away.fixed.tolist()), away.examined
 
 
-def _some_table(matrix: csr_array, sums: Integers) -> Integers | None:
-    """A corner of the tables without negative counts that have these sums, rounded: most have whole numbers."""
+def _together(known: Mapping[int, Valued]) -> Valued:
+    from scipy.sparse import csr_array, vstack
+
+    blocks, sums = zip(*known.values())
+    return csr_array(vstack(blocks)), np.concatenate(sums)
+
+
+def _some_table(known: Mapping[int, Valued], witness: Integers | None) -> Integers | None:
+    """The witness where it has these sums, or a corner of the tables without negative counts that do, rounded: most
+    have whole numbers."""
     from discreet.program import LinearProgram, solve
 
+    matrix, sums = _together(known)
+    if witness is not None and np.array_equal(matrix @ witness, sums):
+        return witness
     width, target = matrix.shape[1], sums.astype(float)
     found = solve(LinearProgram(np.zeros(width), matrix, target, target, np.zeros(width), np.full(width, np.inf)))
     return np.rint(found.values).astype(np.int64) if found.optimal else None

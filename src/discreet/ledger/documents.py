@@ -87,21 +87,13 @@ def written_sums(sums: Integers) -> tuple[str, str] | None:
     return _packed({"sums": sums.tolist()})
 
 
-def read_sums(packed: str, digest: str) -> Integers:
+def read_sums(packed: str, digest: str, table: KeptTable) -> Integers:
     found = _unpacked(packed, digest).get("sums")
     if not isinstance(found, list) or any(type(one) is not int or abs(one) > MOST for one in found):
         raise ValueError("it holds no sums")
+    if len(found) != table.sums:
+        raise ValueError(f"it holds {len(found)} sums, and {table.sums} were kept")
     return np.array(found, dtype=np.int64)
-
-
-def whole_sums(sums: object, table: KeptTable | None, asked: str) -> Integers:
-    """The sums that were published, if they are those of the kept table, as far as that is known."""
-    found = np.asarray(sums)
-    if found.dtype.kind != "i" or found.ndim != 1:
-        raise BadInput(asked, "the kept sums were not given as whole numbers", "Give what release.json holds")
-    if table is not None and len(found) != table.sums:
-        raise BadInput(asked, f"{len(found)} sums were given, and {table.sums} were kept", "Give those of the release")
-    return found
 
 
 def digest_of(value: object) -> str:

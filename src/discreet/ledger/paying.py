@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError, LedgerWarning, called
 from discreet.ledger import ledger as open_ledger
 from discreet.ledger.book import Ledger
@@ -43,14 +42,12 @@ def open_book(ledger: Any, dataset: str | None, bits: Bits, **entry: Any) -> Led
     return open_ledger(ledger)
 
 
-def tell(
-    book: Ledger | None, entry: LedgerEntry, digest: str, sums: Integers | None = None, drawn: str | None = None
-) -> None:
+def tell(book: Ledger | None, entry: LedgerEntry, digest: str, drawn: str | None = None) -> None:
     """What was published is out, whatever happens here: a ledger that cannot be told is a warning, not a failure."""
     why = NOT_OPEN
     if book is not None:
         try:
-            book.released(entry.dataset, entry.number, digest, sums, drawn=drawn, token=entry.token)
+            book.released(entry.dataset, entry.number, digest, drawn=drawn, token=entry.token)
             return
         except DiscreetError as error:
             why = str(error)

@@ -23,10 +23,9 @@ APART = ("note", "who", "token_digest")  # of a spending: what has no part in it
 DIGEST = re.compile("[0-9a-f]{64}")
 FIELDS = {  # of every kind of line; whether a text may be missing (None)
     "opened": {"dataset": False, "relation": False, "at": False, "budget": None},
-    "charged": {"dataset": False, "at": False, "kept": True, "number": None, "rules": None, "price": None,
+    "charged": {"dataset": False, "at": False, "kept": True, "sums": True, "number": None, "rules": None, "price": None,
                 "spending": None, "disclosure": None},
-    "released": {"dataset": False, "at": False, "digest": False, "drawn": False, "token": False, "sums": True,
-                 "number": None},
+    "released": {"dataset": False, "at": False, "digest": False, "drawn": False, "token": False, "number": None},
 }  # fmt: skip
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
@@ -121,6 +120,8 @@ class Accounts:
         if not (price.sound and account.budget.covers(spent)):
             raise ValueError("it goes over the budget")
         disclosure_of(compact(value["disclosure"]))
+        if value["sums"] is not None and value["kept"] is None:
+            raise ValueError("sums are kept of some rows")
         self._spent[account.dataset] = spent
         account.charges.append((line.number, Charge(line.hash, value, price)))
 
@@ -136,7 +137,7 @@ class Accounts:
         outcomes = account.outcomes.setdefault(number, [])
         if any(one.drawn != value["drawn"] for one in outcomes):
             raise ValueError("its entry paid for other noise already, and one charge pays for one draw")
-        outcomes.append(Outcome(value["digest"], value["at"], value["sums"], value["drawn"]))
+        outcomes.append(Outcome(value["digest"], value["at"], value["drawn"]))
 
 
 def digest_of_token(token: str) -> str:

@@ -15,6 +15,7 @@ from discreet.ledger.documents import KeptTable
 from discreet.numbers import exact, text
 from discreet.privacy.price import Relation, price, price_in_rho
 from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours, above, one_person
+from discreet.table import refuse_large
 
 LONGEST_TEXT = 500  # letters of a note: a few lines of a page
 
@@ -86,11 +87,12 @@ class PublicTable:
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release is about to cost, in the terms it will be published with. All that is written of it is public.
+    """What one release is about to cost, in the terms it will be published with. All that is written of it is public,
+    or is about to be.
 
     `unit` says for whom `loss` is promised, and what a unit of distance costs; left out, it is one person more or less.
     `discloses` names what is published exactly, without noise; `kept` says it on the rows. `counts` are of these rows:
-    never written, and of which nothing matters but what the kept sums come to.
+    never written but for what the kept sums come to, which is compared with the sums of other releases.
     """
 
     loss: Loss
@@ -131,6 +133,8 @@ def check_spending(spending: object, asked: str) -> None:
         raise BadInput(asked, f"kept was given as a {type(spending.kept).__name__}", "Give a KeptTable, or nothing")
     if spending.counts is not None and (spending.kept is None or np.shape(spending.counts) != (spending.kept.rows,)):
         raise BadInput(asked, "the counts given are not those of the rows that sums are kept of", "Leave them out")
+    if spending.counts is not None:
+        refuse_large(spending.counts)
 
 
 def check_text(name: str, words: object, asked: str) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inser
 
 from discreet.ledger.chain import START, Line
 
-VERSION = 3  # of the layout below: checked whenever a ledger is opened
+VERSION = 4  # of the layout below: checked whenever a ledger is opened
 READ_BY = {1: "0.1"}  # which release of the software reads a ledger of another version
 APPLICATION = 0x44495343  # 'DISC': how an SQLite file says whose it is
 

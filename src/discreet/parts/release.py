@@ -117,8 +117,7 @@ def release_parts(
         from discreet.record.release import drawn_of
 
         at("tell the ledger")
-        sums = None if kept is None else made.record.facts.invariants.sums
-        tell(book, entry, made.digest, sums, drawn_of(made.publication))
+        tell(book, entry, made.digest, drawn_of(made.publication))
     return made
 
 
