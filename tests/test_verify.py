@@ -290,3 +290,30 @@ def test_a_verification_says_what_it_did(tmp_path: Path) -> None:
     assert "the mechanism is as private as it claims, proved again in exact arithmetic" in verification.checked
     assert len(verification.checked) >= 7
     assert np.all([isinstance(what, str) for what in verification.checked])
+
+
+@pytest.mark.parametrize("folder", ["transport"], indirect=True)
+def test_files_of_tables_are_let_go_once_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is checked after that needs the room."""
+    from discreet.io import folder as io_folder
+    from discreet.verify import CHECKS
+
+    held, read_plain = set[str](), io_folder.read_plain
+
+    class Held(bytes):
+        name = ""
+
+        def __del__(self) -> None:
+            held.discard(self.name)
+
+    def remembered(path: Path, largest: int) -> bytes:
+        found = Held(read_plain(path, largest))
+        found.name = path.name
+        held.add(path.name)
+        return found
+
+    seen: list[set[str]] = []
+    monkeypatch.setattr(io_folder, "read_plain", remembered)
+    monkeypatch.setitem(CHECKS, "what is held", lambda _: seen.append(set(held)) or [])
+    assert dc.verify(folder)
+    assert "release.json" in seen[0] and not {"table.csv", "measurements.csv"} & seen[0]

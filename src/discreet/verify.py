@@ -88,11 +88,10 @@ def verify(folder: str | Path, digest: str | None = None, *, allow_seeded: bool 
         path, part = meant
     if not (path / RECORD).is_file():
         raise BadInput(f"the release in {folder} was to be verified", f"there is no {RECORD} in it")
-    try:
-        contents = read_contents(path)
+    try:  # nobody else holds the contents
+        return verify_contents(read_contents(path), digest, allow_seeded=allow_seeded, part=part)
     except Damaged as error:
         return Verification((f"{error}.",), (f"{RECORD} can be read",))
-    return verify_contents(contents, digest, allow_seeded=allow_seeded, part=part)
 
 
 def verify_contents(
@@ -106,7 +105,7 @@ def verify_contents(
     account.add("the digests of all files, and that there are no others", lambda: list(_wrong_files(contents)))
     if account.problems:
         return account.closed()
-    read = account.read(contents)
+    read, contents = account.read(contents), contents.without_tables
     if read is not None:
         account.add(MARKED, lambda: _seeded(read, allow_seeded))
         checks = CHECKS if read.publication.record.parts is None else _checks_in_parts(contents, part)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import Damaged
+from discreet.io import written_csv
 from discreet.io.folder import write_frame
 from discreet.io.layout import read_frame
 from discreet.io.written_csv import read_written
@@ -28,7 +29,8 @@ def written(frame: pa.Table, place: Path) -> bytes:
 
 
 @given(
-    st.lists(st.tuples(marked, marked), min_size=1, max_size=9), st.lists(marked, min_size=2, max_size=2, unique=True)
+    st.lists(st.tuples(marked, marked), min_size=1, max_size=9),
+    st.lists(marked.filter(lambda name: name != "n"), min_size=2, max_size=2, unique=True),
 )
 def test_any_keys_and_names_come_back(tmp_path_factory: pytest.TempPathFactory, rows: list, names: list[str]) -> None:  # type: ignore[type-arg]
     place = tmp_path_factory.getbasetemp() / "any.csv"
@@ -36,7 +38,11 @@ def test_any_keys_and_names_come_back(tmp_path_factory: pytest.TempPathFactory, 
     for name, column in zip(names, zip(*rows)):
         texts = texts.append_column(pa.field(name, pa.string()), [list(column)])
     content = written(texts, place)
-    assert read_written(content, "any.csv", texts.column_names).equals(texts)
+    expected = texts.set_column(0, "n", [range(len(rows))])
+    for piece in (written_csv.PIECE, 8):  # a few rows at a time, too
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(written_csv, "PIECE", piece)
+            assert read_written(content, "any.csv", texts.column_names, "n").equals(expected)
     seen = list(csv.reader(io.StringIO(content.decode(), newline="")))
     assert seen == [texts.column_names, *([str(i), *row] for i, row in enumerate(rows))]
 
@@ -62,17 +68,42 @@ OTHERS = {
 
 @pytest.mark.parametrize("how", OTHERS)
 def test_any_other_way_of_writing_it_is_refused(how: str) -> None:
-    assert len(read_written(PLAIN, "t.csv", ["k", "l", "n"])) == 2
+    assert len(read_written(PLAIN, "t.csv", ["k", "l", "n"], "n")) == 2
     with pytest.raises(Damaged, match=r"t\.csv"):
-        read_written(OTHERS[how], "t.csv", ["k", "l", "n"])
+        read_written(OTHERS[how], "t.csv", ["k", "l", "n"], "n")
 
 
 def test_many_rows_are_compared_to_the_last(tmp_path: Path) -> None:
     keys = [f"{i:06d}" + ", x" * (i % 40_000 == 7) for i in range(150_000)]
     content = written(pa.table({"k": keys, "n": range(len(keys))}), tmp_path / "t.csv")
-    assert read_written(content, "t.csv", ["k", "n"]).column("k").to_pylist() == keys
+    assert read_written(content, "t.csv", ["k", "n"], "n").column("k").to_pylist() == keys
     with pytest.raises(Damaged, match="another way"):
-        read_written(content + b"\r\n", "t.csv", ["k", "n"])
+        read_written(content + b"\r\n", "t.csv", ["k", "n"], "n")
+
+
+@pytest.mark.parametrize("how", OTHERS)
+def test_it_is_refused_wherever_the_text_is_cut(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is overlooked where one piece ends and the next begins."""
+    for piece in range(2, 16):
+        monkeypatch.setattr(written_csv, "PIECE", piece)
+        assert read_written(PLAIN, "t.csv", ["k", "l", "n"], "n").column("l").to_pylist() == ["b", "d"]
+        with pytest.raises(Damaged, match=r"t\.csv"):
+            read_written(OTHERS[how], "t.csv", ["k", "l", "n"], "n")
+
+
+def test_keys_that_another_table_has_are_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written_csv, "PIECE", 8)
+    letters = "abcdefgh"
+    content = b"k,n\n" + "".join(f"{letter},{place}\n" for place, letter in enumerate(letters)).encode()
+    known = read_written(content, "t.csv", ["k", "n"], "n").drop_columns(["n"])
+    before = pa.total_allocated_bytes()
+    again = read_written(content, "t.csv", ["k", "n"], "n", known)
+    addresses = [frame.column("k").chunk(0).buffers()[2].address for frame in (known, again)]
+    assert addresses[0] == addresses[1] and pa.total_allocated_bytes() - before < 4 * len(content)
+    others = [known.slice(0, 5), known.slice(1), pa.table({"k": [*letters, "i"]})]
+    others += [pa.table({"k": [*letters[:place], "x", *letters[place + 1 :]]}) for place in range(len(letters))]
+    for other in others:
+        assert read_written(content, "t.csv", ["k", "n"], "n", other).equals(again)
 
 
 HEADERS = {

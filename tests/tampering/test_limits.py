@@ -233,7 +233,7 @@ def test_not_all_cells_of_an_endless_line_are_counted() -> None:
     """Each would be a text of its own: sixteen bytes for every comma."""
     line = b"k,n\n" + b"," * LONGEST_LINE
     with pytest.raises(Damaged, match="row 1 has no end"):
-        read_written(line, "table.csv", ("k", "n"))
+        read_written(line, "table.csv", ("k", "n"), "n")
 
 
 def test_a_check_that_runs_out_of_memory_has_found_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,8 @@ longer than to fill them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,70 @@ BLOCK = 1 << 16  # rows at a time, which stay in the cache
 WRITTEN_ONCE = 4  # times that a number stands in a batch, at least, if it is worth finding out
 UNUSUAL = "a value in it is not a whole number, written in the usual way"
 LONGEST_TEXTS = (1 << 31) - 1  # bytes: where a text of Arrow's ends is said in 32 bits
+MOST_RESERVED = 1 << 34  # bytes for the columns of a file, each as long as all of it: only what is filled is taken
+
+
+class Column(Protocol):
+    """What becomes a column, piece by piece (arrays of Arrow)."""
+
+    def add(self, piece: Any) -> None: ...
+
+    def array(self) -> Any: ...
+
+
+class Pieces:
+    """Pieces one after the other, as they are."""
+
+    def __init__(self, kind: Any) -> None:
+        self._pieces: list[Any] = []
+        self._kind = kind
+
+    def add(self, piece: Any) -> None:
+        self._pieces.append(piece)
+
+    def array(self) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array(self._pieces, self._kind)
+
+
+class Numbers:
+    """Whole numbers of 64 bits one after the other; none is missing."""
+
+    def __init__(self, rows: int) -> None:
+        """At most so many; what is not filled is not taken."""
+        self._values, self._rows = np.empty(rows, dtype=np.int64), 0
+
+    def add(self, piece: Any) -> None:
+        self._values[self._rows : self._rows + len(piece)] = piece.to_numpy()
+        self._rows += len(piece)
+
+    def array(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self._values[: self._rows])
+
+
+class Alike:
+    """What another column is expected to be the same as: it is held a second time only where it is not."""
+
+    def __init__(self, expected: Any, other: Column) -> None:
+        self._expected, self._other, self._rows, self._same = expected, other, 0, True
+
+    def add(self, piece: Any) -> None:
+        if self._same and self._next(len(piece)).equals(piece):
+            self._rows += len(piece)
+            return
+        for chunk in self._expected.slice(0, self._rows).chunks if self._same else ():
+            self._other.add(chunk)
+        self._same = False
+        self._other.add(piece)
+
+    def _next(self, rows: int) -> Any:
+        return self._expected.slice(self._rows, rows).combine_chunks()
+
+    def array(self) -> Any:
+        return self._expected.slice(0, self._rows) if self._same else self._other.array()
 
 
 class Texts:
@@ -73,15 +137,21 @@ def taken(column: Any, order: Integers) -> Any:
     return pa.chunked_array([found.array()])
 
 
-def table_of_texts(batches: Iterable[Any], names: Sequence[str], rows: int, size: int) -> Any:
-    """Batches of columns of text one below the other: at most so many rows, of so many bytes in each column."""
+def text_column(rows: int, size: int, columns: int) -> Column:
+    """For at most so many texts, of so many bytes together, one of so many columns that have all of them."""
     import pyarrow as pa
 
-    columns = [Texts(rows, size) for _ in names]
+    return Pieces(pa.string()) if size * columns > MOST_RESERVED or size > LONGEST_TEXTS else Texts(rows, size)
+
+
+def stacked_columns(batches: Iterable[Any], columns: Mapping[str, Column]) -> Any:
+    """Batches of rows one below the other."""
+    import pyarrow as pa
+
     for batch in batches:
-        for column, piece in zip(columns, batch.columns):
+        for column, piece in zip(columns.values(), batch.columns):
             column.add(piece)
-    return pa.table([column.array() for column in columns], names=list(names))
+    return pa.table([column.array() for column in columns.values()], names=list(columns))
 
 
 def beginning_with(texts: Any, bytes_meant: Flags) -> Any:
@@ -124,6 +194,16 @@ def as_texts(column: Any) -> Any:
     return pa.array(least + np.arange(places.max() + 1, dtype=values.dtype)).cast(pa.string()).take(pa.array(places))
 
 
+def numbers_in(texts: Any, name: str) -> Any:
+    """The whole numbers that texts are, however they are written."""
+    import pyarrow as pa
+
+    try:
+        return texts.cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        raise Damaged(name, UNUSUAL) from error
+
+
 def whole_numbers(frame: Any, name: str) -> Integers:
     """A column of whole numbers, if they are written as a release writes them: zeros before a number could say what
     it hides."""
@@ -136,10 +216,7 @@ def whole_numbers(frame: Any, name: str) -> Integers:
         return np.asarray(column.to_numpy())
     values, start = np.empty(len(column), dtype=np.int64), 0
     for piece in (piece for chunk in column.chunks for piece in blocks(chunk)):
-        try:
-            numbers = piece.cast(pa.int64())
-        except pa.ArrowInvalid as error:
-            raise Damaged(name, UNUSUAL) from error
+        numbers = numbers_in(piece, name)
         if not as_texts(numbers).equals(piece):
             raise Damaged(name, UNUSUAL)
         values[start : start + len(piece)] = numbers.to_numpy()

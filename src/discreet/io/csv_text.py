@@ -7,17 +7,16 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.io.columns import LONGEST_TEXTS, table_of_texts
+from discreet.io.columns import stacked_columns, text_column
 from discreet.io.rows import NAMED
 from discreet.io.unpacked import expands, most_unpacked
 
-MOST_RESERVED = 1 << 34  # bytes for the columns of a file, each as long as all of it: only what is filled is taken
 STRAY = 'Look for a quotation mark (") that is not closed'
 DELIMITERS = ",;\t|"
 GZIP = b"\x1f\x8b"
@@ -176,10 +175,25 @@ def _check_header(header: list[str], path: Path) -> None:
 
 
 def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
-    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped.
+    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped."""
+    import pyarrow as pa
 
-    Some at a time, and by one thread: rows that may hold line breaks are found one after the other, and more threads
-    take twice the time of processors, most of it for memory, and no less by the clock."""
+    rows, size = most_rows(content.size, header), content.size
+    try:
+        batches = batches_of_text(content, header, delimiter=delimiter, skipped=skipped)
+        return stacked_columns(batches, {name: text_column(rows, size, len(header)) for name in header})
+    except pa.ArrowInvalid:  # its message may quote the file, which is secret
+        raise ragged(content.to_pybytes(), header, delimiter, path) from None
+
+
+def most_rows(size: int, header: Sequence[str]) -> int:
+    """Of a text of so many bytes: a mark stands after every cell, but perhaps the last."""
+    return size // len(header) + 1
+
+
+def batches_of_text(content: Any, header: Sequence[str], *, delimiter: str = ",", skipped: int = 0) -> Any:
+    """Some rows at a time, and by one thread: rows that may hold line breaks are found one after the other, and more
+    threads take twice the time of processors, most of it for memory, and no less by the clock."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -188,13 +202,7 @@ def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = 
         arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
     )
-    try:
-        if content.size * len(header) > MOST_RESERVED or content.size > LONGEST_TEXTS:
-            return arrow_csv.read_csv(pa.BufferReader(content), *how)
-        rows = content.size // len(header)  # a mark after every cell, but perhaps the last
-        return table_of_texts(arrow_csv.open_csv(pa.BufferReader(content), *how), header, rows + 1, content.size)
-    except pa.ArrowInvalid:  # its message may quote the file, which is secret
-        raise _ragged(content.to_pybytes(), header, delimiter, path) from None
+    return arrow_csv.open_csv(pa.BufferReader(content), *how)
 
 
 def owned_by_arrow(content: Any) -> Any:
@@ -213,7 +221,7 @@ def _short_line(text: io.TextIOBase) -> str:
     return line
 
 
-def _ragged(content: bytes, header: list[str], delimiter: str, path: Path) -> BadInput:
+def ragged(content: bytes, header: Sequence[str], delimiter: str, path: Path) -> BadInput:
     """Name the rows with too many or too few cells, and none of their contents."""
     text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline=None)
     rows = csv.reader(iter(lambda: _short_line(text), ""), delimiter=delimiter)

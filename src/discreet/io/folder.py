@@ -250,6 +250,12 @@ class Contents:
     def sealed(self) -> bool:
         return self.document.get("seal") == seal_of(self.document)
 
+    @property
+    def without_tables(self) -> Contents:
+        """For whoever has read the tables in them, and needs the room."""
+        others = {name: held for name, held in self.files.items() if name.rpartition(".")[2] not in FORMATS}
+        return replace(self, files=others)
+
 
 def read_contents(path: str | Path) -> Contents:
     """Every file that the record names, read once; of what else is there only the names."""
@@ -300,7 +306,7 @@ def folder_of(contents: Contents) -> Folder:
     if views:
         check_views(record)
     columns = (*record.schema.keys, record.schema.count)
-    frame = _frame(contents, table.file, record.schema.rows, columns)
+    frame = _frame(contents, table.file, record.schema.rows, columns, columns[-1])
     categories = _keys(frame, record)
     publication = Publication(record, categories, _integers(frame, record), None)
     texts = {name: _text(contents.files.get(name, b""), name) for name in page_names(record)}
@@ -309,7 +315,10 @@ def folder_of(contents: Contents) -> Folder:
     if several:
         publication, same_rows = _with_answers(contents, publication), True
     else:
-        measured = [_frame(contents, one.file, record.schema.rows, columns) for one in table.measurements]
+        known = frame.drop_columns([columns[-1]])
+        measured = [
+            _frame(contents, one.file, record.schema.rows, columns, columns[-1], known) for one in table.measurements
+        ]
         same_rows = all(_keys(values, record).equals(categories) for values in measured)
         publication = replace(publication, measured=_integers(measured[0], record) if measured else None)
     names = tuple(frame.column_names)
@@ -333,7 +342,7 @@ def _elsewhere(contents: Contents) -> tuple[str, ...] | None:
 def _is_view(contents: Contents, publication: Publication[Any], view: PublishedTable) -> bool:
     """Whether a further table is the sums of the first, letter by letter."""
     expected = _view_frame(publication, view)
-    found = _frame(contents, view.file, len(expected), view.columns)
+    found = _frame(contents, view.file, len(expected), view.columns, view.columns[-1])
     if tuple(found.column_names) != view.columns or len(found) != len(expected):
         return False
     counts = whole_numbers(found, view.columns[-1])
@@ -358,11 +367,11 @@ def _with_answers(contents: Contents, publication: Publication[Any]) -> Publicat
     measured = None
     for one in table.measurements:
         keys = _written(long_frame(long.measurements, record.schema.keys), table)
-        found = _frame(contents, one.file, len(keys), (*keys.column_names, count))
+        found = _frame(contents, one.file, len(keys), (*keys.column_names, count), count)
         measured = measured_of(found, keys, count, one.file)
     keys = _written(long_frame(long.answers, record.schema.keys), table)
     file = str(table.answers)
-    found = _frame(contents, file, len(keys), (*keys.column_names, count, *NUMBERS))
+    found = _frame(contents, file, len(keys), (*keys.column_names, count, *NUMBERS), count)
     sizes = [one.number for one in long.answers.values()]
     return replace(publication, measured=measured, answers=answers_of(found, keys, sizes, count, file))
 
@@ -395,8 +404,9 @@ def read_folder(path: str | Path) -> Publication[Any]:
         raise BadInput(f"the release in {path} was to be read", found, "Run discreet verify") from error
 
 
-def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...]) -> Any:
-    """The table in a file, which must be the size that the record says before it is unpacked."""
+def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...], count: str, like: Any = None) -> Any:
+    """The table in a file, which must be the size that the record says before it is unpacked; with the keys of another
+    one, as far as they are the same."""
     if name not in contents.files or name == RECORD:
         raise Damaged(RECORD, f"the file {name} that it names is not there")
     content = contents.files[name]
@@ -406,7 +416,7 @@ def _frame(contents: Contents, name: str, rows: int, columns: tuple[str, ...]) -
         return bounded_parquet(content, name, rows, columns)
     if file_kind(name) == "xlsx":
         return _workbook(contents, name, columns).table
-    return read_written(content, name, columns)
+    return read_written(content, name, columns, count, like)
 
 
 def _keys(frame: Any, record: ReleaseRecord[Any]) -> Any:

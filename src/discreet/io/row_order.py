@@ -69,6 +69,7 @@ def _by_slots(categories: Any) -> Any:
         where *= len(values)
         _add_places(where, places, coded.chunks)
         slots *= len(values)
+        del coded
     rows = np.full(slots, -1, dtype=where.dtype)
     rows[where] = np.arange(len(where), dtype=where.dtype)
     found = rows if slots == len(where) and rows.min() >= 0 else rows[rows >= 0]

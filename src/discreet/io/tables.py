@@ -218,6 +218,7 @@ def _table(
     if said.suppressed_as is not None:  # counts up to it are shown, too, where zeros are: all are one count to us
         counts = np.maximum(counts, said.suppressed_as)
     schema, order = _published(taken, categories, len(counts), dropped, said, kind)
+    del taken, categories  # as they came
     return Table(schema, counts if order is None else counts[order], order)
 
 

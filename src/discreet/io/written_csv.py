@@ -11,12 +11,25 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import BadInput, Damaged
-from discreet.io.columns import all_as_texts
-from discreet.io.csv_text import arrow_text, header_of, owned_by_arrow
+from discreet.errors import Damaged
+from discreet.io.columns import (
+    UNUSUAL,
+    Alike,
+    Column,
+    Numbers,
+    all_as_texts,
+    as_texts,
+    numbers_in,
+    stacked_columns,
+    text_column,
+)
+from discreet.io.csv_text import batches_of_text, most_rows, owned_by_arrow, ragged
 
 NEEDS_QUOTES = r'[",\r\n]'
 BATCH = 1 << 16  # rows that are written at a time
+PIECE = 1 << 20  # bytes that are read at a time
+TRIES = 100  # ends of lines that may be inside of quotation marks, before all that is left is read at once
+OTHERWISE = "it is written in another way than releases are"
 
 
 def write_csv(target: Any, frame: Any) -> None:
@@ -26,19 +39,62 @@ def write_csv(target: Any, frame: Any) -> None:
         target.write(piece)
 
 
-def read_written(content: bytes, name: str, columns: Sequence[str]) -> Any:
-    """The table in a file of a release: text columns; refused if it has others than these, or is written otherwise."""
-    head = header_line(columns)
+def read_written(content: bytes, name: str, columns: Sequence[str], count: str, like: Any = None) -> Any:
+    """The table in a file of a release: text columns, and counts; refused if it has others than these, or is written
+    otherwise. Columns that are those of another table (`like`) are not held twice."""
+    head, rows = header_line(columns), most_rows(len(content), columns)
     if not content.startswith(head):
         raise Damaged(name, "its columns are not those of the schema")
+    into: dict[str, Column] = {one: text_column(rows, len(content), len(columns)) for one in columns}
+    for one in () if like is None else like.column_names:
+        into[one] = Alike(like.column(one), into[one])
+    return stacked_columns(_batches(content, len(head), name, columns, count), {**into, count: Numbers(rows)})
+
+
+def _batches(content: bytes, start: int, name: str, columns: Sequence[str], count: str) -> Iterator[Any]:
+    """Some rows at a time, counts as numbers, if writing these again gives the same bytes."""
+    import pyarrow as pa
+
+    there, place = pa.py_buffer(content), columns.index(count)
     try:
-        held = owned_by_arrow(content)
-        frame = arrow_text(held, list(columns), Path(name), skipped=header_of(head.decode())[1])
-    except BadInput as error:
-        raise Damaged(name, str(error)) from error
-    if not _is_written(frame, content, len(head)):
-        raise Damaged(name, "it is written in another way than releases are")
-    return frame
+        for end in _cuts(content, start):
+            for batch in batches_of_text(owned_by_arrow(memoryview(content)[start:end]), columns):
+                given = batch.column(place)
+                found = batch.set_column(place, count, numbers_in(given, count))
+                again = _batch(all_as_texts(found))
+                if not there.slice(start, min(again.size, there.size - start)).equals(again):
+                    unusual = not as_texts(found.column(place)).equals(given)
+                    raise Damaged(count, UNUSUAL) if unusual else Damaged(name, OTHERWISE)
+                start += again.size
+                yield found
+            if start != end:
+                raise Damaged(name, OTHERWISE)
+    except pa.ArrowInvalid:
+        wrong = ragged(content, columns, ",", Path(name))
+        raise Damaged(name, str(wrong)) from wrong
+
+
+def _cuts(content: bytes, start: int) -> Iterator[int]:
+    """Where pieces end that are not long. A cut at a wrong place is found out: every piece has to be written as it
+    is."""
+    while start < len(content):
+        start = _cut(content, start)
+        yield start
+
+
+def _cut(content: bytes, start: int) -> int:
+    """The end of a line, outside of quotation marks; or of all, where none is found soon."""
+    end = start + PIECE
+    marks = content.count(b'"', start, end)
+    for _ in range(TRIES) if end < len(content) else ():
+        before = content.rfind(b"\n", start, end - 1) + 1
+        if not before:
+            break
+        marks -= content.count(b'"', before, end)
+        if marks % 2 == 0:
+            return before
+        end = before
+    return len(content)
 
 
 def header_line(names: Sequence[str]) -> bytes:
@@ -48,18 +104,6 @@ def header_line(names: Sequence[str]) -> bytes:
 def _quoted(name: str) -> str:
     quoted = '"' + name.replace('"', '""') + '"'
     return quoted if name == "" or any(mark in name for mark in '",\r\n') else name
-
-
-def _is_written(frame: Any, content: bytes, start: int) -> bool:
-    """Whether writing the rows again gives the same bytes."""
-    import pyarrow as pa
-
-    there = pa.py_buffer(content)
-    for piece in _rows(frame):
-        if start + piece.size > there.size or not there.slice(start, piece.size).equals(piece):
-            return False
-        start += piece.size
-    return bool(start == there.size)
 
 
 def _rows(frame: Any) -> Iterator[Any]:
