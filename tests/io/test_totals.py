@@ -156,15 +156,25 @@ def test_a_total_and_bad_counts_are_told_at_once(tmp_path: Path) -> None:
 
 def test_in_any_key_column_and_in_no_other() -> None:
     table = {"place": ["a", "a", "b"], "sex": ["f", "Total", "f"], "note": ["All", "x", "y"], "n": [1, 2, 3]}
-    with pytest.raises(BadInput, match=r"1 row\(s\).*row 2 \(sex = 'Total'\)"):
+    with pytest.raises(BadInput, match=r"keys that mean a total: row 2 \(sex = 'Total'\)\."):
         dc.table(pa.table(table), "n", ["place", "sex"])
     assert len(dc.table(pa.table({**table, "sex": ["f", "m", "f"]}), "n", ["place", "sex"])) == 3
+
+
+def test_what_a_total_lacks_is_no_problem_of_its_own() -> None:
+    columns = {"place": ["a", "b", "Total"], "sex": ["f", "m", None], "n": [1, 2, 3]}
+    with pytest.raises(BadInput) as caught:
+        dc.table(pa.table(columns), "n", ["place", "sex"])
+    assert "row 3 (place = 'Total')" in str(caught.value) and "is missing" not in str(caught.value)
+    with pytest.raises(BadInput, match="row 1, column 'sex' is missing") as caught:
+        dc.table(pa.table({**columns, "sex": [None, "m", None]}), "n", ["place", "sex"])
+    assert "row 3, column" not in str(caught.value)
 
 
 def test_the_first_rows_are_named_and_no_count() -> None:
     with pytest.raises(BadInput) as caught:
         dc.table(pa.table({"k": ["All"] * 9, "n": [7654321] * 9}), "n", "k")
-    assert "9 row(s)" in str(caught.value) and "row 5 (" in str(caught.value) and "row 6" not in str(caught.value)
+    assert "(9 in all)" in str(caught.value) and "row 5 (" in str(caught.value) and "row 6" not in str(caught.value)
     assert "7654321" not in str(caught.value)
 
 
@@ -174,7 +184,7 @@ def test_dropped_rows_are_left_out_before_anything_else() -> None:
     assert table.schema.column("place") == ["a", "b"] and table.counts.tolist() == [4, 3]
     assert table.schema.dropped_totals == 2
     out = dc.release(table, 1, mechanism="signed-geometric")
-    assert "2 row(s) whose keys mean a total of others were left out" in out.guarantee.sentence
+    assert "Rows whose keys mean a total of others were left out (2)." in out.guarantee.sentence
     with pytest.raises(BadInput, match="no other row is there"):
         dc.table(pa.table({"k": ["All"], "n": [1]}), "n", "k", drop_totals=True)
     missing = pd.DataFrame({"k": ["a", None], "n": [1, 2]})

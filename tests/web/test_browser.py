@@ -11,6 +11,7 @@ import discreet as dc
 from tests.web.conftest import PICTURES, Running, workbook
 
 PHONE = {"width": 375, "height": 740}
+SMALL_PHONE = {"width": 360, "height": 640}
 DESK = {"width": 1100, "height": 850}
 PATIENCE = 60_000  # milliseconds: a machine may have other things to do
 
@@ -92,6 +93,7 @@ def through(tab: Any, name: str, epsilon: str = "1") -> None:
     tab.get_by_label("I can accept that a count is off by").fill("1")
     tab.get_by_role("button", name="Which epsilon").click()
     tab.locator("#suggested").wait_for()
+    assert tab.evaluate("document.activeElement.id") == "accepted"  # the answer stands below it, in view
     looked_at(tab, f"{name}-4-plan")
     tab.get_by_label("epsilon", exact=True).fill(epsilon)
     tab.get_by_role("button", name="Go on to the release").click()
@@ -157,7 +159,6 @@ def test_without_a_script_a_workbook_with_faults_is_told_and_then_released(
     assert "row 43 (county = 'Total')" in told and "row 44, column 'cases' was suppressed" in told
     tab.screenshot(path=str(PICTURES / "desk-9-problems.png"), full_page=True)
     tab.get_by_label("Leave them out").check()
-    tab.get_by_text("Crosstabs, suppressed counts").click()
     tab.get_by_label("Counts up to this were suppressed").fill("4")
     tab.get_by_role("button", name="Go on").click()
     tab.wait_for_url("**/keep")
@@ -192,3 +193,105 @@ def test_the_sentence_follows_the_answers_and_the_keyboard_is_enough(browser: An
     tab.get_by_text("at most 3 rows").wait_for()
     assert tab.complaints == []
     tab.context.close()
+
+
+FOCUSED = """
+() => {
+  const at = document.activeElement, place = at.getBoundingClientRect(), style = getComputedStyle(at);
+  const label = at.labels && at.labels[0] ? at.labels[0].innerText : at.getAttribute("aria-label") || at.innerText;
+  return {
+    label: at === document.body ? "" : label.trim(), width: parseFloat(style.outlineWidth), line: style.outlineStyle,
+    seen: place.bottom > 0 && place.top < innerHeight, wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}
+"""
+
+
+def tab_to(tab: Any, label: str) -> None:
+    """With the key alone; whatever has the focus on the way is seen to have it."""
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        found = tab.evaluate(FOCUSED)
+        if found["label"]:
+            assert found["line"] != "none" and found["width"] >= 2 and found["seen"] and found["wide"] <= 1, found
+        if found["label"].startswith(label):
+            return
+    raise AssertionError(f"{label} is not reached")
+
+
+def entered(tab: Any, label: str) -> None:
+    """A button, with the key alone, and the page that it leads to."""
+    tab_to(tab, label)
+    with tab.expect_navigation():
+        tab.keyboard.press("Enter")
+
+
+def test_a_newcomer_with_a_workbook_a_phone_and_the_keyboard_alone(browser: Any, page: Running, tmp_path: Path) -> None:
+    """Two sheets, a title, thousands, a suppressed count and a total: from the file to a verified folder."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    assert book.active is not None
+    rows = ([f"county {i}", i % 5, 2000 + i] for i in range(20))
+    ends = (["Ash", "1,204", 2000], ["Oak", "<5", 2001], ["Total", 1250])
+    for row in (["Reported cases"], ["county", "cases", "area"], *rows, *ends):
+        book.active.append(row)
+    book.create_sheet("Notes").append(["nothing"])
+    book.save(tmp_path / "cases by phone.xlsx")
+
+    tab = opened(browser, page, SMALL_PHONE)
+    tab_to(tab, "A file of yours")
+    with tab.expect_file_chooser() as chooser:
+        tab.keyboard.press("Space")
+    chooser.value.set_files(tmp_path / "cases by phone.xlsx")
+    entered(tab, "Use this table")
+    tab.get_by_text("23 rows below").wait_for()  # of the first sheet, without asking
+    assert tab.locator("#problem").count() == 0
+    entered(tab, "Go on")
+    for label in ("county is a key", "cases holds counts"):
+        tab_to(tab, label)
+        tab.keyboard.press("Space")
+    assert not tab.get_by_role("textbox", name="Share of epsilon").count()  # with one column there is nothing to share
+    assert (
+        not tab.get_by_label("Share of epsilon").count() or not tab.get_by_label("Share of epsilon").first.is_visible()
+    )
+    entered(tab, "Go on")
+    assert len(tab.locator("#problem p").all_inner_texts()) == 2  # of totals, of counts
+    tab_to(tab, "There are none")
+    tab.keyboard.press("ArrowDown")
+    tab_to(tab, "Between thousands stands")  # its part of the page is open
+    tab.keyboard.press("ArrowDown")
+    tab_to(tab, "Counts up to this were suppressed")
+    tab.keyboard.type("4")
+    entered(tab, "Go on")
+    tab.wait_for_url("**/keep")
+    entered(tab, "Look what it means")
+    tab.get_by_text("Any two tables that differ by one person").wait_for()
+    assert tab.evaluate(LOOK) == []
+    entered(tab, "Go on to the plan")
+    tab.get_by_text("Nothing is spent yet").wait_for()
+    entered(tab, "Go on to the release")
+    entered(tab, "Release now")
+    tab.wait_for_url("**/result")
+    assert tab.evaluate(LOOK) == []
+    assert dc.verify(page.folder / "cases-by-phone-release").valid
+    tab_to(tab, "table.xlsx")
+    with tab.expect_download() as kept:
+        tab.keyboard.press("Enter")
+    assert kept.value.suggested_filename == "table.xlsx"
+    tab.goto(page.base + "/folder/cases-by-phone-release/report.html")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= SMALL_PHONE["width"]
+    tab.context.close()
+
+
+def test_a_page_that_looks_again_by_itself_takes_no_answers() -> None:
+    """What is typed would be gone two seconds later."""
+    from jinja2 import Environment, PackageLoader
+
+    pages = Environment(loader=PackageLoader("discreet", "web/pages"), autoescape=True)
+    pages.filters["digits"] = lambda number, digits: f"{number:.{digits}}"
+    view = {"screen": "plan", "work": "w", "file": "f", "ready": False, "problem": None, "task": None, "datasets": []}
+    waiting = pages.get_template("plan.html.jinja").render(view=view, csrf="c")
+    assert 'http-equiv="refresh"' in waiting and "<form" not in waiting
+    failed = pages.get_template("plan.html.jinja").render(view=view | {"problem": "It is too large."}, csrf="c")
+    assert 'http-equiv="refresh"' not in failed and 'name="epsilon"' in failed

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import FrameT, Integers
+from discreet.arrays import Flags, FrameT, Integers
 from discreet.errors import BadInput, called, true_or_false
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
@@ -16,7 +16,7 @@ from discreet.io.key_columns import Keys, plain, with_texts
 from discreet.io.layout import Arrangement, Counts, Laid, Read, laid_out, read_given
 from discreet.io.row_order import in_order, strictly_ascending
 from discreet.io.rows import AS_THEY_COME, RowNames, together
-from discreet.io.totals import TotalsRule, without_totals
+from discreet.io.totals import TotalsRule, rows_of_totals, without_totals
 from discreet.io.universe import filled_from, universe_of
 from discreet.numbers import whole
 from discreet.options import listed, spelt
@@ -165,20 +165,31 @@ def _taken_in(
     paid = said.contributions is not None and (said.contributions if path is not None else bound) > 1
     rule = TotalsRule(said.drop_totals, said.rows_are_disjoint, paid=paid)
     problems: list[BadInput] = []
-    laid, dropped = replace(laid, frame=with_texts(laid.frame, names)), 0
+    laid, dropped, others = replace(laid, frame=with_texts(laid.frame, names)), 0, None
     try:
         stays = without_totals(laid.frame, names, rule, laid.rows)
         if stays is not None:
             laid, dropped = laid.filtered(stays), int((~stays).sum())
     except BadInput as error:
         problems.append(error)
+        others = np.logical_not(rows_of_totals(laid.frame.select(names)))
     categories, comparable = laid.frame.select(names), True
     try:
         categories = plain(categories, laid.rows)
     except BadInput as error:
-        problems += [error, *_the_same_among_complete(categories, laid.rows)]
+        problems += [error] if others is None else _wrong_among(others, categories, laid.rows)
+        problems += _the_same_among_complete(categories, laid.rows)
         comparable = False
     return _Taken(laid, categories, bound, rule, dropped, problems, comparable)
+
+
+def _wrong_among(others: Flags, categories: Any, rows: RowNames) -> list[BadInput]:
+    """What is wrong with the keys of rows that are no totals: what a total lacks goes when it goes."""
+    try:
+        plain(categories.filter(others), rows.kept(others, categories.num_rows))
+    except BadInput as error:
+        return [error]
+    return []
 
 
 def _the_same_among_complete(categories: Any, rows: RowNames) -> list[BadInput]:

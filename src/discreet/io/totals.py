@@ -277,10 +277,10 @@ def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> Bad
         own = frame.select(names).slice(row, 1)
         name = next(name for name in names if rows_of_totals(own.select([name]))[0])
         told.append(f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})")
-    more = ", ..." if len(rows) > NAMED else ""
+    more = f", ... ({len(rows):,} in all)" if len(rows) > NAMED else ""
     return BadInput(
         "every person must be counted in one row alone",
-        f"{len(rows)} row(s) have keys that mean a total: {', '.join(told)}{more}",
+        f"these rows have keys that mean a total: {', '.join(told)}{more}",
         f"Leave them out with {called('drop_totals', like='')}; or, if one person may be counted in K rows, say so "
         f"with {called('contributions', like='K')}; or, if they are rows like the others, such as a place of that "
         f"name, say {called('rows_are_disjoint', like='')}",

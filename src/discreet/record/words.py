@@ -59,7 +59,7 @@ REMARKS = {
     "rows-are-public": "Which rows the table has is public.",
     "rows-declared-disjoint": "Some keys may read like totals; the publisher declares that no row is a total of "
     "others, and the promise rests on this word.",
-    "totals-dropped": "{rows} row(s) whose keys mean a total of others were left out.",
+    "totals-dropped": "Rows whose keys mean a total of others were left out ({rows}).",
     "suppressed-as": "Counts up to {count} had been suppressed, and were taken as {count}; the promise rests on the "
     "publisher's word that no other count was.",
     "top-coded": "Counts above {max_count} are treated as {max_count}.",

@@ -86,7 +86,7 @@ class Pages:
             if not isinstance(offered, list) or name not in offered:
                 return self._problem(request, "No file was chosen. Choose one, or pick one of the folder.")
             path = self.folder / name
-        work = self.works.add(name, Answers(path))
+        work = self.works.add(name, await run_in_threadpool(_begun, path))
         return _to(work, "table")
 
     async def demo(self, request: Request) -> Response:
@@ -279,6 +279,16 @@ def _plain_name(given: str) -> str:
     return name if re.fullmatch(PLAIN_NAME, name) and name not in (".", "..") else "table" + Path(name[-20:]).suffix
 
 
+def _begun(path: Path) -> Answers:
+    """Of a workbook with several sheets, its first: the page shows what stands there, and another can be chosen."""
+    answers = Answers(path)
+    try:
+        named = screens.sheets(answers)
+    except DiscreetError:  # the page of the table tells what is wrong
+        return answers
+    return Answers(path, sheet=named[0]) if len(named) > 1 else answers
+
+
 def _to(work: Work, screen: str) -> Response:
     return RedirectResponse(f"/table/{work.key}/{screen}", 303)
 
@@ -405,7 +415,7 @@ def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Respon
     work.change(answers)
     view = screens.keeping(work)
     if view["problem"] is not None or "look" in form:
-        return pages._drawn(request, view, 422 if view["problem"] else 200)
+        return pages._drawn(request, view | {"looked": True}, 422 if view["problem"] else 200)
     return _to(work, "plan")
 
 

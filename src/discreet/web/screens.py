@@ -267,12 +267,14 @@ def result(work: Work, toml: str) -> View:
 def analyst(folder: Path) -> View:
     """What a folder says, to whoever has nothing else."""
     from discreet.estimate import estimate
+    from discreet.io import RECORD
+    from discreet.io.folder import OURS
     from discreet.verify import verify
 
-    checked = verify(folder)
+    checked, names = verify(folder), sorted(path.name for path in folder.iterdir())
     view: View = {
         "screen": "result", "folder": folder.name, "valid": checked.valid, "problems": list(checked.problems),
-        "files": sorted(path.name for path in folder.iterdir()), "estimates": [],
+        "files": names, "downloads": [name for name in names if name in {*OURS, RECORD}], "estimates": [],
     }  # fmt: skip
     if not checked.valid:
         return view

@@ -17,8 +17,8 @@ SHAPES = {
     "long-tail": "many small counts, a few at every size", "prior": "your guess",
 }  # fmt: skip
 WARNINGS = {
-    "determined": "What is kept gives the exact counts of {rows} row(s) away. Keep less, unless they are public.",
-    "residues": "What is kept gives away the remainders of the counts of {rows} row(s).",
+    "determined": "What is kept gives exact counts away (rows: {rows}). Keep less, unless they are public.",
+    "residues": "What is kept gives away the remainders of counts (rows: {rows}).",
 }  # fmt: skip
 MECHANISMS = {
     "geometric": "geometric noise, never below 0", "signed-geometric": "geometric noise, negative counts possible",

@@ -12,6 +12,15 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
     document.getElementById("published").textContent = said.published.join(", ") || "nothing yet";
   });
 }
+for (const table of document.querySelectorAll("table[data-shares]")) {
+  const counts = table.querySelectorAll("input[name=count]");
+  const several = () => {
+    const chosen = [...counts].filter((one) => one.checked).length > 1;
+    for (const row of table.rows) row.cells[3].hidden = !chosen;
+  };
+  table.addEventListener("change", several);
+  several();
+}
 for (const button of document.querySelectorAll("button[data-once]")) {
   button.form.addEventListener("submit", () => { button.disabled = true; });
 }
