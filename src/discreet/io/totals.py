@@ -107,9 +107,7 @@ MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of th
     + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
 )
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
-FEW = (
-    4096  # bytes of text whose answer is remembered: reading what is looked for takes 10 ms, and tables are read often
-)
+FEW = 4096  # bytes of text whose answer is remembered: to look through them takes 10 ms, and tables are read often
 ONE_PIECE = 1 << 28  # bytes of text that are copied for it; Arrow's texts end at eight times as much
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
