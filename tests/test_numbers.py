@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import discreet as dc
 from discreet.errors import BadInput
 from discreet.numbers import (
     Epsilon,
@@ -23,8 +24,10 @@ from discreet.numbers import (
     simplest_between,
     text,
     whole,
+    whole_of,
 )
 from discreet.testing import epsilons
+from tests.shell import shell
 
 # e to 50 digits, from any table of constants
 E_50 = Fraction("2.71828182845904523536028747135266249775724709369995")
@@ -168,3 +171,20 @@ def test_numbers_for_people_have_no_powers_of_ten() -> None:
     cases = {(113.2, 2): "110", (1234567.0, 3): "1,230,000", (0.618, 2): "0.62", (2.0, 2): "2", (0.00042, 3): "0.00042"}
     for (value, digits), words in cases.items():
         assert shown(value, digits) == words
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("5", 5), ("-5", -5), (" 7", 7), ("--5", None), ("²", None), ("٣", None), ("", None), ("9" * 5000, None)],
+)
+def test_only_plain_digits_write_a_whole_number(word: str, number: int | None) -> None:
+    assert whole_of(word) == number
+
+
+@pytest.mark.parametrize("word", ["²", "--5", "9" * 5000])
+def test_a_word_that_looks_like_digits_is_told(word: str) -> None:
+    for words in (["plan", "10", "--epsilon", "1", f"--max-count={word}"], ["diagnose", "--shape", f"2,{word}"]):
+        done = shell(*words)
+        assert done.returncode == 2 and "Traceback" not in done.stderr and "base 10" not in done.stderr
+    with pytest.raises(dc.BadInput, match="it takes a whole number"):
+        dc.design(max_count=3, epsilon=1, require=[f"support={word}"])

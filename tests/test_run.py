@@ -15,7 +15,11 @@ import discreet as dc
 from discreet.cli import main
 
 TABLE = "county,sex,n\n" + "".join(f"c{i:02d},{sex},{(i * 7) % 5}\n" for i in range(20) for sex in "fm")
-SPEC = """
+WAY = """[keep-sums]
+keep = ["margin:county", "total"]
+nonnegative = true
+"""
+SPEC = f"""
 [table]
 file = "t.csv"
 count = "n"
@@ -24,10 +28,7 @@ keys = ["county", "sex"]
 [privacy]
 epsilon = 0.5
 
-[keep-sums]
-keep = ["margin:county", "total"]
-nonnegative = true
-
+{WAY}
 [output]
 folder = "out"
 
@@ -171,6 +172,16 @@ def test_a_mechanism_of_ones_own_cannot_be_written(folder: Path) -> None:
         (('keep = ["margin:county", "total"]', "keep = 3"), ["keep was given as 3: it is neither a word"]),
         (("[about]", '[ledger]\ndataset = "d"\nurl = "l.db"\nvariable = "V"\n[about]'), ["both 'url' and 'variable'"]),
         (("[table]", 'table = 3\n[more]'), ["'table' is not a section"]),
+        (("[table]", "rho = 3\n[table]"), ["'rho' stands in no section. It belongs into [privacy]"]),
+        (("epsilon = 0.5", f"epsilon = 1{'0' * 5000}"), ["was to be read as TOML"]),
+        ((WAY, "[measure]\nmeasure = [{what = 'total', sahre = '1/4'}]\n"), ["it is no question"]),
+        *(
+            (('keep = ["margin:county", "total"]', f"keep = [{{{one}}}]"), ["it names no sum"])
+            for one in (
+                "summ = {sex = 'f'}", "sum = {}", "sum = {sex = 1}", "sum = 3", "margin = 'county'", "margin = [1]",
+                "margin = ['county'], more = 1", "matrix = [[1, 0]]",
+            )
+        ),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(folder: Path, change: tuple[str, str], said: list[str]) -> None:
@@ -190,6 +201,12 @@ def test_all_problems_at_once(folder: Path) -> None:
     with pytest.raises(dc.BadInput) as error:
         dc.read_spec(folder / "s.toml")
     assert len(error.value.values["problems"]) == 4  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_file_of_another_editor(folder: Path, mark: str) -> None:
+    (folder / "s.toml").write_bytes((mark + SPEC).replace("\n", "\r\n").encode())
+    assert dc.read_spec(folder / "s.toml").privacy == dc.Pure("1/2")
 
 
 @pytest.mark.parametrize("content", [b"", b"[table", b"\xff\xfe", b"a = " + b"[" * 5000])

@@ -9,6 +9,7 @@ from numbers import Number
 from pathlib import PurePath
 
 LONGEST_SHOWN = 60  # letters of a value in an error
+LONGEST_READ = 40  # letters of a value that was read from a file: where it stands is said beside it
 LONGEST_WRITTEN = 10_000  # bits of a number: far longer ones Python does not write out
 OPTION = re.compile(
     "\ue000([^\ue000]*)\ue001([^\ue000]*?)\ue001([^\ue000]*?)\ue002"
@@ -140,6 +141,17 @@ def short(value: object) -> str:
     return words if len(words) <= LONGEST_SHOWN else words[: LONGEST_SHOWN - 3] + "..."
 
 
+def shown(value: object) -> str:
+    """A value of a file in an error, whatever it is, and short."""
+    words = repr(value)
+    return words if len(words) <= LONGEST_READ else words[: LONGEST_READ - 3] + "..."
+
+
+def plain_name(name: str) -> str:
+    """A name that a file gives something: as it is, if it is short and nothing in it works on a screen."""
+    return name if name.isprintable() and len(name) <= LONGEST_SHOWN else shown(name)
+
+
 def _capital(text: str) -> str:
     """A sentence begins with a capital, but a path, an option or a name in quotes stays as it is."""
     first = text.partition(" ")[0]
@@ -153,7 +165,7 @@ def _sentence(text: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`Did you mean 'x'?`, or the list of what there is."""
     names = list(known)
-    close = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word[:LONGEST_SHOWN].lower(), [name.lower() for name in names], n=1, cutoff=0.5)
     if close:
         return f"Did you mean {next(name for name in names if name.lower() == close[0])!r}?"
     return "There is: " + ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
@@ -167,7 +179,7 @@ def choose(word: str, known: Iterable[str], what: str) -> str:
         raise BadInput(asked, "that is not a name", "There is: " + ", ".join(names))
     if word not in names:
         found = f"there is {'none' if '_' in what else f'no {what}'} of that name"
-        raise BadInput(f"{called(what)} {word!r} was asked for", found, did_you_mean(word, names))
+        raise BadInput(f"{called(what)} {short(word)} was asked for", found, did_you_mean(word, names))
     return word
 
 

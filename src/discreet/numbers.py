@@ -116,6 +116,13 @@ def whole(value: Any, what: str, least: int, most: int | None = None) -> int:
     return number
 
 
+def whole_of(word: str) -> int | None:
+    """The whole number that a word writes in plain digits; None where it writes none. (To Python ² is a digit, too.)"""
+    digits = word.strip().removeprefix("-")
+    plain = digits.isascii() and digits.isdecimal() and len(digits) <= LARGEST_EXPONENT
+    return int(word) if plain else None
+
+
 def lasting(seconds: Any) -> float:
     """How long something may take; it need not end."""
     number: Any = seconds if isinstance(seconds, Real) and not isinstance(seconds, bool) else 0

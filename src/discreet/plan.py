@@ -31,7 +31,6 @@ SMALL = 2000  # rows: tables so small are simulated until there are as many in a
 MOST_WORKED = 16  # releases, where counts are to be worked out
 RARELY = 30  # units off in all that was simulated so far: where there were no more, more is simulated
 SURE_ENOUGH = np.array([0.05, 0.15])  # of each error: its standard error, where simulating more would tell little
-NEED_ALL_ROWS = ("keep-sums", "measure", "by-size", "by-share")  # ways to which the keys matter
 SEED = 2021  # public: errors are simulated on made-up tables
 
 
@@ -178,7 +177,7 @@ def _expected(
     else:
         top = min(top, LARGEST_RANGE)
         shapes = {name: shape(top) for name, shape in SHAPES.items()}
-    rows = schema.rows if spec.name in NEED_ALL_ROWS else min(schema.rows, MOST_ROWS)
+    rows = min(schema.rows, MOST_ROWS) if way.rows_alike else schema.rows
     planned = way.plan(replace(schema, rows=rows), loss, spec)
     simulated = outcomes(
         lambda shape: _simulated(way, planned, rows_of(shapes[shape], rows)), list(shapes), "planning", 1

@@ -123,10 +123,8 @@ def asked(
             alpha = None
         return loss_of(epsilon, alpha=alpha, rho=rho, delta=delta), spec
     if not isinstance(way, WaySpec):
-        found = f"a {type(way).__name__} is not a way"
-        raise BadInput(
-            "a way was to be taken", found, "Use KeepDistribution, RowByRow, KeepSums, Measure or BySize, or keywords"
-        )
+        known = ", ".join(kind.__name__ for kind in ways_by_keyword())
+        raise BadInput("a way was to be taken", f"a {type(way).__name__} is not a way", f"Use {known}, or keywords")
     if options:
         found = f"{way.name!r} was given as a value already"
         raise BadInput(f"the option {next(iter(options))!r} was asked for", found, "Put it into that value")

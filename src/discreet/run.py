@@ -178,11 +178,12 @@ def read_spec(path: str | Path) -> ReleaseSpec:
 
     file = Path(path)
     try:
-        with file.open("rb") as content:
-            document = tomllib.load(content, parse_float=Decimal)
+        document = tomllib.loads(file.read_bytes().decode("utf-8-sig"), parse_float=Decimal)  # some editors sign it
     except OSError as error:
         raise BadInput(f"the file {path} was to be read", error.strerror or str(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the file {path} was to be read as TOML", "it is not text in UTF-8") from error
+    except (ValueError, RecursionError) as error:  # also of a number that is too long for Python
         raise BadInput(f"the file {path} was to be read as TOML", str(error)) from error
     return _Reading(file).spec(document)
 
@@ -248,7 +249,9 @@ class _Reading:
     def spec(self, document: Section) -> ReleaseSpec:
         known = ("table", "privacy", *PACKAGES, "ledger", "output", "about")
         for name in document:
-            if name not in known:
+            if not isinstance(document[name], dict) and sections_of(name):
+                self.problems.append(f"{name!r} stands in no section. It belongs into [{sections_of(name)[0]}]")
+            elif name not in known:
                 self.problems.append(f"there is no section [{name}]. {did_you_mean(name, known)}")
             elif not isinstance(document[name], dict):
                 self.problems.append(f"{name!r} is not a section")

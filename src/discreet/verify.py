@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, DiscreetError, plain_name
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, RECORD, REPORT
 from discreet.options import spelt
 from discreet.report import DRAWING
@@ -176,11 +176,11 @@ def _wrong_files(contents: Contents) -> Iterator[str]:
         yield "release.json has no digests of the other files."
         return
     for name, why in contents.unread.items():
-        yield f"The file {name} is not read: {why}."
+        yield f"The file {plain_name(name)} is not read: {why}."
     for name in sorted(set(expected) - set(contents.files) - set(contents.unread)):
-        yield f"The file {name} is missing."
+        yield f"The file {plain_name(name)} is missing."
     for name in contents.foreign:
-        yield f"The file {name} is not part of the release."
+        yield f"The file {plain_name(name)} is not part of the release."
     for name in sorted(set(contents.files) & set(expected)):
         if contents.digests.get(name) != expected[name]:
             yield f"The file {name} was changed: its digest is not the one in release.json."

@@ -132,8 +132,10 @@ def test_bad_questions_are_refused() -> None:
         construct(z, 1, method="unfixed", target=z)
     with pytest.raises(BadInput, match="The target was given"):
         construct(z, 1, target=[0.2, 0.3, 0.5])
-    with pytest.raises(BadInput, match="only transport knows how"):
+    with pytest.raises(BadInput, match="'heuristic-max': only Gaussian noise is calibrated by rho"):
         construct(z, rho=1, method="heuristic-max")
+    with pytest.raises(BadInput, match="'unfixed': its noise is pure: a delta would be spent for nothing"):
+        construct(z, 1, delta="0.01", method="unfixed")
     with pytest.raises(BadInput, match=r"none was given\. Give exactly one of epsilon, alpha and rho"):
         construct(z)
     with pytest.raises(BadInput, match="no cost of that name"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -132,6 +132,25 @@ def test_a_new_way_is_one_package(tmp_path: Path, in_steps: Any) -> None:
     )
     made, _ = dc.run(tmp_path / "s.toml")
     assert made.record.facts.mechanism.step == 4 and dc.verify(tmp_path / "out").valid
+
+
+def test_a_name_is_taken_once(in_steps: Any) -> None:
+    register(in_steps.name, "tests.ways.toy")
+    for name in (in_steps.name, "keep-sums"):
+        with pytest.raises(dc.BadInput, match="there is another way of that name"):
+            register(name, "tests.ways.other")
+
+
+def test_what_a_new_way_knows_of_its_rows_it_knows_of_all(in_steps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan simulates fewer rows only for ways that say that rows are alike to them."""
+    monkeypatch.setattr(sys.modules["discreet.plan"], "MOST_ROWS", 10)
+    way, planned = import_module("tests.ways.toy.way"), []
+    noted = replace(way.WAY, plan=lambda schema, *more: planned.append(schema.rows) or way.plan(schema, *more))
+    monkeypatch.setattr(way, "WAY", noted)
+    dc.plan(table(30), 1, in_steps())
+    monkeypatch.setattr(way, "WAY", replace(noted, rows_alike=True))
+    dc.plan(table(30), 1, in_steps())
+    assert planned == [30, 30, 30, 10]
 
 
 @pytest.mark.usefixtures("in_steps")

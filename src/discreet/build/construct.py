@@ -29,7 +29,7 @@ from discreet.laws.law import constant_odds
 from discreet.mechanism import Mechanism
 from discreet.numbers import Epsilon, Number, lasting
 from discreet.options import spelt
-from discreet.privacy import Loss, loss_of
+from discreet.privacy import Loss, loss_of, pure_only
 from discreet.shown import Shown
 
 LARGEST_PROGRAM = 200  # counts; the program has their square in entries, and twice as many privacy rows
@@ -89,8 +89,7 @@ class Task:
     @property
     def odds(self) -> Fraction:
         odds = constant_odds(self.noise)
-        if odds is None:
-            raise BadInput(f"the method {self.method!r} was asked for with Gaussian noise", "only transport knows how")
+        assert odds is not None, "only transport takes any other noise"
         return odds
 
     @property
@@ -140,7 +139,8 @@ def construct(
     loss = loss_of(epsilon, alpha=alpha, delta=delta, rho=rho)
     if method in known:
         return _explicit(method, distribution, cost, loss)
-    return METHODS[method](Task(method, distribution, wanted, standard_noise(loss), cost, lasting(seconds)))
+    paid = loss if method == "transport" else pure_only(loss, f"the method {method!r}")
+    return METHODS[method](Task(method, distribution, wanted, standard_noise(paid), cost, lasting(seconds)))
 
 
 def _explicit(name: str, z: Floats, cost: Any, loss: Loss) -> Construction:

@@ -30,15 +30,17 @@ def cells_of(given: Given) -> tuple[dict[str, list[Any]], Any, int]:
     """Key columns; of a table also its counts, and in how many rows one person may be counted."""
     from discreet.errors import BadInput
     from discreet.lattice.kept_chain import keys_of_shape
+    from discreet.numbers import whole_of
 
     table, shape = given["table"], given["shape"]
     if (table is None) == (shape is None):
         raise BadInput("the cells of a table were needed", "exactly one of TABLE and --shape must be given")
     if shape is not None:
-        sizes = names(shape) or []
-        if not sizes or not all(size.isdigit() for size in sizes):
+        words = names(shape) or []
+        sizes = [size for word in words if (size := whole_of(word)) is not None]
+        if not words or len(sizes) < len(words):
             raise BadInput(f"--shape {shape} was given", "a shape is whole numbers", "Write --shape 4,4")
-        return dict(keys_of_shape(map(int, sizes))), None, 1
+        return dict(keys_of_shape(sizes)), None, 1
     from dataclasses import replace
 
     from discreet.cli.release_options import table_of

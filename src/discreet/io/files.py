@@ -62,7 +62,7 @@ def _formed(written: Mapping[str, Any], path: Path) -> Mechanism:
 
     try:
         form = form_of_json({name: value for name, value in written.items() if name != "name"})
-    except Damaged as damage:
+    except (Damaged, BadInput) as damage:
         raise BadInput(f"a mechanism was to be read from {path}", f"its form cannot be understood: {damage}") from None
     return Mechanism("own", form)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Keys = Mapping[str, Sequence[Any]]
+WRITTEN = 'Write "total", {margin = ["county"]} or {sum = {sex = "f"}}, texts all'  # in a file
 MOST_EMPTY = 8  # combinations of values for every cell that may be looked through, to number those that occur
 
 
@@ -158,13 +159,13 @@ def parse_name(text: str) -> Kept:
         pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
         if not pairs or not all(equals and column.strip() for column, equals, _ in pairs):
             raise BadInput(
-                f"{called('keep')} {text!r} was asked for",
+                f"{called('keep')} {short(text)} was asked for",
                 "a sum is named by COLUMN=VALUE",
                 "Write sum:sex=female,age=old",
             )
         return SumWhere(tuple((column.strip(), value.strip()) for column, _, value in pairs))
     raise BadInput(
-        f"{called('keep')} {text!r} was asked for",
+        f"{called('keep')} {short(text)} was asked for",
         "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor a file",
         did_you_mean(kind, ["total", "margin", "sum"]),
     )
@@ -185,9 +186,18 @@ def kept_of(value: Any) -> Kept:
     """What `kept_json` wrote; nothing is read from a file."""
     if isinstance(value, str):
         return parse_name(value)
-    if "matrix" in value:
+    named = set(value) if isinstance(value, Mapping) else set()
+    if named == {"margin"} and isinstance(value["margin"], list) and _all_text(value["margin"]):
+        return margin(*value["margin"])
+    if named == {"sum"} and isinstance(value["sum"], Mapping) and value["sum"] and _all_text(value["sum"].values()):
+        return SumWhere(tuple(value["sum"].items()))
+    if named == {"name", "matrix"}:
         return sums(value["matrix"], value["name"])
-    return margin(*value["margin"]) if "margin" in value else SumWhere(tuple(value["sum"].items()))
+    raise BadInput(f"{short(value)} was to be kept", "it names no sum", WRITTEN)
+
+
+def _all_text(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 @dataclass(frozen=True, eq=False)

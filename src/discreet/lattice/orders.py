@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, short
 from discreet.io.coded import Coded, coded_texts, numbers_of
 from discreet.lattice.inequalities import Inequalities, inequalities_of
 from discreet.lattice.invariants import Keys
@@ -109,7 +109,7 @@ def parse_order(text: str) -> Rising:
     column, equals, values = rest.partition("=")
     if kind != "order" or not colon or not equals or not column.strip():
         found = "it is neither order:COLUMN=VALUE,VALUE nor a file"
-        raise BadInput(f"the inequality {text!r} was asked for", found, SPELLING)
+        raise BadInput(f"the inequality {short(text)} was asked for", found, SPELLING)
     return Rising(column.strip(), tuple(part.strip() for part in values.split(",") if part.strip()))
 
 

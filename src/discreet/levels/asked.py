@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from discreet.errors import BadInput, called, did_you_mean
+from discreet.errors import BadInput, called, did_you_mean, short
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of, parse_name
 from discreet.numbers import share_of, text
 from discreet.options import listed, spelt
@@ -122,7 +122,7 @@ def _named(name: str, word: str, share: Fraction | None) -> Asked:
         return Asked(Cells(), share)
     if kind not in WORDS:
         found = "it is neither total, margin:COLUMN, sum:COLUMN=VALUE nor cells"
-        raise BadInput(f"{called('measure')} {word!r} was asked for", found, did_you_mean(kind, WORDS))
+        raise BadInput(f"{called('measure')} {short(word)} was asked for", found, did_you_mean(kind, WORDS))
     kept = parse_name(name)
     assert not isinstance(kept, Sums)
     return _whole_margin(kept, share) if isinstance(kept, SumWhere) else Asked(kept, share)
@@ -154,7 +154,7 @@ def asked_of(value: Any) -> Asked:
     """What `asked_json` wrote, or a word."""
     if isinstance(value, str):
         return parse_asked(value)
-    if not isinstance(value, Mapping) or "what" not in value:
+    if not isinstance(value, Mapping) or not {"what"} <= set(value) <= {"what", "share"}:
         raise _no_question(value)
     share = value.get("share")
     return Asked(what_of(value["what"]), None if share is None else share_of(share, value["what"]))

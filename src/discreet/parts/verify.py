@@ -24,6 +24,7 @@ from discreet.io.formulas import formula_columns, formulas_in
 from discreet.io.row_order import strictly_ascending
 from discreet.io.totals import rows_of_totals
 from discreet.io.written_parquet import written_here
+from discreet.numbers import whole_of
 from discreet.parts.engine import IN_THIS_PROCESS
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, read_manifest
 from discreet.parts.tasks import NAME
@@ -61,10 +62,10 @@ def part_meant(path: Path) -> tuple[Path, int] | None:
     folder, name = path.parent.parent, path.name
     if path.parent.name not in (TABLE, MEASUREMENTS) or not (folder / RECORD).is_file():
         return None
-    digits = name.removeprefix("part-").removesuffix(".parquet")
-    if not digits.isdigit() or name != NAME.format(int(digits)):
+    number = whole_of(name.removeprefix("part-").removesuffix(".parquet"))
+    if number is None or name != NAME.format(number):
         raise BadInput(f"{path} was to be verified", "that is no part of the release beside it")
-    return folder, int(digits)
+    return folder, number
 
 
 def wrong_files(contents: Contents, part: int | None) -> Iterator[str]:

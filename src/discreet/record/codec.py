@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.errors import BadInput, Damaged, did_you_mean
+from discreet.errors import BadInput, Damaged, did_you_mean, plain_name, shown
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.levels.asked import Asked, Cells, What, asked_json, asked_of, what_json, what_of
@@ -114,7 +114,7 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
         return _tuple(get_args(kind), value, where)
     if origin in (dict, Mapping):
         return {
-            name: decode(get_args(kind)[1], item, f"{where}.{name}") for name, item in _object(value, where).items()
+            name: decode(get_args(kind)[1], item, _inside(where, name)) for name, item in _object(value, where).items()
         }
     if kind is Fraction:
         return _fraction(value, where)
@@ -134,7 +134,7 @@ def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
     known = names_of(kind)
     for name in value:
         if name not in known:
-            raise Damaged(f"{where}.{name}", f"there is no such field. {did_you_mean(name, known)}")
+            raise Damaged(_inside(where, name), f"there is no such field. {did_you_mean(name, known)}")
     made: dict[str, Any] = {}
     for name, (hint, item) in hints_of(kind).items():
         if "flat" in item.metadata:
@@ -144,10 +144,7 @@ def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
             made[name] = decode(hint, value[name], f"{where}.{name}")
         elif item.default is MISSING and item.default_factory is MISSING:
             raise Damaged(f"{where}.{name}", "is missing")
-    try:
-        return kind(**made)
-    except (BadInput, ValueError, TypeError, OverflowError) as error:
-        raise Damaged(where, str(error)) from error
+    return _guarded(lambda fields: kind(**fields), made, where)
 
 
 def names_of(kind: Any) -> list[str]:
@@ -213,15 +210,18 @@ def _plain(kind: Any, value: Json, where: str) -> Any:
 
 
 def _float(value: Json, where: str) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise Damaged(where, f"{shown(value)} is not a number")
-    return float(value)
+    try:
+        if type(value) in (int, float) and math.isfinite(value):
+            return float(value)
+    except OverflowError as error:
+        raise Damaged(where, f"{shown(value)} is too large") from error
+    raise Damaged(where, f"{shown(value)} is not a number")
 
 
 def _array(value: Json, kind: Any, where: str) -> Any:
     allowed = {int, float} if kind is np.float64 else {int}
     if not isinstance(value, list) or not set(map(type, value)) <= allowed:
-        raise Damaged(where, "it is not a list of numbers")
+        raise Damaged(where, f"it is not a list of {'' if float in allowed else 'whole '}numbers")
     try:
         array = np.array(value, dtype=kind)
     except (OverflowError, ValueError) as error:
@@ -250,19 +250,20 @@ def _object(value: Json, where: str) -> Mapping[str, Json]:
 
 
 def _guarded(read: Callable[[Json], Any], value: Json, where: str) -> Any:
-    """What the reader makes of it; whatever it stumbles over is damage."""
+    """What the reader makes of it; whatever it stumbles over is damage, and only what it says itself is a reason."""
     try:
         return read(value)
     except Damaged as problem:
         raise Damaged(f"{where}{problem.where}", problem.why) from problem
-    except (BadInput, KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+    except (BadInput, ValueError) as error:
         raise Damaged(where, str(error)) from error
+    except (LookupError, TypeError, ArithmeticError, AttributeError) as error:
+        raise Damaged(where, "it is not what belongs here") from error
 
 
-def shown(value: Json) -> str:
-    """A value in an error, short."""
-    words = repr(value)
-    return words if len(words) <= 40 else words[:37] + "..."
+def _inside(where: str, name: str) -> str:
+    """A field of what is there, by a name that somebody else gave it."""
+    return f"{where}.{plain_name(name)}"
 
 
 def loss_json(loss: Loss) -> dict[str, str | None]:
@@ -282,6 +283,8 @@ def loss_of_json(value: Mapping[str, Json]) -> Loss:
         kinds = (str,) if name == "delta" else (str, type(None))
         if not isinstance(_object(value, "").get(name, MISSING), kinds):
             raise Damaged(f".{name}", "is missing, or not an exact number in quotation marks")
+    if value["epsilon"] is None and value["rho"] is None:
+        raise Damaged(".epsilon", "is missing, and so is rho")
     delta = exact(str(value["delta"]), "delta")
     loss: Loss
     if value["rho"] is not None:
@@ -313,42 +316,45 @@ def form_json(form: Form) -> dict[str, Json]:
 
 
 def form_of_json(value: Mapping[str, Json]) -> Form:
-    kind = value.get("form")
-    if kind not in FORM_FIELDS:
-        raise Damaged(".form", f"there is no form {kind!r}")
+    kind = _object(value, "").get("form")
+    if not isinstance(kind, str) or kind not in FORM_FIELDS:
+        raise Damaged(".form", f"there is no form {shown(kind)}")
     if set(value) != {"form", *FORM_FIELDS[kind]}:
         raise Damaged(".form", "its fields do not fit it")
     if kind == "edge-then-noise":
         edge = form_of_json({"form": "weights", "weights": value["weights"], "denominator": value["denominator"]})
         assert isinstance(edge, Weights)
         first, top = decode(int, value["first"], ".first"), decode(int | None, value["top"], ".top")
-        return EdgeThenNoise(first, edge, law_of_json(value["noise"]), top)
+        return EdgeThenNoise(first, edge, decode(NoiseLaw, value["noise"], ".noise"), top)
     if kind in ("weights", "continued"):
-        if sum(len(weight) + WRITTEN_APART for row in value["weights"] for weight in row) > LARGEST_WRITTEN:
+        written = decode(tuple[tuple[str, ...], ...], value["weights"], ".weights")
+        if sum(len(weight) + WRITTEN_APART for row in written for weight in row) > LARGEST_WRITTEN:
             raise Damaged(".weights", f"they are longer than {LARGEST_WRITTEN >> 20} MiB")
-        rows = tuple(tuple(_whole(weight) for weight in row) for row in value["weights"])
+        rows = tuple(tuple(_whole(weight, ".weights") for weight in row) for row in written)
         if not rows or not rows[0]:
             raise Damaged(".weights", "there are none")
-        weights = Weights(rows, _whole(value["denominator"]))
+        weights = Weights(rows, _whole(value["denominator"], ".denominator"))
         return weights if kind == "weights" else Continued(weights)
     if kind == "exponents":
         return Exponents(decode(Fraction, value["odds"], ".odds"), _powers(value["powers"]))
     clamp = decode(tuple[int, int | None] | None, value["clamp"], ".clamp")
-    return NoiseThenMap(law_of_json(value["noise"]), clamp, decode(PublicMap | None, value["map"], ".map"))
+    noise, map = decode(NoiseLaw, value["noise"], ".noise"), decode(PublicMap | None, value["map"], ".map")
+    return NoiseThenMap(noise, clamp, map)
 
 
-def _whole(written: Json) -> int:
+def _whole(written: Json, where: str) -> int:
     if not isinstance(written, str) or len(written) > LONGEST_WEIGHT or not WHOLE.fullmatch(written):
-        raise Damaged(".weights", f"{shown(written)} is not a whole number")
+        raise Damaged(where, f"{shown(written)} is not a whole number in quotation marks")
     return int(written)
 
 
-def _powers(rows: Json) -> Any:
-    if not isinstance(rows, list) or not rows or {type(entry) for row in rows for entry in row} != {int}:
-        raise Damaged(".powers", "they are not lists of whole numbers")
+def _powers(written: Json) -> Any:
+    rows = decode(tuple[Integers, ...], written, ".powers")
+    if not rows or not len(rows[0]):
+        raise Damaged(".powers", "there are none")
     if len({len(row) for row in rows}) > 1:
         raise Damaged(".powers", "their rows are not of one length")
-    return np.array(rows, dtype=np.int64)
+    return np.stack(rows)
 
 
 def remark_json(remark: Remark) -> dict[str, int | str]:
@@ -356,7 +362,7 @@ def remark_json(remark: Remark) -> dict[str, int | str]:
 
 
 def remark_of_json(value: Mapping[str, Json]) -> Remark:
-    code, numbers = value.get("code"), {name: item for name, item in value.items() if name != "code"}
+    code, numbers = _object(value, "").get("code"), {name: item for name, item in value.items() if name != "code"}
     if not isinstance(code, str) or not all(type(item) in (int, str) for item in numbers.values()):
         raise ValueError("a remark is a code with numbers")
     return Remark(code, tuple(numbers.items()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
-from discreet.errors import BadInput, Damaged
+from discreet.errors import BadInput, Damaged, plain_name, short
 from discreet.options import option, spelt_fields
 from discreet.privacy.values import Grade, Guarantee, Remark, about_rows
 from discreet.public_map import SeenValues, seen_of
@@ -256,9 +257,11 @@ def parse(content: bytes) -> dict[str, object]:
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a field stands twice")
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the field {plain_name(twice)} stands twice")
+    return found
 
 
 def _no_number(word: str) -> Json:
@@ -273,7 +276,7 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
     if version != SCHEMA_VERSION or isinstance(version, bool):
         reader = READ_BY.get(version) if isinstance(version, int) and not isinstance(version, bool) else None
         raise BadInput(
-            f"a release of format {version!r} was to be read",
+            f"a release of format {short(version)} was to be read",
             f"this version of discreet reads format {SCHEMA_VERSION}",
             "" if reader is None else f"Use discreet {reader}",
         )
@@ -281,9 +284,27 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
     of: Any = ReleaseRecord
     read: ReleaseRecord[Any] = decode_fields(of[way_named(str(inside.get("way"))).facts], inside, "release.json")
     record = replace(read, guarantee=replace(read.guarantee, private=read.private))
-    for name, item in record.encoded.items():
-        if name not in inside:
-            raise Damaged(f"release.json.{name}", "is missing")
-        if json.dumps(item, sort_keys=True) != json.dumps(inside[name], sort_keys=True):  # 1, 1.0 and true are equal
-            raise Damaged(f"release.json.{name}", "a part of it is missing, or written in another way")
+    if not _same(record.encoded, inside):
+        raise Damaged(_difference(record.encoded, inside, "release.json"), "is missing, or written in another way")
     return record
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Letter by letter: to Python 1, 1.0 and true are equal."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _difference(expected: Json, found: Json, where: str) -> str:
+    """The first place at which a record is not what it should be."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in {**expected, **found}:
+            inner = f"{where}.{plain_name(name)}"
+            if name not in expected or name not in found:
+                return inner
+            if not _same(expected[name], found[name]):
+                return _difference(expected[name], found[name], inner)
+    if isinstance(expected, list) and isinstance(found, list):
+        for place, pair in enumerate(zip(expected, found)):
+            if not _same(*pair):
+                return _difference(*pair, f"{where}[{place}]")
+    return where

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.numbers import whole
+from discreet.numbers import whole, whole_of
 from discreet.requirements._base import Breach, Prior, Row, entry, square
 
 
@@ -26,9 +26,10 @@ class Support:
     @classmethod
     def read(cls, value: Any, prior: Prior) -> Support:
         if isinstance(value, str):
-            if not value.strip().lstrip("+-").isdigit():
+            number = whole_of(value.removeprefix("+"))
+            if number is None:
                 raise BadInput(f"'support={value}' was asked for", "it takes a whole number", "Write it like support=3")
-            value = int(value)
+            value = number
         return cls(whole(value, "support", 1))
 
     def rows(self, size: int) -> list[Row]:

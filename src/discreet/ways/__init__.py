@@ -329,6 +329,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     averages: Callable[[Publication[Facts]], str | None] = _nothing  # words for them, where rows are drawn by a matrix
     estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
     in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
+    rows_alike: bool = False  # whether its plan knows nothing of a row: then fewer rows tell what to expect
 
 
 PACKAGES = {
@@ -343,6 +344,8 @@ PACKAGES = {
 
 def register(name: str, package: str) -> None:
     """A way of one's own: a package whose module `way` holds WAY."""
+    if PACKAGES.get(name, package) != package:
+        raise BadInput(f"the way {name!r} was to be registered", "there is another way of that name")
     PACKAGES[name] = package
 
 

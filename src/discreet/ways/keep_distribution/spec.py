@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from discreet.errors import BadInput, called, choose, short
-from discreet.numbers import Number, exact, whole
+from discreet.numbers import Number, exact, whole, whole_of
 from discreet.options import option, spelt_fields
 from discreet.ways import WaySpec, mechanism_names
 
@@ -60,7 +60,8 @@ def _check_privatizer(name: str) -> None:
 
 def count_or_word(word: str) -> int | str:
     """A whole number where it is one; anything else is left for the spec to judge."""
-    return int(word) if word.lstrip("-").isdigit() else word
+    number = whole_of(word)
+    return word if number is None else number
 
 
 def weight_of(word: object) -> float | Literal["inf"]:

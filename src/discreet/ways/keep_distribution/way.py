@@ -17,5 +17,5 @@ from discreet.ways.keep_distribution.spec import KeepDistribution
 WAY: Way[KeepDistribution, DistributionPlan, Measured, KeptDistribution] = Way(
     "keep-distribution", KeepDistribution, KeptDistribution,
     plan, draw, publish, prove, replay, evidence, errors, steps, rebuild=rebuild, as_drawn=as_drawn, unbiased=unbiased,
-    in_parts=IN_PARTS,
+    in_parts=IN_PARTS, rows_alike=True,
 )  # fmt: skip

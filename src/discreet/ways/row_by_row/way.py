@@ -16,5 +16,5 @@ from discreet.ways.row_by_row.spec import RowByRow
 
 WAY: Way[RowByRow, RowPlan, Integers, RowFacts] = Way(
     "row-by-row", RowByRow, RowFacts, plan, draw, publish, prove, replay, evidence, errors, steps, as_drawn=as_drawn,
-    unbiased=unbiased, averages=averages, in_parts=IN_PARTS,
+    unbiased=unbiased, averages=averages, in_parts=IN_PARTS, rows_alike=True,
 )  # fmt: skip
