@@ -162,11 +162,12 @@ def spending_of(
 
     promise, kept = plan.guarantee, getattr(spec, "keep", ())
     sections = {**asked_for(schema, promise.loss, spec), **laws_section(getattr(plan, "laws", ()))}
-    rows = kept_table(schema.count, schema.key_columns, kept, schema.rows) if kept else None
+    limits = getattr(getattr(plan, "lattice", None), "inequalities", None)
+    rows = kept_table(schema.count, schema.key_columns, kept, schema.rows, limits) if kept or limits else None
     return Spending(
         promise.loss, promise.unit, apart=getattr(plan, "apart", False), mechanism=getattr(plan, "law", ""),
         table=table or public_table(schema), discloses=plan.discloses, spec=sections,
-        kept=rows, counts=None if rows is None else counts,
+        assumes=tuple(map(str, getattr(spec, "inequalities", ()))), kept=rows, counts=None if rows is None else counts,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def test_of_two_that_give_rows_away_together_one_is_refused(url: str) -> None:
     command = [sys.executable, str(WRITERS), "draw", url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     said = sorted(done.stdout.splitlines(), key=len)
-    assert len(said) == 2 and said[0] == "drawn" and "2 rows: town = a (exactly, since" in said[1]
+    assert len(said) == 2 and said[0] == "drawn" and "2 rows: town = a (exactly: it can" in said[1]
     assert [entry.state for entry in ledger(url).history("people")] == ["charged, not released"]
 
 

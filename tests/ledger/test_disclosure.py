@@ -136,13 +136,13 @@ def test_counts_of_other_things_are_not_mixed(book: dc.Ledger) -> None:
 
 def test_a_sum_of_zero_fixes_rows_and_the_statement_says_so(book: dc.Ledger, tmp_path: Path) -> None:
     empty = dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 5, 2]}), "n", ["town"])
-    with pytest.raises(Discloses, match=r"2 rows: town = a \(exactly, since counts are not negative\)") as caught:
+    with pytest.raises(Discloses, match=r"2 rows: town = a \(exactly: it can have no other value\)") as caught:
         release(book, empty, sums("1100", "0011"))
     assert caught.value.values["fixed"] == 2 and book.history("d") == ()
     release(book, empty, sums("1100", "0011"), nonnegative=True, accept_disclosure=True).save(tmp_path / "out")
     assert book.history("d")[0].disclosure.fixed == 2
     page = book.statement("d")
-    assert "town = a (exactly, since counts are not negative)" in page and "give away 2 rows" in page
+    assert "town = a (exactly: it can have no other value)" in page and "give away 2 rows" in page
     release(book, empty, sums("1100"))  # known by now
 
 
@@ -236,6 +236,44 @@ def test_sums_that_were_kept_again_count_as_they_are_now(book: dc.Ledger) -> Non
     release(book, now, sums("0011"), accept_disclosure=True)
     assert "give away 2 rows" in book.statement("d")
     release(book, now, sums("0011"))  # known by now
+
+
+AT_LEAST, AT_MOST = ([[1, 0, 0, 0]], [3]), ([[-1, 0, 0, 0]], [-3])  # of the 3 people in town a
+
+
+def test_two_inequalities_that_leave_a_row_one_value_disclose_it(book: dc.Ledger) -> None:
+    """Each alone leaves it many, so no plan has a reason to refuse it."""
+    dc.release(ROWS, 1, inequalities=AT_LEAST, ledger=book, dataset="d")
+    with pytest.raises(Discloses, match=r"together with 1 earlier release.*1 row: town = a \(exactly"):
+        dc.release(ROWS, 1, inequalities=AT_MOST, ledger=book, dataset="d")
+    dc.release(ROWS, 1, inequalities=AT_LEAST, ledger=book, dataset="d")  # known by now
+    dc.release(ROWS, 1, inequalities=AT_MOST, ledger=book, dataset="d", accept_disclosure=True)
+    assert book.history("d")[2].disclosure.fixed == 1 and book.history("d")[2].spending.assumes
+    page = book.statement("d")
+    assert "what is met give away 1 row: town = a " in page and "between data that meet what they were said" in page
+
+
+def test_inequalities_and_sums_of_other_releases_are_looked_at_together(book: dc.Ledger) -> None:
+    """Of 3 people in a and b, 3 at least are in a: nobody is in b."""
+    dc.release(ROWS, 1, inequalities=AT_LEAST, ledger=book, dataset="d")
+    with pytest.raises(Discloses, match="2 rows: town = a "):
+        release(book, ROWS, sums("1100"))
+    release(book, ROWS, sums("1010"))
+
+
+def test_inequalities_of_a_release_that_keeps_sums_count_too(book: dc.Ledger) -> None:
+    with pytest.raises(Discloses, match="2 rows: town = a "):
+        release(book, ROWS, sums("1100"), inequalities=AT_LEAST)
+    assert book.history("d") == ()
+
+
+def test_an_order_that_always_holds_is_released_again_and_again(book: dc.Ledger) -> None:
+    counted = pa.table({"town": list("aabb"), "what": ["homes", "people"] * 2, "n": [2, 5, 1, 4]})
+    for counts in ([2, 5, 1, 4], [3, 5, 1, 6]):
+        table = dc.table(counted.set_column(2, "n", pa.array(counts)), "n", "all")
+        dc.release(table, 1, inequalities="order:what=homes,people", ledger=book, dataset="d")
+    assert not any(entry.disclosure.refused for entry in book.history("d"))
+    assert "said to meet: order:what=homes,people" in book.statement("d")
 
 
 def test_counts_that_are_not_of_the_kept_rows_are_refused(book: dc.Ledger) -> None:

@@ -42,8 +42,9 @@ class GivenAway:
         return bool(len(self.exact) or self.residues or len(self.fixed))
 
 
-def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
-    """Of a 0/1 matrix with a row per kept sum and a column per cell; `counts` is any table with these sums."""
+def given_away(matrix: csr_array, counts: Integers | None = None, limits: Inequalities | None = None) -> GivenAway:
+    """Of a 0/1 matrix with a row per kept sum and a column per cell; `counts` is any table with these sums that meets
+    these inequalities."""
     rows = np.arange(matrix.shape[0])
     structure = structure_of(Invariants(matrix, (), (), rows))
     found: list[Integers] = []
@@ -59,6 +60,9 @@ def given_away(matrix: csr_array, counts: Integers | None = None) -> GivenAway:
     if counts is None:
         return GivenAway(exact, tuple(sorted(residues)), NONE, examined)
     fixed, bounded = fixed_cells(structure, counts, MOST_COLUMNS)
+    if limits is not None:
+        within, all_within = _fixed_within(structure, matrix, limits, counts, np.union1d(fixed, exact))
+        fixed, bounded = np.union1d(fixed, within), bounded and all_within
     return GivenAway(exact, tuple(sorted(residues)), np.setdiff1d(fixed, exact), examined and bounded)
 
 
@@ -79,28 +83,30 @@ def fixed_rows(
     fixed = fixed_cells(structure, counts)[0]
     if kept is not None and limits is not None:
         known = np.union1d(fixed, structure.determined)
-        fixed = np.union1d(fixed, _fixed_within(structure, kept, limits, counts, known))
+        fixed = np.union1d(fixed, _fixed_within(structure, kept, limits, counts, known)[0])
     return np.setdiff1d(fixed, structure.determined) + 1
 
 
 def _fixed_within(
     structure: Structure, kept: csr_array, limits: Inequalities, counts: Integers, known: Integers
-) -> Integers:
-    """Cells that kept sums and inequalities together leave one value, beside those known to have one. Cells that
-    nothing ties to each other are looked at in the same programs: a cell of each group at a time."""
+) -> tuple[Integers, bool]:
+    """Cells that kept sums and inequalities together leave one value, beside those known to have one; and whether all
+    were looked at. Cells that nothing ties to each other are looked at in the same programs: a cell of each group at a
+    time."""
     from scipy.sparse import csr_array, vstack
 
     group = tied(structure, limits.cells)
     about = np.isin(group, group[limits.matrix.indices])
-    cells = np.flatnonzero(about & (np.bincount(group)[group] <= MOST_BOUNDED))
+    few = np.bincount(group)[group] <= MOST_BOUNDED
+    cells, complete = np.flatnonzero(about & few), bool(few[about].all())
     if not len(cells):
-        return NONE
+        return NONE, complete
     rows = csr_array(vstack([kept, limits.matrix]))[:, cells]
     exact, room = np.zeros(kept.shape[0]), limits.least - limits.matrix @ counts
     least, most = np.concatenate([exact, room]), np.concatenate([exact, np.full(len(room), np.inf)])
     touched = np.diff(rows.indptr) > 0
     program = _Program(csr_array(rows[touched]), least[touched], most[touched], -counts[cells].astype(float))
-    return cells[program.fixed(group[cells], ~np.isin(cells, known))]
+    return cells[program.fixed(group[cells], ~np.isin(cells, known))], complete
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,9 @@ class Inequalities:
     def __hash__(self) -> int:
         return hash((self.matrix.shape, tuple(self.matrix.indices.tolist()), tuple(self.least.tolist())))
 
+    def __str__(self) -> str:
+        return f"{len(self.least)} {'inequality' if len(self.least) == 1 else 'inequalities'} of a matrix"
+
     def as_json(self) -> dict[str, object]:
         """Of each inequality its terms: rows, counted from 0, each with its factor."""
         pairs = np.column_stack([self.matrix.indices, self.matrix.data])

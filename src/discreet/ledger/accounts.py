@@ -69,6 +69,7 @@ class Entry:
             "mechanism": spending.mechanism,
             "table": None if spending.table is None else encode(spending.table),
             "discloses": list(spending.discloses),
+            "assumes": list(spending.assumes),
             "disclosure": encode(self.disclosure),
             "spec": dict(spending.spec),
             "hash": self.hash,
@@ -86,6 +87,7 @@ class Statement(Shown):
     releases: int
     unreleased: int = 0  # charged, not released
     discloses: tuple[str, ...] = ()
+    assumes: tuple[str, ...] = ()  # inequalities that the data were said to meet
     head: str = ""  # of the chain, whatever data set its last line belongs to
 
     @property
@@ -117,6 +119,7 @@ class Statement(Shown):
             "releases": self.releases,
             "unreleased": self.unreleased,
             "discloses": list(self.discloses),
+            "assumes": list(self.assumes),
         }
 
 
@@ -160,13 +163,15 @@ class Account:
     outcomes: dict[int, list[Outcome]] = field(default_factory=dict)
 
     def statement(self, head: str) -> Statement:
-        spent, exact = self.budget.zero(), dict[str, None]()
+        spent, exact, assumed = self.budget.zero(), dict[str, None](), dict[str, None]()
         for _, one in self.charges:
             spent = spent.plus(one.price)
             exact |= dict.fromkeys(one.value["spending"]["discloses"])
+            assumed |= dict.fromkeys(one.value["spending"]["assumes"])
         unreleased = len(self.charges) - len(self.outcomes)
         return Statement(
-            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(exact), head
+            self.dataset, self.relation, self.budget, spent, len(self.charges), unreleased, tuple(exact),
+            tuple(assumed), head,
         )  # fmt: skip
 
     def entries(self) -> list[Entry]:

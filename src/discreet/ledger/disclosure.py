@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput, SolverFailed
+from discreet.errors import BadInput
+from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Margin, SumWhere, Total, invariant_matrix
 from discreet.ledger.matching import Matched, Numbered, count_of, matched, strangers
+from discreet.ledger.one_table import Valued, fixed_cells, of_one_table, sums_give_away
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from discreet.lattice.disclosure import GivenAway
-
 SHOWN = 5  # cells that are named; the number of all of them stands beside
 MOST_ROWS = 2_000_000  # of all tables together: they are put on common cells in some seconds
-FIXED = -1  # in place of a modulus: the cell is fixed because counts are not negative
+FIXED = -1  # in place of a modulus: the cell can have one value only, since counts are not negative
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,6 @@ class Disclosure:
         return self.anything or not self.examined
 
 
-Valued = tuple["csr_array", Integers]  # kept sums, and what they come to
-
-
 @dataclass(frozen=True, eq=False)
 class Stack:
     """Kept sums of several entries as sums of common cells."""
@@ -62,6 +59,7 @@ class Stack:
     cells: tuple[dict[str, str], ...]  # the keys of each
     blocks: dict[int, csr_array]  # by number of entry
     values: dict[int, Integers]  # the published sums, where they are known
+    limits: dict[int, Inequalities]
     witness: Integers | None  # a table of counts that may have these sums
     left_out: frozenset[int]  # entries of which something could not be put on these cells
 
@@ -87,7 +85,7 @@ def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
             continue
         own = stack.blocks[new.number]
         before = [block for number, block in stack.blocks.items() if number != new.number]
-        after, known = _given_away([*before, own]), _given_away(before)
+        after, known = sums_give_away([*before, own]), sums_give_away(before)
         examined &= after.examined and known.examined
         fixed, known_fixed, all_fixed = _newly_fixed(stack, new.number)
         examined &= all_fixed
@@ -125,14 +123,14 @@ def all_given(entries: Sequence[Numbered]) -> Disclosure:
 
 def _add_all(given: _Given, stack: Stack) -> bool:
     """What one stack gives away; whether all of it was found."""
-    found = _given_away(list(stack.blocks.values()))
+    found = sums_give_away(list(stack.blocks.values()))
     given.add(stack, found.exact.tolist(), 0)
     for cell, modulus in found.residues:
         given.add(stack, [cell], modulus)
     examined, left = found.examined, _valued(stack)
     while left:
-        alike = _of_one_table(left, stack.witness)
-        cells, all_fixed = _fixed(alike, stack.witness)
+        alike = of_one_table(left, stack.witness)
+        cells, all_fixed = fixed_cells(alike, stack.witness)
         given.add(stack, cells, FIXED)
         examined &= all_fixed
         left = {number: one for number, one in left.items() if number not in alike}
@@ -144,18 +142,19 @@ def _newly_fixed(stack: Stack, new: int) -> tuple[set[int], set[int], bool]:
     valued = _valued(stack)
     if new not in valued:
         return set(), set(), new not in stack.values
-    alike = _of_one_table(valued, stack.witness)
-    after, all_after = _fixed(alike, stack.witness)
-    before, all_before = _fixed({number: one for number, one in alike.items() if number != new}, stack.witness)
+    alike = of_one_table(valued, stack.witness)
+    after, all_after = fixed_cells(alike, stack.witness)
+    before, all_before = fixed_cells({number: one for number, one in alike.items() if number != new}, stack.witness)
     return after, before, all_after and all_before
 
 
 def _valued(stack: Stack) -> dict[int, Valued]:
-    """The sums whose values are known, by entry."""
+    """The sums whose values are known, and inequalities, by entry."""
+    none = np.zeros(0, dtype=np.int64)
     return {
-        number: (block, stack.values[number])
+        number: Valued(block, stack.values.get(number, none), stack.limits.get(number))
         for number, block in stack.blocks.items()
-        if len(stack.values.get(number, ())) == block.shape[0]
+        if len(stack.values.get(number, none)) == block.shape[0]
     }
 
 
@@ -207,86 +206,6 @@ class _Given:
         )  # fmt: skip
 
 
-def _given_away(blocks: list[csr_array], counts: Integers | None = None) -> GivenAway:
-    from scipy.sparse import csr_array, vstack
-
-    from discreet.lattice.disclosure import GivenAway, given_away
-
-    different = {(block.indptr.tobytes(), block.indices.tobytes()): block for block in blocks}  # of the same cells
-    if not blocks:
-        return GivenAway(np.zeros(0, dtype=np.int64), (), np.zeros(0, dtype=np.int64), True)
-    return given_away(csr_array(vstack(list(different.values()))), counts)
-
-
-def _of_one_table(known: Mapping[int, Valued], witness: Integers | None) -> dict[int, Valued]:
-    """The newest entry, and those before it whose sums a table may have that has all of these, too.
-
-    The others are of data that changed in between: what was known then says nothing of now.
-    """
-    found: dict[int, Valued] = {}
-    for number in sorted(known, reverse=True):
-        if not any(_contradicts(one, known[number]) for one in found.values()):
-            found[number] = known[number]
-    if _may_be(found, witness):
-        return found
-    alike: dict[int, Valued] = {}
-    for number, one in found.items():
-        if not alike or _may_be({**alike, number: one}, witness):
-            alike[number] = one
-    return alike
-
-
-def _contradicts(one: Valued, other: Valued) -> bool:
-    """Whether the same sums come to something else: so much is seen without a program."""
-    (block, values), (again, others) = one, other
-    same = np.array_equal(block.indptr, again.indptr) and np.array_equal(block.indices, again.indices)
-    return same and not np.array_equal(values, others)
-
-
-def _may_be(known: Mapping[int, Valued], witness: Integers | None) -> bool:
-    """Whether some table has all these sums; where no program can tell, it is not ruled out."""
-    try:
-        return _some_table(known, witness) is not None
-    except SolverFailed:
-        return True
-
-
-def _fixed(known: Mapping[int, Valued], witness: Integers | None) -> tuple[set[int], bool]:
-    """Cells that can have one value only in a table without negative counts that has these sums; whether all is known.
-    Only the sums matter, so any table that has them will do."""
-    if not known:
-        return set(), True
-    try:
-        counts = _some_table(known, witness)
-    except SolverFailed:
-        return set(), False
-    matrix, sums = _together(known)
-    if counts is None or not np.array_equal(matrix @ counts, sums):
-        return set(), False
-    away = _given_away([block for block, _ in known.values()], counts)
-    return set(away.fixed.tolist()), away.examined
-
-
-def _together(known: Mapping[int, Valued]) -> Valued:
-    from scipy.sparse import csr_array, vstack
-
-    blocks, sums = zip(*known.values())
-    return csr_array(vstack(blocks)), np.concatenate(sums)
-
-
-def _some_table(known: Mapping[int, Valued], witness: Integers | None) -> Integers | None:
-    """The witness where it has these sums, or a corner of the tables without negative counts that do, rounded: most
-    have whole numbers."""
-    from discreet.program import LinearProgram, solve
-
-    matrix, sums = _together(known)
-    if witness is not None and np.array_equal(matrix @ witness, sums):
-        return witness
-    width, target = matrix.shape[1], sums.astype(float)
-    found = solve(LinearProgram(np.zeros(width), matrix, target, target, np.zeros(width), np.full(width, np.inf)))
-    return np.rint(found.values).astype(np.int64) if found.optimal else None
-
-
 def _stacks(tables: Sequence[Matched]) -> list[Stack]:
     """One for every set of key columns that no other contains."""
     kinds = {one.keys for one in tables}
@@ -301,8 +220,13 @@ def _stack(tables: Sequence[Matched], keys: frozenset[str]) -> Stack:
     cells = _Cells(keys, tables)
     inside = [one for one in tables if one.keys <= keys]
     pairs = {one.number: cells.lifted(one) for one in inside}  # may add cells
-    blocks = {one.number: _on_cells(one, pairs[one.number], len(cells.described)) for one in inside}
+    blocks = {one.number: _lifted(one.table.matrix, pairs[one.number], len(cells.described)) for one in inside}
     values = {one.number: one.sums for one in inside if one.sums is not None}
+    limits = {
+        one.number: Inequalities(_lifted(given.matrix, pairs[one.number], len(cells.described)), given.least)
+        for one in inside
+        if (given := one.table.limits) is not None
+    }
     witness = next(
         (
             _on(pairs[one.number], one.witness, len(cells.described))
@@ -316,7 +240,7 @@ def _stack(tables: Sequence[Matched], keys: frozenset[str]) -> Stack:
         implied = _by_name(one.kept, keys, cells.finest) if len(cells.described) == len(cells.finest) else None
         if implied is not None:
             blocks[one.number] = implied
-    return Stack(tuple(cells.described), blocks, values, witness, frozenset(one.number for one in outside))
+    return Stack(tuple(cells.described), blocks, values, limits, witness, frozenset(one.number for one in outside))
 
 
 def _on(pairs: list[tuple[int, int]], counts: Integers, cells: int) -> Integers:
@@ -362,13 +286,15 @@ def _rows(table: Matched, names: list[str]) -> Iterable[tuple[str, ...]]:
     return zip(*(table.columns[name] for name in names))
 
 
-def _on_cells(one: Matched, pairs: list[tuple[int, int]], cells: int) -> csr_array:
+def _lifted(matrix: csr_array, pairs: list[tuple[int, int]], cells: int) -> csr_array:
+    """Sums of rows as sums of cells."""
     from scipy.sparse import csr_array
 
-    table = one.table
     rows, columns = (np.array(side, dtype=np.int64) for side in zip(*pairs))
-    lift = csr_array((np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(table.rows, cells))
-    return csr_array(table.matrix @ lift)
+    lift = csr_array((np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(matrix.shape[1], cells))
+    found = csr_array(matrix @ lift)
+    found.sum_duplicates()
+    return found
 
 
 def _by_name(kept: Iterable[Kept], keys: frozenset[str], cells: list[dict[str, str]]) -> csr_array | None:

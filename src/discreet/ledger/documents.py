@@ -16,6 +16,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.coded import texts_of
+from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Keys, invariant_matrix, kept_json, kept_of
 from discreet.ledger.chain import compact
 
@@ -34,6 +35,7 @@ class KeptTable:
     columns: Mapping[str, list[str]] = field(repr=False)  # by key column, the value of every row
     kept: tuple[Kept, ...]
     rows: int
+    limits: Inequalities | None = None  # that the counts of these rows meet
 
     @property
     def keys(self) -> frozenset[str]:
@@ -42,17 +44,19 @@ class KeptTable:
     @cached_property
     def matrix(self) -> csr_array:
         """A row for every sum, a column for every row of the table."""
-        return invariant_matrix(self.kept, self.columns, self.rows).matrix
+        return invariant_matrix(self.kept, self.columns, self.rows, some=False).matrix
 
     @property
     def sums(self) -> int:
         return int(self.matrix.shape[0])
 
 
-def kept_table(count: str, keys: Keys, kept: tuple[Kept, ...], rows: int) -> KeptTable:
+def kept_table(
+    count: str, keys: Keys, kept: tuple[Kept, ...], rows: int, limits: Inequalities | None = None
+) -> KeptTable:
     """A table without keys is known by the places of its rows."""
     columns = {name: texts_of(keys[name]) for name in keys}
-    return KeptTable(count, columns or {"row": [str(place + 1) for place in range(rows)]}, kept, rows)
+    return KeptTable(count, columns or {"row": [str(place + 1) for place in range(rows)]}, kept, rows, limits)
 
 
 def written_kept(table: KeptTable) -> tuple[str, str] | None:
@@ -62,15 +66,19 @@ def written_kept(table: KeptTable) -> tuple[str, str] | None:
 
 def _plain(table: KeptTable) -> dict[str, object]:
     kept = [kept_json(what) for what in table.kept]
-    return {"count": table.count, "columns": dict(table.columns), "kept": kept, "rows": table.rows}
+    limits = None if table.limits is None else table.limits.as_json()
+    return {
+        "count": table.count, "columns": dict(table.columns), "kept": kept, "rows": table.rows, "limits": limits,
+    }  # fmt: skip
 
 
 def read_kept(packed: str, digest: str) -> KeptTable:
     value = _unpacked(packed, digest)
     try:
         kept = tuple(kept_of(what) for what in value["kept"])
-        found = KeptTable(value["count"], value["columns"], kept, value["rows"])
-        if compact(_plain(found)) != compact(value) or not _has_rows(found) or found.sums < 1:
+        limits = None if value["limits"] is None else Inequalities.of_json(value["limits"]).check(value["rows"])
+        found = KeptTable(value["count"], value["columns"], kept, value["rows"], limits)
+        if compact(_plain(found)) != compact(value) or not _has_rows(found) or not (found.sums or limits):
             raise ValueError("it is written in another way")
     except (KeyError, TypeError, AttributeError, OverflowError, BadInput) as error:
         raise ValueError(f"it holds no kept sums ({error})") from error

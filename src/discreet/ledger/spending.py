@@ -91,7 +91,8 @@ class Spending:
     or is about to be.
 
     `unit` says for whom `loss` is promised, and what a unit of distance costs; left out, it is one person more or less.
-    `discloses` names what is published exactly, without noise; `kept` says it on the rows. `counts` are of these rows:
+    `discloses` names what is published exactly, without noise, `assumes` inequalities that the table is said to meet;
+    `kept` says both on the rows. `counts` are of these rows:
     never written but for what the kept sums come to, which is compared with the sums of other releases.
     """
 
@@ -106,6 +107,7 @@ class Spending:
     who: str = ""
     accept_disclosure: bool = False
     token_digest: str = ""  # sha256 of what the release will show, so that no other can take its place
+    assumes: tuple[str, ...] = ()
     kept: KeptTable | None = field(default=None, repr=False, metadata={"elsewhere": True})
     counts: Integers | None = field(default=None, repr=False, compare=False, metadata={"elsewhere": True})
 

@@ -38,6 +38,7 @@ PROTECTED = {
 }
 DONE = {"added-or-removed": "left out", "moved": "in other rows"}
 SUMS_STAY = "This holds between data that agree on every sum that was published exactly; those sums are not protected."
+ASSUMED = "It holds between data that meet what they were said to meet, and that they do is not protected: {names}."
 SUMS_SHOW = (
     "That a person is in the data at all is not protected where they are counted in a sum that was published exactly: "
     "leaving them out would change it. There the promise is about changes that leave every such sum as it is."
@@ -118,7 +119,7 @@ def cell(one: GivenCell) -> str:
     if one.modulus == 0:
         return f"{keys} (exactly)"
     if one.modulus == FIXED:
-        return f"{keys} (exactly, since counts are not negative)"
+        return f"{keys} (exactly: it can have no other value)"
     return f"{keys} (its remainder after division by {one.modulus})"
 
 
@@ -170,13 +171,16 @@ def _page(
         yield "Nothing was published yet."
     if statement.discloses:
         yield SUMS_STAY
+    if statement.assumes:
+        yield ASSUMED.format(names=", ".join(statement.assumes))
     yield from ("", *_heading("What is not protected"))
     yield NOT_MOVED if statement.relation == "added-or-removed" else NOT_REMOVED
     if statement.discloses:
         if statement.relation == "added-or-removed":
             yield SUMS_SHOW
         yield f"Published exactly: {', '.join(statement.discloses)}."
-        yield f"Together these sums give away {given_away(disclosure)}."
+    if statement.discloses or statement.assumes:
+        yield f"Together, what is kept and what is met give away {given_away(disclosure)}."
         yield from limits(disclosure)
     yield from (NOTHING_ELSE, "", *_heading("The account"))
     yield f"Budget  {statement.budget}"
@@ -237,6 +241,8 @@ def _entry(entry: Entry) -> Iterator[str]:
     yield f"    {OUTCOMES[state].format(digests=', '.join(entry.digests), times=len(entry.digests))}"
     if spending.discloses:
         yield f"    publishes exactly: {', '.join(spending.discloses)}"
+    if spending.assumes:
+        yield f"    of data that were said to meet: {', '.join(spending.assumes)}"
     if entry.disclosure.refused:
         yield f"    accepted: gives away {given_away(entry.disclosure)}"
     yield f"    line {entry.hash}"

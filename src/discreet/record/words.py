@@ -95,10 +95,12 @@ REMARKS = {
     "conditioned-doubled": "Inequalities such as counts not below zero were met by conditioning, and only tables that "
     "meet them are compared. The law then depends on the table, so the promise counts the noise twice (gamma = 1), and "
     "counts near the bounds are biased away from them.",
-    "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
-    "the table, and the promise pays for that; counts near the bounds are biased away from them.",
-    "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning. The law then depends on "
-    "the table, and the promise pays for that, person by person; counts near the bounds are biased away from them.",
+    "conditioned-shifted": "Bounds of single counts, such as zero, were met by conditioning, and only tables that meet "
+    "them are compared. The law then depends on the table, and the promise pays for that; counts near the bounds are "
+    "biased away from them.",
+    "conditioned-stepwise": "Bounds of single counts, such as zero, were met by conditioning, and only tables that "
+    "meet them are compared. The law then depends on the table, and the promise pays for that, person by person; "
+    "counts near the bounds are biased away from them.",
     "one-table": "No count is negative, and all published sums are sums of the published counts: these were fitted to "
     "the noisy answers, which costs no privacy. They are biased by it; the estimates beside them are not.",
     "chain": "The noise came from a Markov chain; its distance from the law is diagnosed, not proved, and charged as "
