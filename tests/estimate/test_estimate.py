@@ -88,6 +88,21 @@ def test_rows_get_their_posterior() -> None:
         assert found.high[row] == next(k for k in range(4) if running[k] >= 0.9 - 1e-9)
 
 
+def test_a_row_far_from_all_others_is_no_surer_than_its_noise() -> None:
+    """The prior has one row near it, which is itself: that it was seen there makes it no likelier to be there."""
+    law, size = Geometric(Fraction(3, 2)), 100
+    reach = int(sum_half_width(0.95, law, 1))
+    seen, prior = np.concatenate([np.arange(12).repeat(10), [60, 95]]), np.zeros(size)
+    prior[:12], prior[[59, 60, 61]], prior[95] = 10 / 122, 1 / 366, 1 / 122
+    found = row_estimates(evidence(seen, law, size, prior), 0.95)
+    assert (found.low[-2], found.high[-2]) == (60 - reach, 60 + reach)
+    assert (found.low[-1], found.high[-1]) == (95 - reach, size - 1)  # no count is larger
+    for row in range(0, 120, 10):  # among others the prior counts
+        running = np.cumsum(posteriors(evidence(seen, law, size, prior), seen[row : row + 1])[0])
+        ends = [next(k for k in range(size) if running[k] >= share - 1e-9) for share in (0.025, 0.975)]
+        assert [found.low[row], found.high[row]] == ends
+
+
 @pytest.mark.parametrize("law", [Geometric(Fraction(5, 4)), Gaussian(Fraction(9))])
 def test_credible_intervals_hold_on_average(law: Any) -> None:
     """Exactly: over counts drawn from the prior and all noise, the interval contains the count at least so often."""

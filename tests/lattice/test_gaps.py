@@ -130,3 +130,28 @@ def test_slow_noise_is_simulated_by_turning_few_tables(monkeypatch: pytest.Monke
     assert not any(plan.invariants.sums(noise).any() for noise in full)
     assert {tuple(np.sort(noise)) for noise in found.tolist()} == {tuple(np.sort(noise)) for noise in drawn.tolist()}
     assert len({tuple(noise) for noise in found.tolist()}) > 10
+
+
+@pytest.mark.parametrize("shape", [(7, 6), (7, 6, 2)])
+def test_two_margins_are_simulated_by_turning_few_tables(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is one that was drawn, its rows and columns in another order: the kept sums are zero, and sorted rows are
+    rows of a table that was drawn."""
+    from discreet.lattice import sampler
+
+    monkeypatch.setattr(sampler, "TURNED_WIDE", 0)
+    plan = plan_lattice(lacking(shape, 0), BOTH, epsilon=1)
+    (piece,) = plan.pieces
+    drawn, found = np.zeros((2, 40, plan.invariants.cells), dtype=np.int64)
+    drawn[:4, piece.cells], found[:, piece.cells] = piece.draw(4, seeded(1), None), simulated(piece, 40, seeded(1))
+    assert not any(plan.invariants.sums(noise).any() for noise in found)
+    rows = [{tuple(np.sort(row)) for noise in some for row in noise.reshape(7, -1)} for some in (found, drawn[:4])]
+    assert rows[0] == rows[1] and len({tuple(noise) for noise in found.tolist()}) > 30
+
+
+def test_tables_whose_rows_differ_are_drawn_one_by_one() -> None:
+    """Where a cell is lacking, or noise is conditioned on counts, another order is another law."""
+    for lacks, options in ((3, {}), (0, {"nonnegative": True})):
+        plan = plan_lattice(lacking((7, 6), lacks), BOTH, epsilon=1, **options)
+        assert all(getattr(piece, "box", None) is None for piece in plan.pieces)

@@ -46,6 +46,22 @@ def test_errors_are_drawn_where_rows_are_and_the_caption_says_what_is_drawn() ->
     assert small.count("How many rows have each count") == 1 and "at most each count" not in small
 
 
+def test_of_few_rows_it_is_told_what_a_count_is_off_by_at_most() -> None:
+    """Counts that are left as they are err as the noise does, also between those that were there."""
+    counts = [0, 1, 5, 9, 14, 20, 33, 47] * 3
+    frame = pa.table({"place": [f"{i:03d}" for i in range(len(counts))], "n": counts})
+    out = dc.release(dc.table(frame, count="n", keys=["place"]), epsilon="1/2", seed=1)
+    noise = 2 * np.exp(0.5) / (np.exp(1.0) - 1)
+    page = render(out.publication)
+    assert f"off by no more than <strong>{shown(noise, 2)}</strong>" in page and "off by about" not in page
+    found = way_named(out.publication.record.way).errors(out.publication)
+    assert found is not None and found.most == pytest.approx(noise, rel=1e-3)
+    inside = found.absolute[(found.counts > 12) & (found.counts < 30)]
+    assert len(inside) > 3 and inside == pytest.approx(noise, rel=1e-2)
+    large = render(dc.release(dc.example(), epsilon=1, max_count=20, seed=1).publication)
+    assert "no more than <strong>" not in large and "off by about <strong>" in large
+
+
 def test_only_counts_near_published_ones_are_told() -> None:
     found = Errors(np.arange(101.0), np.ones(101), 0.86)
     published = SeenValues(np.array([0, 3, 90]), np.array([1, 1, 2]))

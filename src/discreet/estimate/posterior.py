@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.estimate.steady import SteadyNoise
 
 CHUNK = 1 << 24  # cells of the table of posteriors held at once
+FEW_ROWS = 3  # within reach of a noisy value, its own row among them: fewer tell no prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,24 @@ def row_estimates(evidence: Evidence, level: float) -> RowEstimates:
         for k, share in enumerate((0.5, tail, 1 - tail)):
             found[place, k + 1] = np.minimum((running < share - 1e-12).sum(axis=1), evidence.size - 1)
         found[place, 0] = table @ np.arange(evidence.size)
+    if evidence.law is not None:
+        found[:, 2:] = _no_surer_than_its_noise(evidence, values, found[:, 2:], level)
     mean, median, low, high = found[inverse.reshape(-1)].T
     median, low, high = (part.astype(np.int64) for part in (median, low, high))
     return RowEstimates(mean, median, low, high, level)
+
+
+def _no_surer_than_its_noise(evidence: Evidence, values: Integers, ends: Floats, level: float) -> Floats:
+    """Intervals, as wide as the noise alone leaves them where hardly any row is near: there the prior was made from
+    the noisy value itself, and says nothing that it does not say."""
+    assert evidence.law is not None
+    reach, size = int(np.ceil(sum_half_width(level, evidence.law, 1))), evidence.size
+    upto = np.concatenate([[0.0], np.cumsum(_raised(evidence.prior, evidence.least))]) * evidence.rows
+    near = upto[np.clip(values + reach + 1, 0, size)] - upto[np.clip(values - reach, 0, size)]
+    alone = (near < FEW_ROWS) & (values - reach >= evidence.least) & (values < size)
+    low = np.where(alone, np.minimum(ends[:, 0], values - reach), ends[:, 0])
+    high = np.where(alone, np.maximum(ends[:, 1], values + reach), ends[:, 1])
+    return np.column_stack([low, high if evidence.top is None else np.minimum(high, evidence.top)])
 
 
 def _with_large(evidence: Evidence, noise: SteadyNoise, level: float) -> RowEstimates:

@@ -56,7 +56,8 @@ LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
 }  # by the shortest side of a three-way table
 APART = 20  # iterations, of about as many steps as there are dimensions: neighbours then correlate by 1/8 at most
 SETTLING = 200  # places of a path that are left out, since it starts at zero
-TURNED, FEWEST_TURNED = 6_000, 4  # numbers of a simulation that are drawn, at least so many tables; others are turned
+TURNED, TURNED_WIDE = 6_000, 24_000  # numbers of a simulation that are drawn, in three-way tables and in two-way ones
+FEWEST_TURNED = 4  # tables that are drawn at least; all others are these, turned
 LONGEST_WALK = 2_000  # dimensions, walked one by one for every draw: half a second, and seconds for the first
 
 
@@ -253,8 +254,9 @@ def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
     be in floats, and whole tables whose draws are slow are drawn a few times only."""
     if isinstance(piece, ChainPiece):
         return piece.path(draws, bits)
-    if isinstance(piece, LayeredPiece) and piece.box is not None:
-        few = min(draws, max(FEWEST_TURNED, TURNED // piece.box.size))
+    if isinstance(piece, LayeredPiece | WidePiece) and piece.box is not None:
+        numbers = TURNED if isinstance(piece, LayeredPiece) else TURNED_WIDE
+        few = min(draws, max(FEWEST_TURNED, numbers // piece.box.size))
         return turned(piece.draw(few, bits, None), piece.box, draws, bits)
     return for_learning(piece).draw(draws, bits, None)
 

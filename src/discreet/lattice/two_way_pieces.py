@@ -88,6 +88,16 @@ class WidePiece:
         return self._places[self._there]
 
     @cached_property
+    def box(self) -> Integers | None:
+        """The places of its cells, by row, by column and within a class, where no row and no column differs from the
+        others; None where some do, or where noise is conditioned on counts, which differ."""
+        sizes = self.part.sizes
+        if self.restricted or not self._there.all() or (sizes != sizes[0]).any():
+            return None
+        numbers = np.arange(self._places.size).reshape(self._places.shape) if self.part.single else self._places
+        return np.asarray(numbers[:, :, None] * sizes[0] + np.arange(sizes[0]))
+
+    @cached_property
     def table(self) -> HalvedColumns:
         sizes = np.zeros(self._places.shape, dtype=np.int64)
         sizes[self._there] = self.part.sizes[self._order]

@@ -325,6 +325,7 @@ PAGE = {
     "the true one is smaller, by about",
     "error-typical-both": "On average a published count is off from the true one, or from the smallest or the largest "
     "count where the true one is smaller or larger, by about",
+    "error-most": "On average a published count is off by no more than",
     "error-caption": "Expected error of a published count, by its true value, where there are rows with such counts. "
     "It follows from what is published.",
     "answers": "How far off the answers are",

@@ -33,6 +33,7 @@ class Errors:
     typical: float | None  # None where nothing is known of the counts
     distribution: float | None = None  # of the distribution of the published counts, Wasserstein-1, where it is known
     apart: tuple[ColumnError, ...] = ()  # where there is none of all counts
+    most: float | None = None  # what the typical one cannot be above, whatever the counts are
 
 
 def errors_of(mechanism: Mechanism, shares: Floats | None = None) -> Errors:

@@ -51,6 +51,7 @@ class Page:
     errors: Errors | None
     typical_error: str | None
     error_words: str  # which words say what it is
+    most_error: str | None  # what it cannot be above, where it is not known
     distribution_error: str | None
     distribution_words: str
     bias: str  # which words say whether counts are right on average
@@ -96,6 +97,7 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         errors=errors,
         typical_error=None if errors is None else _typical(errors, schema.rows),
         error_words=ERROR_WORDS[promise.cut, promise.raised],
+        most_error=None if errors is None or errors.most is None or treated else shown(errors.most, 2),
         distribution_words=f"error-distribution-unit{'-treated' if treated else ''}",
         distribution_error=None if errors is None else _shown(errors.distribution, schema.rows),
         bias=_bias(publication, treated),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from discreet.estimate.view import Estimate
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import Errors, averaged, errors_of, where_rows_are
+from discreet.report.errors import ENOUGH_ROWS, Errors, averaged, errors_of, noise_size, where_rows_are
 from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.spec import CUMULATIVE, MAPPED, SIGNED
 
@@ -69,11 +70,16 @@ def errors(publication: Publication[KeptDistribution], _: Estimate | None) -> Er
         told = (measured.measurements, measured.noise) if measured.method == CUMULATIVE else (None, None)
         return averaged(made, publication.counted, *told)
     shares, aim = measured.distribution, facts.mechanism.aim
-    found = errors_of(made, shares)
     if aim is None:
-        return found
+        return errors_of(made, shares)
+    assert isinstance(made.form, NoiseThenMap)
+    if aim.lam is None:  # nothing was moved: the map has the values that were there, and not those between them
+        made = replace(made, form=replace(made.form, map=None))
+    found, rows = errors_of(made, shares), publication.record.schema.rows
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
-    upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error)
+    drawn = 0 if rows < ENOUGH_ROWS and aim.lam is not None else drawn  # a map of so few rows is one of many
+    most = noise_size(facts.mechanism.form.noise) if aim.lam is None or aim.favor == "balance" else None
+    upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error, most=most)
     return where_rows_are(upto, publication.counted)
 
 

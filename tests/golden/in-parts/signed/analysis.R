@@ -212,6 +212,7 @@ reach_of <- function(law) {
   if (law[1] >= LEVEL) 0 else which(inside >= LEVEL)[1]
 }
 
+FEW_ROWS <- 3  # within reach of a noisy value, its own row among them: fewer tell no prior
 NORMAL <- qnorm((1 + LEVEL) / 2)
 FEW <- max(NORMAL, -log(1 - LEVEL) / sqrt(2))  # deviations of few noises of either kind
 
@@ -432,13 +433,14 @@ rows_told <- function(release, form, rows, prior, top, least, measured = NULL, m
     chance <- function(value) matrix[, value + 1]
   }
   if (!is.null(prior) && (at(form, "form") != "noise-then-map" || length(prior) == size)) {
-    told$posterior <- posteriors(seen, prior, chance, least)
+    told$posterior <- posteriors(seen, prior, chance, least, told$law, top)
   }
   told
 }
 
-# Of every row the mean of its posterior and the ends of the middle part of it.
-posteriors <- function(seen, prior, chance, least) {
+# Of every row the mean of its posterior and the ends of the middle part of it; where hardly any row is near, the prior
+# says nothing that the noisy value does not, and the ends are at least as far as the noise reaches.
+posteriors <- function(seen, prior, chance, least, law, top) {
   if (least > 0) {  # smaller counts were raised to it
     prior[least + 1] <- sum(prior[seq_len(least + 1)])
     prior[seq_len(least)] <- 0
@@ -452,6 +454,13 @@ posteriors <- function(seen, prior, chance, least) {
   }, numeric(3))
   found <- found[, match(seen, values), drop = FALSE]
   if (!all(is.finite(found))) return(NULL)
+  if (!is.null(law)) {
+    reach <- reach_of(law)
+    upto <- function(count) c(0, cumsum(prior))[pmin(pmax(count, 0), length(prior)) + 1] * length(seen)
+    alone <- upto(seen + reach + 1) - upto(seen - reach) < FEW_ROWS & seen - reach >= least & seen < length(prior)
+    found[2, alone] <- pmin(found[2, alone], seen[alone] - reach)
+    found[3, alone] <- pmin(pmax(found[3, alone], seen[alone] + reach), if (is.null(top)) Inf else top)
+  }
   data.frame(estimate = found[1, ], low = found[2, ], high = found[3, ], exact = FALSE)
 }
 
