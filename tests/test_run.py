@@ -86,7 +86,10 @@ SPECS: list[Any] = [
     dc.KeepDistribution(max_count=9, consistent=True, privatizer="sorted"), dc.KeepDistribution(base="staircase"),
     dc.RowByRow(mechanism="geometric", max_count=9), dc.KeepSums(keep="total", per_unit=True, law="l2"),
     dc.KeepSums(keep=[dc.margin("county"), dc.sum_where(sex="f"), dc.sums([[1] * 40], "all of it")]),
-    dc.KeepSums(keep="total", inequalities=([[1] + [0] * 39], [0])),
+    dc.KeepSums(keep="total", inequalities=([[1] + [0] * 39], [0])), dc.BySize(max_count="size"),
+    dc.Measure(measure=["margin:county@1/3", "cells"]),
+    dc.Measure(measure=[dc.margin("a@b"), dc.margin("a,b", " c"), dc.cells()], keep=dc.margin("d@e")),
+    dc.Measure(measure=[dc.margin("a@b"), dc.total()], shares={"total": "1/7"}),
 ]  # fmt: skip
 LOSSES = [dc.Pure("1/3"), dc.Pure.of_alpha("1/3"), dc.Approximate(1, "1e-6"), dc.Concentrated("0.1")]
 

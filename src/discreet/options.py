@@ -25,6 +25,7 @@ class Option:
 
     help: str
     values: Callable[[], tuple[str, ...]] | None = None  # the names it may have, where it must have one of these
+    open: bool = False  # whether it may be something else, which its value judges: a file, or what was registered
     flag: str | None = None  # on the command line, where it is not --name; "": it has none
     kind: type = str  # of a word of the command line: str, int, bool, list
     read: Callable[[str], Any] | None = None  # from a word of the command line, where that is not the value itself

@@ -171,8 +171,11 @@ def test_a_new_option_is_one_field_of_a_spec() -> None:
     class More(KeepSums):
         name: ClassVar[str] = "keep-sums"
         gamma: int = option(1, "how much more the promise counts the noise", kind=int)
+        glow: str = option("dull", "how it looks", values=lambda: ("dull", "bright"))
 
     assert options_of(More)["gamma"][1] == 1
     assert flags_of(More)["gamma"][0].flag_of("gamma") == "--gamma"
     assert "gamma (1): how much more the promise counts the noise." in described(More)
-    assert More(keep="total", gamma=2).gamma == 2
+    assert More(keep="total", gamma=2, glow="bright").gamma == 2
+    with pytest.raises(dc.BadInput, match="Did you mean 'bright'"):
+        More(keep="total", glow="brihgt")

@@ -147,7 +147,7 @@ def asked_json(asked: Asked) -> Any:
     name = what_json(asked.what)
     if isinstance(name, str) and "@" not in str(asked.one or name):
         return str(asked)
-    return {"what": name, "share": None if asked.share is None else text(asked.share)}
+    return {"what": name, **({} if asked.share is None else {"share": text(asked.share)})}  # TOML writes no null
 
 
 def asked_of(value: Any) -> Asked:

@@ -35,12 +35,15 @@ class WaySpec:
 
     name: ClassVar[str]
 
-    def check_types(self) -> None:
-        """Refuse what is neither yes nor no where one of these is meant: "no" would be taken for yes."""
+    def check_options(self) -> None:
+        """Refuse what is neither yes nor no where one of these is meant ("no" would be taken for yes), and what is none
+        of the names that there are."""
         for name, (one, _) in options_of(type(self)).items():
             value = getattr(self, name)
             if one.kind is bool and value is not None:
                 true_or_false(value, name)
+            if one.values is not None and not one.open and value is not None:
+                choose(value, one.known, name)
 
     @classmethod
     def knows(cls, mechanism: str) -> bool:

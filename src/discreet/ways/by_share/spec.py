@@ -28,7 +28,7 @@ class ByShare(WaySpec):
 
     mechanism: str | None = option(
         None, "a name; if not given, geometric for epsilon, discrete-gaussian for rho",
-        values=lambda: (*(law for law in LAWS if law != BOUNDED), SIGNED, *MATRICES), usual="geometric",
+        values=lambda: (*(law for law in LAWS if law != BOUNDED), SIGNED, *MATRICES), open=True, usual="geometric",
     )  # fmt: skip
     max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 

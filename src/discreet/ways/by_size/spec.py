@@ -33,6 +33,7 @@ class BySize(WaySpec):
         "a name; or for every size a design, a mechanism or a matrix, certified before use; if not given, geometric "
         "for epsilon, discrete-gaussian for rho",
         values=lambda: (*(law for law in LAWS if law != BOUNDED), *MATRICES),
+        open=True,
         usual="geometric",
     )
 

@@ -110,6 +110,7 @@ class KeepDistribution(WaySpec):
         "transport",
         "how rows come to the distribution: noise and a map, or a mechanism constructed for it",
         values=lambda: (*MAPPED, *CONSTRUCTED),
+        open=True,
     )
     consistent: bool | None = option(
         None, "follow the distribution so closely that the table has exactly the published one",
@@ -123,9 +124,12 @@ class KeepDistribution(WaySpec):
         None,
         "noise under the map; if not given, geometric for epsilon, gaussian for rho",
         values=lambda: BASES,
+        open=True,
         usual="geometric",
     )
-    privatizer: str = option(CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS)
+    privatizer: str = option(
+        CUMULATIVE, "how the distribution is measured", values=lambda: PRIVATIZERS, open=True
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         name = "transport" if self.mechanism is None else self.mechanism
@@ -133,7 +137,7 @@ class KeepDistribution(WaySpec):
             shown = choose(name, mechanism_names(), "mechanism") if isinstance(name, str) else "of your own"
             found = "it draws every row by itself and keeps no distribution"
             raise BadInput(f"the mechanism {shown!r} was asked for to keep the distribution", found, "Use RowByRow")
-        self.check_types()
+        self.check_options()
         if name == "rank":
             if self.consistent is False:
                 found = "rank is another word for consistent"
@@ -181,8 +185,6 @@ class KeepDistribution(WaySpec):
             )
 
     def _check_aim(self) -> None:
-        if self.favor is not None:
-            choose(self.favor, FAVORS, "favor")
         if self.lam is not None:
             object.__setattr__(self, "lam", weight_of(self.lam))
         aims = [name for name in ("favor", "lam", "signed") if getattr(self, name)] + ["lam"] * (self.lam == 0)

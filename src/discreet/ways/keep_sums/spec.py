@@ -50,11 +50,9 @@ class KeepSums(WaySpec):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", kept_list(self.keep))
-        if self.law is not None:
-            choose(self.law, LAWS, "law")
         object.__setattr__(self, "inequalities", limits_list(self.inequalities))
         self._settle_how()
-        self.check_types()
+        self.check_options()
         if not self.keep and not self.inequalities:
             raise BadInput("sums were to be kept", "none is named", "Keep total, margin:COLUMN or sum:COLUMN=VALUE")
 

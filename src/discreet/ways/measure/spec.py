@@ -46,4 +46,4 @@ class Measure(WaySpec):
         object.__setattr__(self, "shares", None)  # they stand beside the questions now
         object.__setattr__(self, "levels", names_of(self.levels))
         object.__setattr__(self, "keep", kept_list(self.keep))
-        self.check_types()
+        self.check_options()

@@ -43,7 +43,7 @@ class RowByRow(WaySpec):
         None,
         "a name; or a design, a mechanism, a matrix of probabilities, or a file with one, certified before use; if not "
         "given, geometric for epsilon, discrete-gaussian for rho",
-        values=lambda: (*LAWS, SIGNED, *MATRICES), metavar="NAME|FILE", usual="geometric",
+        values=lambda: (*LAWS, SIGNED, *MATRICES), open=True, metavar="NAME|FILE", usual="geometric",
     )  # fmt: skip
     max_count: int | None = option(None, "the largest count, larger ones are treated as it", read=count_or_word)
 
@@ -110,8 +110,7 @@ class RowByRow(WaySpec):
             raise BadInput("bounded noise was asked for", f"{called(lacking)} is not given", do)
         object.__setattr__(self, "truth", probability(self.truth, "truth", open_ends=True))
         object.__setattr__(self, "support", whole(self.support, "support", 1))
-        if self.small_counts is not None:
-            choose(self.small_counts, SMALL_COUNTS, "small_counts")
+        self.check_options()
         if self.min_count is not None:
             object.__setattr__(self, "min_count", whole(self.min_count, "min_count", 0, LARGEST_INTEGER))
             if self.max_count is not None and self.min_count > self.max_count:
