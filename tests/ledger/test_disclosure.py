@@ -134,6 +134,26 @@ def test_counts_of_other_things_are_not_mixed(book: dc.Ledger) -> None:
     assert book.history("d")[1].disclosure.not_compared == (1,)
 
 
+def test_a_column_of_counts_is_the_same_alone_and_beside_another(book: dc.Ledger) -> None:
+    frame = pa.table({"town": list("abc"), "births": [3, 0, 5], "deaths": [1, 1, 2]})
+    both, alone = dc.table(frame, ["births", "deaths"], ["town"]), dc.table(frame.drop(["deaths"]), "births", ["town"])
+    release(book, both, "margin:counted")
+    with pytest.raises(Discloses, match="counted = births, town = c"):
+        release(book, alone, sums("110"))
+    release(book, alone, "total")  # known from the first
+    assert book.history("d")[1].disclosure == Disclosure()
+    other = dc.table(pa.table({"town": list("abc"), "moves": [3, 0, 5]}), "moves", ["town"])
+    release(book, other, sums("110"))
+    assert book.history("d")[2].disclosure.not_compared == (1, 2)
+
+
+def test_the_same_with_the_single_column_first(book: dc.Ledger) -> None:
+    frame = pa.table({"town": list("abc"), "births": [3, 0, 5], "deaths": [1, 1, 2]})
+    release(book, dc.table(frame.drop(["deaths"]), "births", ["town"]), sums("110"))
+    with pytest.raises(Discloses, match="counted = births, town = c"):
+        release(book, dc.table(frame, ["births", "deaths"], ["town"]), "margin:counted")
+
+
 def test_a_sum_of_zero_fixes_rows_and_the_statement_says_so(book: dc.Ledger, tmp_path: Path) -> None:
     empty = dc.table(pa.table({"town": list("abcd"), "n": [0, 0, 5, 2]}), "n", ["town"])
     with pytest.raises(Discloses, match=r"2 rows: town = a \(exactly: it can have no other value\)") as caught:

@@ -17,6 +17,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.ledger import Spending, ledger
+from discreet.ledger.documents import read_kept
 from discreet.ledger.spending import RULES
 
 from .test_forged_lines import append, charge_line
@@ -110,9 +111,13 @@ def packed(value: object) -> tuple[str, str]:
 
 
 NO_SUMS = [{"sums": "x"}, {"sums": [1.5]}, {"sums": [10**30]}, {"sums": [[1]]}, {"sums": [1, 2, 3]}, {"x": 1}, [1], 7]
-GOOD = {"count": "n", "columns": {"town": ["a", "b"]}, "kept": ["total"], "rows": 2}
+GOOD = {"count": "n", "columns": {"town": ["a", "b"]}, "kept": ["total"], "rows": 2, "limits": None}
+LIMITS = {"rows": 2, "terms": [[[0, 1]]], "least": [0]}
 NO_KEPT = [{}, [], {**GOOD, "kept": 3}, {**GOOD, "kept": []}, {**GOOD, "kept": ["margin:x"]}, {**GOOD, "rows": 9},
-           {**GOOD, "columns": {"town": "ab"}}, {**GOOD, "columns": {"town": [1, 2]}}, {**GOOD, "more": 1}]  # fmt: skip
+           {**GOOD, "columns": {"town": "ab"}}, {**GOOD, "columns": {"town": [1, 2]}}, {**GOOD, "more": 1},
+           {**GOOD, "limits": []}, {**GOOD, "limits": 7}, {**GOOD, "limits": {**LIMITS, "rows": 3}},
+           {**GOOD, "limits": {**LIMITS, "terms": [[["a", 1]]]}},
+           {**GOOD, "limits": {**LIMITS, "least": [10**400]}}]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NO_SUMS)
@@ -136,6 +141,13 @@ def test_forged_documents_of_kept_sums_are_no_tracebacks(book: dc.Ledger, sqlite
     for call in (lambda: book.statement("d"), lambda: dc.release(TABLE, 1, keep=["total"], ledger=book, dataset="d")):
         with pytest.raises(BadInput, match="the kept sums of its entry #2 cannot be read"):
             call()
+
+
+@pytest.mark.parametrize("value", [GOOD, {**GOOD, "limits": LIMITS}, {**GOOD, "kept": [], "limits": LIMITS}])
+def test_a_document_as_we_write_it_is_read(value: Any) -> None:
+    """What is refused above is refused for what is wrong with it."""
+    digest, content = packed(value)
+    assert read_kept(content, digest).rows == 2
 
 
 def test_other_rules_of_pricing_are_named(book: dc.Ledger, sqlite_url: str) -> None:

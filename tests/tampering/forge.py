@@ -25,7 +25,7 @@ from discreet.record.codec import encode
 from discreet.record.release import mark_of, parse, read_record, seal_of
 from discreet.report import pages
 from discreet.report.explore import HARMLESS
-from discreet.verify import COMPARED, LAST, _Account, verify_contents
+from discreet.verify import BESIDE, COMPARED, LAST, _Account, verify_contents
 from discreet.ways.keep_distribution import follow
 from discreet.ways.keep_distribution.facts import SEEDED
 
@@ -108,9 +108,10 @@ def _reported(contents: Contents, rendered: dict[str, str]) -> Contents:
 
 @contextmanager
 def reports_uncompared() -> Iterator[None]:
-    """As if every report had been rendered anew, which takes most of the time."""
+    """As if every page had been rendered anew, which takes most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(LAST, COMPARED)
+        for page in (COMPARED, BESIDE):
+            patch.delitem(LAST, page)
         yield
 
 

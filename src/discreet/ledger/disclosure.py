@@ -12,7 +12,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.invariants import Kept, Margin, SumWhere, Total, invariant_matrix
-from discreet.ledger.matching import Matched, Numbered, count_of, matched, strangers
+from discreet.ledger.matching import Matched, Numbered, count_of, counts_apart, matched, strangers
 from discreet.ledger.one_table import Valued, fixed_cells, of_one_table, sums_give_away
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Stack:
 
 def newly_given(earlier: Sequence[Numbered], new: Numbered) -> Disclosure:
     """What is given away with `new` that was not before: by which sums are kept, and by what they come to."""
+    *earlier, new = counts_apart([*earlier, new])
     assert new.table is not None
     count = count_of(new.table)
     others = {one.number for one in earlier if one.table is None or count_of(one.table) != count}
@@ -104,7 +105,7 @@ def all_given(entries: Sequence[Numbered]) -> Disclosure:
     given, examined = _Given(), True
     missing = {one.number for one in entries if one.table is None}
     by_count: dict[str, list[Numbered]] = {}
-    for one in entries:
+    for one in counts_apart(entries):
         if one.table is not None:
             by_count.setdefault(count_of(one.table), []).append(one)
     for place, group in enumerate(by_count.values()):

@@ -36,6 +36,7 @@ class KeptTable:
     kept: tuple[Kept, ...]
     rows: int
     limits: Inequalities | None = None  # that the counts of these rows meet
+    count_as_key: bool = False  # written with a key more than it has, to be compared; its sums go by their old names
 
     @property
     def keys(self) -> frozenset[str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from discreet.arrays import Integers
+from discreet.io.layout import COUNTED
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total
 from discreet.ledger.documents import KeptTable
 from discreet.ledger.names import plain
@@ -65,6 +66,8 @@ class Matched:
     @property
     def kept(self) -> Iterable[Kept]:
         """What is kept, in names and keys as they are compared; matrices belong to the rows and are left out."""
+        if self.table.count_as_key:
+            return
         name = {written: compared for compared, written in self.names.items()}
         for what in self.table.kept:
             if isinstance(what, Margin):
@@ -118,6 +121,20 @@ def _distinct(values: Iterable[str]) -> bool:
 def count_of(table: KeptTable) -> str:
     """What is counted, by the name of the column."""
     return compared(table.count)
+
+
+def counts_apart(entries: Sequence[Numbered]) -> list[Numbered]:
+    """Where one table has several columns of counts, under one another, others with one of these are written alike."""
+    several = [one.table for one in entries if one.table is not None and COUNTED in one.table.columns]
+    there = {compared(value) for table in several for value in set(table.columns[COUNTED])}
+    found = []
+    for one in entries:
+        table = one.table
+        if several and table is not None and COUNTED not in table.columns and count_of(table) in there:
+            columns = {**table.columns, COUNTED: [table.count] * table.rows}
+            one = replace(one, table=replace(table, count=several[0].count, columns=columns, count_as_key=True))
+        found.append(one)
+    return found
 
 
 def strangers(tables: Sequence[Matched]) -> set[int]:
