@@ -47,8 +47,8 @@ def test_what_can_change_is_what_the_kernel_says(rows: int, columns: int, data: 
     assert structure.dimensions == len(kernel)
     assert structure.determined.tolist() == np.flatnonzero(~kernel.any(axis=0)).tolist()
     for part in structure.parts:
-        if part.places is not None:
-            assert has_swap(part.places) == (exchange(part.full) is not None)
+        if part.shape.places is not None:
+            assert has_swap(part.shape.places) == (exchange(part.shape.full) is not None)
 
 
 @pytest.mark.parametrize(("shape", "holes"), [((40, 40), 1), (((600, 4)), 3)])

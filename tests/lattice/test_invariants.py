@@ -13,7 +13,8 @@ from discreet.errors import BadInput, Infeasible
 from discreet.lattice.basis import kernel_basis, shortest
 from discreet.lattice.invariants import invariant_matrix, margin, parse_keep, sum_where, sums, total
 from discreet.lattice.neighbours import protected_change
-from discreet.lattice.structure import independent_rows, structure_of
+from discreet.lattice.shape import independent_rows
+from discreet.lattice.structure import structure_of
 from tests.clock import within
 from tests.lattice.enumeration import THREE_SETS, margins, points
 
@@ -128,14 +129,14 @@ def test_shapes() -> None:
     nested = structure(np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]]))
     assert nested.untouched.tolist() == [4]
     assert [sorted(map(list, part.classes)) for part in nested.parts] == [[[0, 1], [2, 3]]]
-    assert not nested.parts[0].free
+    assert not nested.parts[0].shape.free
     (table,) = structure(margins(5, 3)).parts
-    assert table.grid is not None and table.grid.place.shape == (5, 3)
+    assert table.shape.grid is not None and table.shape.grid.place.shape == (5, 3)
     (merged,) = structure(np.repeat(margins(3, 4), 2, axis=1)).parts
-    assert merged.grid is not None and merged.grid.place.shape == (4, 3) and set(merged.sizes) == {2}
+    assert merged.shape.grid is not None and merged.shape.grid.place.shape == (4, 3) and set(merged.sizes) == {2}
     holes = margins(3, 3)[:, 1:]
     (part,) = structure(holes).parts
-    assert part.grid is None and len(part.kernel) == 3
+    assert part.shape.grid is None and len(part.shape.kernel) == 3
     assert len(structure(np.kron(np.eye(4, dtype=int), margins(2, 2))).parts) == 4
 
 

@@ -19,7 +19,8 @@ from discreet.lattice.basis import kernel_basis
 from discreet.lattice.blocks import nearest_in_blocks
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.projection import gap_of, programmed, project, require_counts, require_projectable
-from discreet.lattice.structure import Structure, independent_rows, structure_of
+from discreet.lattice.shape import independent_rows
+from discreet.lattice.structure import Structure, structure_of
 from tests.lattice.fibres import margins, nonnegative_tables
 from tests.lattice.test_kept_releases import reseal
 

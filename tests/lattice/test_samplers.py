@@ -247,9 +247,9 @@ def test_boxes_are_recognised_in_any_order() -> None:
     shuffled = matrix[rng.permutation(len(matrix))][:, rng.permutation(24)]
     plan = plan_for(shuffled, law="gaussian", rho="1/2")
     (part,) = plan.structure.parts
-    assert part.box is not None and sorted(part.box.shape) == [2, 3, 4]
+    assert part.shape.box is not None and sorted(part.shape.box.shape) == [2, 3, 4]
     holed = plan_for(shuffled[:, 1:], law="gaussian", rho="1/2")
-    assert all(part.box is None for part in holed.structure.parts)
+    assert all(part.shape.box is None for part in holed.structure.parts)
 
 
 def test_gaussian_noise_under_all_two_way_margins() -> None:

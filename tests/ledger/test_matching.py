@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 import discreet as dc
 from discreet.errors import Discloses
 from discreet.lattice.basis import integral_kernel, kernel_basis
-from discreet.lattice.structure import independent_rows
+from discreet.lattice.shape import independent_rows
 from discreet.ledger import Spending, disclosure, ledger
 from discreet.ledger import book as books
 from discreet.ledger.documents import kept_table

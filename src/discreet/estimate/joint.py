@@ -168,7 +168,7 @@ class JointRows:
         and the block it is in. None where they do, or where the law joins all rows."""
         from scipy.sparse import csr_array
 
-        if self.law is None or self.law.rate is not None or any(part.free for part in self.structure.parts):
+        if self.law is None or self.law.rate is not None or any(part.shape.free for part in self.structure.alike):
             return None
         law: NoiseLaw = Geometric(self.law.odds) if self.law.odds is not None else Gaussian(self.law.variance)
         unit, apart = np.full(self.rows, law.spread), self.structure.apart

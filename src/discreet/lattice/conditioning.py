@@ -30,7 +30,7 @@ def bound_for(structure: Structure, limits: Inequalities | None, distance: int, 
     """The least bound that is proved for what is kept, for a change of this distance made so many times."""
     if limits is not None and limits.widest > 1:
         return "doubled"
-    if not any(part.free for part in structure.parts):
+    if not any(part.shape.free for part in structure.alike):
         return "stepwise"
     return "doubled" if per_unit or distance * people > LONGEST_SHIFT else "shifted"
 

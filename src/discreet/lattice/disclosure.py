@@ -14,7 +14,8 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.lattice.invariants import Invariants
-from discreet.lattice.structure import MOST_COLUMNS, Classes, Grid, Part, Structure, structure_of, tied, together
+from discreet.lattice.shape import MOST_COLUMNS, Grid
+from discreet.lattice.structure import Classes, Part, Structure, structure_of, tied, together
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -50,7 +51,7 @@ def given_away(matrix: csr_array, counts: Integers | None = None, limits: Inequa
     found: list[Integers] = []
     residues: list[tuple[int, int]] = []
     examined = True
-    for part in structure.parts:
+    for part in structure.alike:
         if _takes_long(part):
             examined = False
             continue
@@ -68,11 +69,11 @@ def given_away(matrix: csr_array, counts: Integers | None = None, limits: Inequa
 
 def _takes_long(part: Part) -> bool:
     """Whether it would take more than seconds to know what the sums of a part give away."""
-    if part.laminar or part.places is not None:
+    if part.shape.laminar or part.shape.places is not None:
         return False
-    if len(part.classes) > MOST_COLUMNS or math.prod(part.matrix.shape) > MOST_ENTRIES:
+    if len(part.sizes) > MOST_COLUMNS or math.prod(part.shape.matrix.shape) > MOST_ENTRIES:
         return True
-    return part.plain_kernel is None and len(part.classes) > MOST_REDUCED
+    return part.shape.plain_kernel is None and len(part.sizes) > MOST_REDUCED
 
 
 def fixed_rows(
@@ -219,16 +220,18 @@ def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED
     apart: list[Classes] = []
     found: list[Integers] = []
     complete = True
-    for part in structure.parts:
+    for part in structure.alike:
         if _takes_long(part):
             complete = False
-        elif not part.free:  # every class keeps its own sum
+        elif not part.shape.free:  # every class keeps its own sum
             apart.append(part.classes)
-        elif part.grid is None and len(part.classes) > MOST_BOUNDED:
-            complete &= len(part.classes) <= most
-            found.append(_at_a_glance(part, counts) if len(part.classes) <= most else NONE)
+        elif part.shape.grid is not None:
+            found.append(_settled(part, *_two_way(part, part.shape.grid, counts)))
+        elif len(part.sizes) > MOST_BOUNDED:
+            complete &= len(part.sizes) <= most
+            found += [_at_a_glance(one, counts) for one in part.each] if len(part.sizes) <= most else []
         else:
-            found.append(_settled(part, *_bounds(part, counts)))
+            found += [_settled(one, *_programs(one, one.classes.sums(counts))) for one in part.each]
     found.append(_alone_or_empty(together(apart), counts))
     return np.sort(np.concatenate(found)), complete
 
@@ -240,37 +243,33 @@ def _alone_or_empty(classes: Classes, counts: Integers) -> Integers:
 
 def _at_a_glance(part: Part, counts: Integers) -> Integers:
     """The cells of classes that can have one value only; those with a kept sum of zero are seen without a program."""
-    held, none = part.classes.sums(counts), np.zeros(part.matrix.shape[0])
-    empty = part.matrix.T @ (part.matrix @ held == 0).astype(np.int64) > 0
-    program = _Program(part.matrix, none, none, -held.astype(float))
+    held, none = part.classes.sums(counts), np.zeros(part.shape.matrix.shape[0])
+    empty = part.shape.matrix.T @ (part.shape.matrix @ held == 0).astype(np.int64) > 0
+    program = _Program(part.shape.matrix, none, none, -held.astype(float))
     fixed = np.union1d(np.flatnonzero(empty), program.fixed(np.zeros(len(held), dtype=np.int64), ~empty))
     return part.classes.some(fixed[(part.sizes[fixed] == 1) | (held[fixed] == 0)]).cells
 
 
 def _settled(part: Part, least: Integers, most: Integers) -> Integers:
-    settled = np.where(part.sizes == 1, least == most, most == 0)
+    settled = np.where(part.classes.sizes == 1, least == most, most == 0)
     return part.classes.some(np.flatnonzero(settled)).cells
 
 
-def _bounds(part: Part, counts: Integers) -> tuple[Integers, Integers]:
-    """Least and largest sum of every class of cells."""
-    held = part.classes.sums(counts)
-    return _programs(part, held) if part.grid is None else _two_way(part.grid, held)
-
-
-def _two_way(grid: Grid, held: Integers) -> tuple[Integers, Integers]:
-    """Frechet's bounds: min(row, column) above, row + column - total below."""
-    table = held[grid.place]
-    down, across = table.sum(axis=1)[:, None], table.sum(axis=0)[None, :]
+def _two_way(part: Part, grid: Grid, counts: Integers) -> tuple[Integers, Integers]:
+    """Least and largest sum of every class of cells, by Frechet's bounds: min(row, column) above, row + column - total
+    below."""
+    held = part.classes.sums(counts).reshape(part.copies, -1)
+    table = held[:, grid.place]
+    down, across = table.sum(axis=2, keepdims=True), table.sum(axis=1, keepdims=True)
     least, most = np.empty_like(held), np.empty_like(held)
-    most[grid.place] = np.minimum(down, across)
-    least[grid.place] = np.maximum(0, down + across - table.sum())
-    return least, most
+    most[:, grid.place] = np.minimum(down, across)
+    least[:, grid.place] = np.maximum(0, down + across - down.sum(axis=1, keepdims=True))
+    return least.ravel(), most.ravel()
 
 
 def _programs(part: Part, held: Integers) -> tuple[Integers, Integers]:
     """Linear programs, two for every class, again and again: what is found to be fixed narrows the rest."""
-    steps = part.steps  # class sums are known up to multiples of these
+    steps = part.shape.steps  # class sums are known up to multiples of these
     least, most = np.zeros_like(held), np.full_like(held, -1)
     while True:
         fixed = least == most
@@ -286,12 +285,17 @@ def _narrowed(part: Part, held: Integers, lower: Integers, upper: Integers) -> t
     """The least and the largest sum of every class within these bounds; an upper one of -1 is none."""
     from discreet.program import LinearProgram, solve
 
-    none, classes = np.zeros(part.matrix.shape[0]), len(held)  # changes: their numbers are small, whatever the counts
+    none, classes = (
+        np.zeros(part.shape.matrix.shape[0]),
+        len(held),
+    )  # changes: their numbers are small, whatever the counts
     below, above = (lower - held).astype(float), np.where(upper < 0, np.inf, upper - held)
     least, most = lower.copy(), upper.copy()
     for c in np.flatnonzero(upper < 0):
         up = (np.arange(classes) == c).astype(float)
-        low, high = (solve(LinearProgram(goal, part.matrix, none, none, below, above)).value for goal in (up, -up))
+        low, high = (
+            solve(LinearProgram(goal, part.shape.matrix, none, none, below, above)).value for goal in (up, -up)
+        )
         least[c] = held[c] + math.ceil(low - SLACK * max(1.0, abs(low)))
         most[c] = held[c] + math.floor(-high + SLACK * max(1.0, abs(high)))
     return least, most

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers
 from discreet.lattice.basis import kernel_basis
-from discreet.lattice.structure import box_of
+from discreet.lattice.shape import box_of
 
 MOST_MINORS = 200_000  # they are listed, each with an entry for every cell
 MOST_PAIRED = 40  # basis vectors; with their pairs these are 1,600 moves

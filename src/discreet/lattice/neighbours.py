@@ -47,23 +47,23 @@ def protected_change(structure: Structure, contributions: int = 1) -> Change:
             "Keep less",
             determined=structure.determined.tolist(),
         )
-    if any(np.any(part.sizes > 1) for part in structure.parts):
+    if any(np.any(part.sizes > 1) for part in structure.alike):
         return MOVED
-    if not structure.parts:
+    if not structure.alike:
         return ONE_PERSON
     if len(structure.untouched):
-        return REARRANGED if contributions > 1 and any(part.free for part in structure.parts) else FREE_ROW
-    return min((_smallest(part) for part in structure.parts if part.free), key=lambda change: change.distance)
+        return REARRANGED if contributions > 1 and any(part.shape.free for part in structure.alike) else FREE_ROW
+    return min((_smallest(part) for part in structure.alike if part.shape.free), key=lambda change: change.distance)
 
 
 def _smallest(part: Part) -> Change:
-    if part.grid is not None:
+    if part.shape.grid is not None:
         return SWAPPED
-    if part.box is not None:
+    if part.shape.box is not None:
         return CORNERS
-    if has_swap(part.places) if part.places is not None else exchange(part.full) is not None:
+    if has_swap(part.shape.places) if part.shape.places is not None else exchange(part.shape.full) is not None:
         return EXCHANGED
-    vector, proved = shortest(part.kernel, part.dense)
+    vector, proved = shortest(part.shape.kernel, part.shape.dense)
     return Change(
         "smallest",
         distance=int(np.abs(vector).sum()),
@@ -139,8 +139,8 @@ def _destroyed(terms: Terms) -> bool:
 
 def _exchanged(structure: Structure) -> int:
     """How many rows can change, though not by one person alone."""
-    joint = [part for part in structure.parts if part.free and not np.any(part.sizes > 1)]
-    return sum(len(part.sizes) - len(part.determined) for part in joint)
+    joint = [part for part in structure.alike if part.shape.free and not np.any(part.sizes > 1)]
+    return sum(len(part.classes) - len(part.determined) for part in joint)
 
 
 def _given_away(structure: Structure) -> Iterator[Remark]:

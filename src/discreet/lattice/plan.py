@@ -317,23 +317,25 @@ PERHAPS = f"law l1; if that is refused, too, {FEWER}"
 
 def walks(structure: Structure) -> bool:
     """Whether sums overlap, and Gaussian noise has a walk on all that do: on whole tables and small lattices."""
-    overlapping = [part for part in structure.parts if part.free]
-    known = (part.single and part.whole is not None for part in overlapping)
-    return bool(overlapping) and all(one or part.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping))
+    overlapping = [part for part in structure.alike if part.shape.free]
+    known = (part.shape.single and part.shape.whole is not None for part in overlapping)
+    return bool(overlapping) and all(
+        one or part.shape.dimensions <= LARGEST_BASIS for one, part in zip(known, overlapping)
+    )
 
 
 def _advice(structure: Structure, law: LatticeLaw, restricted: bool = False) -> str:
     """What does work; small chains have met."""
     if restricted:
         return f"{_advice(structure, law)}, with {called('nonnegative_by', 'project')} or negative counts"
-    met = all(_meets(part, law) for part in structure.parts if part.free)
+    met = all(_meets(part, law) for part in structure.alike if part.shape.free)
     use = "law gaussian (with rho)" if walks(structure) else _exact_instead(structure, law)
     return f"Use {use}{', or allow diagnosed samples' if met else ''}"
 
 
 def _exact_instead(structure: Structure, law: LatticeLaw) -> str:
     """Two margins are kept already where a two-way table lacks cells."""
-    if any(part.free and part.places is not None for part in structure.parts):
+    if any(part.shape.free and part.shape.places is not None for part in structure.alike):
         return FEWER if law.odds is not None else PERHAPS
     return EXACT
 
@@ -341,7 +343,7 @@ def _exact_instead(structure: Structure, law: LatticeLaw) -> str:
 def _meets(part: Part, law: LatticeLaw) -> bool:
     """Whether coupled chains on such a part have met."""
     rate = 0.0 if law.odds is None else math.log(law.odds)
-    return part.dimensions <= MOST_MET or (part.single and have_met(part.whole, law.name, rate))
+    return part.shape.dimensions <= MOST_MET or (part.shape.single and have_met(part.shape.whole, law.name, rate))
 
 
 def _projects(structure: Structure, law: LatticeLaw) -> bool:

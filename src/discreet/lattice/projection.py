@@ -68,7 +68,7 @@ def require_counts(sums: Integers, counts: Integers) -> None:
 
 def programmed(structure: Structure) -> list[Part]:
     """Sums that overlap and are not the margins of a two-way table."""
-    return [part for part in structure.parts if part.free and part.grid is None]
+    return [part for part in structure.parts if part.shape.free and part.shape.grid is None]
 
 
 def project(structure: Structure, signed: Integers) -> Projection:
@@ -94,9 +94,9 @@ def exactly(structure: Structure, signed: Integers) -> Integers:
         cells = blocks.cells
         counts[cells] = nearest_in_blocks(signed[cells], blocks.sizes, blocks.sums(signed), words[cells])
     for part in structure.parts:
-        if part.free and part.grid is not None:
-            cells = part.classes.some(part.grid.place.ravel()).cells
-            counts[cells] = nearest_two_way(signed[cells], part.sizes[part.grid.place], words[cells])
+        if part.shape.free and part.shape.grid is not None:
+            cells = part.classes.some(part.shape.grid.place.ravel()).cells
+            counts[cells] = nearest_two_way(signed[cells], part.sizes[part.shape.grid.place], words[cells])
     return counts
 
 
@@ -111,11 +111,11 @@ def projected_by_program(structure: Structure) -> Flags:
 def gap_of(structure: Structure, signed: Integers, counts: Integers, multipliers: Integers) -> Fraction | None:
     """By how much counts may be further away than the nearest, by these multipliers; None: they are not as many."""
     parts = programmed(structure)
-    if len(multipliers) != sum(part.matrix.shape[0] for part in parts):
+    if len(multipliers) != sum(part.shape.matrix.shape[0] for part in parts):
         return None
     gap, start = Fraction(0), 0
     for part in parts:
-        cells, sums = part.cells, part.matrix.shape[0]
+        cells, sums = part.cells, part.shape.matrix.shape[0]
         least = bound_below(cell_matrix(part), signed[cells], multipliers[start : start + sums])
         gap += sum(int(z - y) ** 2 for z, y in zip(counts[cells].tolist(), signed[cells].tolist())) - least
         start += sums
@@ -127,7 +127,7 @@ def cell_matrix(part: Part) -> csr_array:
     from scipy.sparse import csr_array
 
     columns = np.repeat(np.arange(len(part.classes)), part.sizes)
-    return csr_array(part.matrix.tocsc()[:, columns].astype(np.int64))
+    return csr_array(part.shape.matrix.tocsc()[:, columns].astype(np.int64))
 
 
 def _multipliers(rounded: list[Rounded]) -> Integers:

@@ -16,7 +16,7 @@ from discreet.arrays import Flags, Integers
 from discreet.errors import SolverFailed
 from discreet.lattice.inequalities import Inequalities
 from discreet.lattice.laws import LatticeLaw
-from discreet.lattice.sampler import BlockPiece, FreePiece, MergedPiece, Piece, WalkPiece, pieces_for
+from discreet.lattice.sampler import BlockPiece, FreePiece, MergedPiece, Piece, RepeatedPiece, WalkPiece, pieces_for
 from discreet.lattice.structure import Structure, tied
 from discreet.lattice.two_way_pieces import LayeredPiece, MirroredPiece, NarrowPiece, WidePiece
 from discreet.sample.bits import Bits
@@ -152,13 +152,16 @@ class Redrawing:
 
 def _work(piece: Piece, counts: int) -> float:
     """What a draw of so many of its counts takes, in counts that are drawn fast."""
+    if isinstance(piece, RepeatedPiece):
+        return _work(piece.one, counts)
     if isinstance(piece, MergedPiece):
         return counts / piece.merged.acceptance
     return counts * WORK.get(type(piece), 1)
 
 
 def _part(piece: Piece, wanted: Flags) -> Piece | None:
-    """The sampler of those of its cells that are wanted: a cell in no sum alone, a block as a whole, or everything."""
+    """The sampler of those of its cells that are wanted: a cell in no sum alone, a block or one of several parts as a
+    whole, or everything."""
     if wanted[piece.cells].all():
         return piece
     if isinstance(piece, FreePiece):
@@ -167,4 +170,6 @@ def _part(piece: Piece, wanted: Flags) -> Piece | None:
     if isinstance(piece, BlockPiece):
         blocks = piece.blocks.some(np.flatnonzero(wanted[piece.cells[piece.blocks.starts]]))
         return BlockPiece(blocks, piece.noise, piece.restricted) if len(blocks) else None
+    if isinstance(piece, RepeatedPiece):
+        return piece.some(wanted)
     return piece if wanted[piece.cells].any() else None

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Flags, Integers
 from discreet.errors import BadInput
 from discreet.lattice.cut_off import cut_off_blocks
 from discreet.lattice.fixed_sum import MOST_CELLS_AT_ONCE, gaussian_group
@@ -170,14 +170,42 @@ class MergedPiece:
             else:
                 assert self.noise.variance is not None
                 groups.append(gaussian_group(self.noise.variance, size))
-        return Merged(self.part.dense, tuple(groups))
+        return Merged(self.part.shape.dense, tuple(groups))
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         if self.restricted:
             assert counts is not None and self.noise.odds is not None
             classes = np.split(counts, np.cumsum(self.part.sizes)[:-1])
-            return restricted_noise(self.noise.odds, self.part.dense, classes, draws, bits)
+            return restricted_noise(self.noise.odds, self.part.shape.dense, classes, draws, bits)
         return np.concatenate(self.merged.draw(draws, bits), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedPiece:
+    """Parts of one shape, drawn together: the noise of each is another draw of the same."""
+
+    one: Piece  # for cells 0, 1, ...
+    part: Part
+
+    @property
+    def name(self) -> str:
+        return self.one.name
+
+    @property
+    def grade(self) -> str:
+        return self.one.grade
+
+    @cached_property
+    def cells(self) -> Integers:
+        return self.part.cells.reshape(self.part.copies, -1)[:, self.one.cells].ravel()
+
+    def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
+        return self.one.draw(draws * self.part.copies, bits, None).reshape(draws, -1)
+
+    def some(self, wanted: Flags) -> RepeatedPiece | None:
+        """Of those whose cells, by these flags, are wanted."""
+        part = self.part.some(np.flatnonzero(wanted[self.part.cells[:: int(self.part.sizes.sum())]]))
+        return RepeatedPiece(self.one, part) if part.copies else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +261,7 @@ class ChainPiece:
         from discreet.lattice.chains import chain_sampler
 
         columns = np.repeat(np.arange(len(self.part.classes)), self.part.sizes)
-        matrix = self.part.matrix.tocsc()[:, columns].tocsr()
+        matrix = self.part.shape.matrix.tocsc()[:, columns].tocsr()
         if self.noise.variance is not None:
             return chain_sampler(matrix, law="gaussian", sigma=float(self.noise.variance) ** 0.5)
         assert self.noise.odds is not None
@@ -298,19 +326,29 @@ def pieces_for(structure: Structure, noise: LatticeLaw, nonnegative: bool) -> tu
         pieces.append(FreePiece(structure.untouched, noise, nonnegative))
     if len(structure.apart):
         pieces.append(BlockPiece(structure.apart, noise, nonnegative))
-    return (*pieces, *(_overlapping(part, noise, nonnegative) for part in structure.parts if part.free))
+    return (*pieces, *(one for part in structure.alike if part.shape.free for one in _alike(part, noise, nonnegative)))
+
+
+def _alike(part: Part, noise: LatticeLaw, nonnegative: bool) -> Iterable[Piece]:
+    """For parts of one shape: one, where it is known to draw many at once."""
+    if part.copies > 1 and not nonnegative:
+        width = int(part.sizes.sum())
+        one = _overlapping(Part(part.shape, Classes(np.arange(width), part.sizes)), noise, False)
+        if isinstance(one, (NarrowPiece, WidePiece, MergedPiece)):
+            return (RepeatedPiece(one, part),)
+    return (_overlapping(one, noise, nonnegative) for one in part.each)
 
 
 def _overlapping(part: Part, noise: LatticeLaw, nonnegative: bool) -> Piece:
-    if part.places is not None and noise.odds is not None:
-        columns = part.places.shape[1]
-        if part.grid is not None and not nonnegative and columns <= (WIDEST if part.single else 2):
+    if part.shape.places is not None and noise.odds is not None:
+        columns = part.shape.places.shape[1]
+        if part.shape.grid is not None and not nonnegative and columns <= (WIDEST if part.shape.single else 2):
             return NarrowPiece(part, noise.odds)
         wide = WidePiece(part, noise.odds, nonnegative)
         if wide.short if nonnegative else wide.often:
             return wide
-    elif noise.odds is not None and not nonnegative and part.single and part.box is not None:
-        shortest = min(part.box.shape)
+    elif noise.odds is not None and not nonnegative and part.shape.single and part.shape.box is not None:
+        shortest = min(part.shape.box.shape)
         layered = LAYERED[shortest](part, noise.odds) if shortest in LAYERED else None
         if layered is not None and layered.often:
             return layered
@@ -334,15 +372,15 @@ def _ladder(part: Part) -> Ladder | None:
     """The Gram-Schmidt form of a part's basis over its own cells, where it is known or small enough to work out."""
     starts = np.cumsum(part.sizes) - part.sizes
     total = int(part.sizes.sum())
-    if part.single and part.whole is not None:
-        return box_ladder(part.whole, total)
+    if part.shape.single and part.shape.whole is not None:
+        return box_ladder(part.shape.whole, total)
     blocks = [start + np.arange(size) for start, size in zip(starts.tolist(), part.sizes.tolist())]
-    if not part.free:
+    if not part.shape.free:
         return chain_ladder(blocks, total)
-    if part.dimensions > LARGEST_BASIS:
+    if part.shape.dimensions > LARGEST_BASIS:
         return None
-    lifted = np.zeros((len(part.kernel), total), dtype=np.int64)
-    lifted[:, starts] = part.kernel
+    lifted = np.zeros((len(part.shape.kernel), total), dtype=np.int64)
+    lifted[:, starts] = part.shape.kernel
     return ladder(np.vstack([chain_ladder(blocks, total).dense, lifted]))
 
 

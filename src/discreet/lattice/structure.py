@@ -6,28 +6,22 @@ Cells with equal columns form a class. The kept sums see only the sums of classe
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Integers
-from discreet.errors import BadInput
+from discreet.arrays import Flags, Integers
 from discreet.io.coded import numbers_of
-from discreet.lattice.gaps import on_cycles
 from discreet.lattice.invariants import Invariants
+from discreet.lattice.shape import Shape
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 NESTED = -1  # the group of all sums that are nested or disjoint
-MOST_COLUMNS = 1500  # distinct columns of one group of touching sums, when it has no shape we know
-MOST_REDUCED = 400  # of which a basis is found from nothing: with more it takes many minutes
-MOST_VECTORS = 150  # of a basis that is read off, and then reduced
-MOST_PLACES = 1 << 24  # of a two-way table that lacks cells, written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +63,12 @@ def together(several: Sequence[Classes]) -> Classes:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
-    """A group of sums that is a two-way table: `place[i, j]` is the class in row i and column j."""
-
-    place: Integers
-
-
-@dataclass(frozen=True, eq=False)
 class Part:
-    """Sums that touch one another. `classes[c]` are the cells of class c, `matrix` has a column per class."""
+    """Sums that touch one another; or several such that are alike, and do not touch: the classes of one after those of
+    another."""
 
+    shape: Shape
     classes: Classes
-    matrix: csr_array
-    laminar: bool
 
     @property
     def cells(self) -> Integers:
@@ -90,118 +77,39 @@ class Part:
 
     @property
     def sizes(self) -> Integers:
-        return self.classes.sizes
-
-    @cached_property
-    def single(self) -> bool:
-        """Whether every class is one cell."""
-        return bool(np.all(self.sizes == 1))
-
-    @cached_property
-    def grid(self) -> Grid | None:
-        return None if self.laminar else _grid(self.matrix)
-
-    @cached_property
-    def places(self) -> Integers | None:
-        """The class in row i and column j of a two-way table that may lack cells (-1), if these are its margins."""
-        if self.grid is not None:
-            return self.grid.place
-        return None if self.laminar else _places(self.matrix)
-
-    @cached_property
-    def box(self) -> Integers | None:
-        """The class at each place of a three-way table whose two-way margins these are, if they are."""
-        return None if self.laminar else box_of(self.matrix)
+        """Of the classes of one."""
+        return self.shape.sizes
 
     @property
-    def whole(self) -> Integers | None:
-        """The class at each place of a two-way table whose margins these are, or of a three-way one whose two-way
-        margins they are, if they are. Sides are two at least, so that every class can change by one."""
-        return self.box if self.grid is None else self.grid.place
+    def copies(self) -> int:
+        return len(self.classes) // len(self.shape.sizes)
 
-    @cached_property
-    def full(self) -> Integers:
-        """The distinct columns, written out."""
-        if len(self.classes) > MOST_COLUMNS:
-            raise self._shapeless()
-        return self.matrix.toarray().astype(np.int64)
-
-    def _shapeless(self) -> BadInput:
-        """A refusal that offers what is drawn: less than two margins, where these are two with gaps."""
-        two = bool(np.all(np.diff(self.matrix.tocsc().indptr) == 2))
-        return BadInput(
-            "sums that overlap were to be kept",
-            f"they tell {len(self.classes)} groups of cells apart and form no shape with a known sampler",
-            f"Keep {'one margin alone' if two else 'two margins at most'}, or sums that are nested or disjoint",
-        )
-
-    @cached_property
-    def dense(self) -> Integers:
-        """The same, redundant rows left out."""
-        return self.full[independent_rows(self.full)]
-
-    @cached_property
-    def kernel(self) -> Integers:
-        """A reduced basis of the class sums that change no kept sum: a row per vector."""
-        from discreet.lattice.basis import kernel_basis, reduced
-
-        if self.laminar:
-            return np.zeros((0, len(self.classes)), dtype=np.int64)
-        if len(self.classes) <= MOST_REDUCED:
-            return kernel_basis(self.dense)
-        if self.plain_kernel is None or len(self.plain_kernel) > MOST_VECTORS:
-            raise self._shapeless()
-        return reduced(self.plain_kernel)
-
-    @cached_property
-    def plain_kernel(self) -> Integers | None:
-        """The same lattice in a basis that is read off at once, where there is one: of everyday tables."""
-        from discreet.lattice.basis import integral_kernel
-
-        return integral_kernel(np.unique(self.full, axis=0))
-
-    @cached_property
-    def steps(self) -> Integers:
-        """The greatest common divisor of what the sum of each class can change by; 0: it cannot change."""
-        if self.laminar:
-            return np.zeros(len(self.classes), dtype=np.int64)
-        if self.whole is not None:
-            return np.ones(len(self.classes), dtype=np.int64)
-        if self.places is not None:
-            ends = self.matrix.tocsc().indices.reshape(-1, 2).astype(np.int64)
-            return on_cycles(ends, self.matrix.shape[0]).astype(np.int64)
-        kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
-        steps: Integers = np.gcd.reduce(np.abs(kernel), axis=0, initial=0)
-        return steps
-
-    @cached_property
-    def free(self) -> bool:
-        """Whether class sums can change at all; if not, every class keeps its own sum."""
-        return bool(self.steps.any())
+    def some(self, which: Integers) -> Part:
+        """These alone."""
+        number = len(self.shape.sizes)
+        return Part(self.shape, self.classes.some((which[:, None] * number + np.arange(number)).ravel()))
 
     @property
-    def dimensions(self) -> int:
-        """Of the lattice of changes: what the sizes of its classes leave, and the class sums that can change."""
-        within = int(self.sizes.sum()) - len(self.classes)
-        if self.laminar:
-            return within
-        if self.whole is not None:
-            return within + math.prod(int(side) - 1 for side in self.whole.shape)
-        if self.places is not None:
-            return within + len(self.classes) - self.matrix.shape[0] + 1
-        kernel = self.kernel if self.plain_kernel is None else self.plain_kernel
-        return within + len(kernel)
+    def each(self) -> Iterator[Part]:
+        """One by one."""
+        sizes, width = self.shape.sizes, int(self.shape.sizes.sum())
+        return (Part(self.shape, Classes(self.cells[k * width : (k + 1) * width], sizes)) for k in range(self.copies))
 
     @cached_property
     def determined(self) -> Integers:
         """Cells that the kept sums pin down."""
-        return np.sort(self.classes.some(np.flatnonzero((self.steps == 0) & (self.sizes == 1))).cells)
+        return np.sort(self._alone(self.shape.steps == 0))
 
     @cached_property
     def residues(self) -> tuple[tuple[int, int], ...]:
         """(cell, modulus): cells that can change only by multiples of a number above 1, so their remainder is known."""
-        alone = np.flatnonzero((self.steps > 1) & (self.sizes == 1))
-        return tuple((int(self.classes[c][0]), int(self.steps[c])) for c in alone)
+        steps = self.shape.steps
+        moduli = np.tile(steps[(steps > 1) & (self.sizes == 1)], self.copies)
+        return tuple(zip(self._alone(steps > 1).tolist(), moduli.tolist()))
+
+    def _alone(self, which: Flags) -> Integers:
+        """The cells of these classes that have no other."""
+        return self.classes.some(np.flatnonzero(np.tile(which & (self.sizes == 1), self.copies))).cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,26 +118,33 @@ class Structure:
 
     cells: int
     untouched: Integers
-    parts: tuple[Part, ...]
+    alike: tuple[Part, ...]  # groups of one shape together
+    numbers: tuple[Integers, ...]  # of these the places among all groups
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Every group by itself."""
+        found = [(place, one) for part, own in zip(self.alike, self.numbers) for place, one in zip(own, part.each)]
+        return tuple(one for _, one in sorted(found, key=lambda numbered: numbered[0]))
 
     @cached_property
     def determined(self) -> Integers:
-        found = [part.determined for part in self.parts]
+        found = [part.determined for part in self.alike]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def residues(self) -> tuple[tuple[int, int], ...]:
         """Cells whose remainder is published, with its modulus."""
-        return tuple(sorted(found for part in self.parts for found in part.residues))
+        return tuple(sorted(found for part in self.alike for found in part.residues))
 
     @cached_property
     def dimensions(self) -> int:
-        return len(self.untouched) + sum(part.dimensions for part in self.parts)
+        return len(self.untouched) + sum(part.copies * part.shape.dimensions for part in self.alike)
 
     @cached_property
     def apart(self) -> Classes:
         """The classes whose own sums are kept: of nested and disjoint sums, and where no other sum can change."""
-        return together([part.classes for part in self.parts if not part.free])
+        return together([part.classes for part in self.alike if not part.shape.free])
 
     @property
     def nothing_free(self) -> bool:
@@ -241,14 +156,17 @@ def tied(structure: Structure, others: Sequence[Integers]) -> Integers:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    sets = list(others)
-    for part in structure.parts:
-        sets += [part.cells] if part.free else list(part.classes)
-    ends = [(one[:-1], one[1:]) for one in sets if len(one) > 1]
-    if not ends:
+    sets = [Classes(one, np.array([len(one)])) for one in others]
+    for part in structure.alike:
+        whole = Classes(part.cells, np.repeat(part.sizes.sum(), part.copies))
+        sets.append(whole if part.shape.free else part.classes)
+    if not sets:
         return np.arange(structure.cells)
-    here, there = (np.concatenate([pair[k] for pair in ends]) for k in (0, 1))
-    links = coo_array((np.ones(len(here)), (here, there)), shape=(structure.cells, structure.cells))
+    every = together(sets)
+    of = np.repeat(np.arange(len(every)), every.sizes)
+    inside = of[1:] == of[:-1]
+    ends = every.cells[:-1][inside], every.cells[1:][inside]
+    links = coo_array((np.ones(len(ends[0])), ends), shape=(structure.cells, structure.cells))
     return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
 
@@ -262,14 +180,51 @@ def structure_of(invariants: Invariants) -> Structure:
     group = _groups(distinct, heights)
     held = np.flatnonzero(heights > 0)
     order = held[np.argsort(group[held], kind="stable")]
-    columns, parts = distinct.tocsc()[:, order], []
-    ends = np.flatnonzero(np.diff(group[order])) + 1
-    for first, last in zip([0, *ends], [*ends, len(order)]) if len(order) else []:
-        inside = columns[:, first:last].tocsr()
+    columns, parts, numbers = distinct.tocsc()[:, order], [], []
+    starts = np.flatnonzero(np.diff(group[order], prepend=NESTED - 1))
+    sizes = np.diff(starts, append=len(order))
+    for alike in _alike(columns, classes.sizes[order], starts, sizes):
+        first, width = starts[alike[0]], sizes[alike[0]]
+        inside = columns[:, first : first + width].tocsr()
         inside = csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
-        parts.append(Part(classes.some(order[first:last]), inside, bool(group[order[first]] == NESTED)))
+        own = classes.some(order[(starts[alike][:, None] + np.arange(width)).ravel()])
+        parts.append(Part(Shape(inside, own.sizes[:width], bool(group[order[first]] == NESTED)), own))
+        numbers.append(alike)
     untouched = np.sort(classes.some(np.flatnonzero(heights == 0)).cells)
-    return Structure(invariants.cells, untouched, tuple(parts))
+    return Structure(invariants.cells, untouched, tuple(parts), tuple(numbers))
+
+
+def _alike(columns: Any, sizes: Integers, starts: Integers, widths: Integers) -> list[Integers]:
+    """Groups that have the same sums, when these and the classes are numbered in each as they stand: which are alike,
+    the first of each kind in order. Groups begin at these columns, and have so many."""
+    lengths, number = np.diff(columns.indptr), len(starts)
+    of_column = np.repeat(np.arange(number), widths)
+    of_entry = np.repeat(of_column, lengths)
+    of_sum = np.full(columns.shape[0], number)
+    of_sum[columns.indices] = of_entry
+    sums = np.bincount(of_sum, minlength=number + 1)[:number]
+    place = np.empty(columns.shape[0], dtype=np.int64)
+    place[np.argsort(of_sum, kind="stable")] = np.arange(columns.shape[0])
+    own = place[columns.indices] - (np.cumsum(sums) - sums)[of_entry]
+    entries = columns.indptr[starts].astype(np.int64)
+    measures = np.stack([widths, sums, np.bincount(of_entry, minlength=number)], axis=1)
+    found: list[Integers] = []
+    for kind, (width, _, filled) in zip(*_by_rows(measures)):
+        columns_of, entries_of = (
+            start[kind][:, None] + np.arange(size) for start, size in ((starts, width), (entries, filled))
+        )
+        told = np.hstack([lengths[columns_of], sizes[columns_of], own[entries_of]]) if len(kind) > 1 else measures[kind]
+        found += [kind[some] for some in _by_rows(told)[0]]
+    return sorted(found, key=lambda some: int(some[0]))
+
+
+def _by_rows(matrix: Integers) -> tuple[list[Integers], list[Integers]]:
+    """Which rows are the same, and one of each kind."""
+    held = np.ascontiguousarray(matrix, dtype=np.int64)
+    whole = held.view(np.dtype((np.void, held.shape[1] * held.itemsize))).ravel()
+    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    kinds = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+    return kinds, list(held[first])
 
 
 def _groups(distinct: csr_array, heights: Integers) -> Integers:
@@ -329,95 +284,3 @@ def _check_equal(columns: Any, alike: Integers) -> None:
         same = np.array_equal(columns.indices, columns.indices[np.arange(len(columns.indices)) + shift])
     if not same:
         raise ArithmeticError("two different columns have the same 64-bit hash")
-
-
-def _grid(matrix: csr_array) -> Grid | None:
-    """The two-way table whose margins these are, if they are one: every row sum meets every column sum once."""
-    from scipy.sparse.csgraph import connected_components
-
-    columns = matrix.tocsc()
-    if np.any(np.diff(columns.indptr) != 2):
-        return None
-    ends = columns.indices.reshape(-1, 2)
-    # the sums that do not meet the first one are on its side
-    side = np.zeros(matrix.shape[0], dtype=bool)
-    side[ends[(ends == ends[0, 0]).any(axis=1)].ravel()] = True
-    side[ends[0, 0]] = False
-    across, along = np.flatnonzero(side), np.flatnonzero(~side)
-    if len(across) * len(along) != len(ends) or np.any(side[ends[:, 0]] == side[ends[:, 1]]):
-        return None
-    numbers = np.zeros(matrix.shape[0], dtype=np.int64)
-    numbers[across], numbers[along] = np.arange(len(across)), np.arange(len(along))
-    row = np.where(side[ends[:, 0]], numbers[ends[:, 1]], numbers[ends[:, 0]])
-    column = np.where(side[ends[:, 0]], numbers[ends[:, 0]], numbers[ends[:, 1]])
-    place = np.full((len(along), len(across)), -1, dtype=np.int64)
-    place[row, column] = np.arange(len(ends))
-    if np.any(place < 0) or connected_components(matrix @ matrix.T, directed=False)[0] != 1:
-        return None
-    return Grid(place if len(along) >= len(across) else place.T)
-
-
-def _places(matrix: csr_array) -> Integers | None:
-    """Of a two-way table that lacks cells: every class is in one row sum and one column sum."""
-    from scipy.sparse.csgraph import shortest_path
-
-    columns = matrix.tocsc()
-    if np.any(np.diff(columns.indptr) != 2):
-        return None
-    ends = columns.indices.reshape(-1, 2)
-    # sums of one side meet only those of the other
-    side = shortest_path(matrix @ matrix.T, unweighted=True, indices=0) % 2 == 1
-    if np.any(side[ends[:, 0]] == side[ends[:, 1]]):
-        return None
-    numbers = np.where(side, np.cumsum(side), np.cumsum(~side)) - 1
-    crossed = side[ends[:, 0]]
-    row, column = (np.where(crossed, ends[:, k], ends[:, 1 - k]) for k in (1, 0))
-    shape = int((~side).sum()), int(side.sum())
-    if math.prod(shape) > MOST_PLACES:
-        return None
-    place = np.full(shape, -1, dtype=np.int64)
-    place[numbers[row], numbers[column]] = np.arange(len(ends))
-    return place if place.shape[0] >= place.shape[1] else place.T
-
-
-def box_of(matrix: csr_array) -> Integers | None:
-    """Three-way: every class is on three lines. Places are found from the lines through one corner, then checked."""
-    columns = matrix.tocsc()
-    if np.any(np.diff(columns.indptr) != 3):
-        return None
-    lines = [frozenset(line.tolist()) for line in np.split(matrix.indices, matrix.indptr[1:-1])]
-    through = columns.indices.reshape(-1, 3)
-    edges = [[0, *sorted(lines[line] - {0})] for line in through[0].tolist()]
-    if min(map(len, edges)) < 2 or math.prod(len(edge) for edge in edges) != len(through):
-        return None
-    place = np.full([len(edge) for edge in edges], -1, dtype=np.int64)
-    near = [frozenset().union(*(lines[line] for line in three)) for three in through.tolist()]
-    for axis, edge in enumerate(edges):
-        place[tuple(slice(None) if axis == other else 0 for other in range(3))] = edge
-    for at in sorted(np.ndindex(place.shape), key=np.count_nonzero):
-        if np.count_nonzero(at) > 1:
-            behind = [tuple(0 if k == axis else i for k, i in enumerate(at)) for axis in np.flatnonzero(at)]
-            found = frozenset.intersection(*(near[place[one]] for one in behind)) - {0}
-            if len(found) != 1:
-                return None
-            (place[at],) = found
-    expected = {
-        frozenset(line.tolist())
-        for axis in range(3)
-        for line in np.moveaxis(place, axis, 2).reshape(-1, place.shape[axis])
-    }
-    return place if expected == set(lines) else None
-
-
-def independent_rows(matrix: Integers) -> Integers:
-    """The first rows that span all others."""
-    from flint import fmpq_mat, fmpz_mat
-
-    reduced = fmpq_mat(fmpz_mat(matrix.T.tolist())).rref()[0]
-    leads = []
-    for i in range(reduced.nrows()):
-        lead = next((j for j in range(reduced.ncols()) if reduced[i, j] != 0), None)
-        if lead is None:
-            break
-        leads.append(lead)
-    return np.array(leads, dtype=np.int64)

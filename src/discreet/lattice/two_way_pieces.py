@@ -38,17 +38,17 @@ class NarrowPiece:
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
         cells = self.part.cells
-        return cells[self._order] if self.part.single else cells
+        return cells[self._order] if self.part.shape.single else cells
 
     @cached_property
     def _order(self) -> Integers:
-        assert self.part.grid is not None
-        return self.part.grid.place.ravel()
+        assert self.part.shape.grid is not None
+        return self.part.shape.grid.place.ravel()
 
     @cached_property
     def narrow(self) -> Narrow:
-        assert self.part.grid is not None
-        return Narrow(self.odds, self.part.sizes[self.part.grid.place])
+        assert self.part.shape.grid is not None
+        return Narrow(self.odds, self.part.sizes[self.part.shape.grid.place])
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         sums = self.narrow.draw(draws, bits).reshape(draws, -1)
@@ -70,8 +70,8 @@ class WidePiece:
 
     @property
     def _places(self) -> Integers:
-        assert self.part.places is not None
-        return self.part.places
+        assert self.part.shape.places is not None
+        return self.part.shape.places
 
     @cached_property
     def _there(self) -> Flags:
@@ -81,7 +81,7 @@ class WidePiece:
     def cells(self) -> Integers:
         """Row by row of the table, if every class is one cell."""
         cells = self.part.cells
-        return cells[self._order] if self.part.single else cells
+        return cells[self._order] if self.part.shape.single else cells
 
     @property
     def _order(self) -> Integers:
@@ -115,7 +115,7 @@ class WidePiece:
     @property
     def short(self) -> bool:
         """Whether it may be conditioned: single cells, and not so many that hardly a trial might be accepted."""
-        return self.part.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
+        return self.part.shape.single and len(self._places) <= LONGEST_CONDITIONED and not self._too_wide
 
     @property
     def often(self) -> bool:
@@ -207,15 +207,15 @@ class LayeredPiece:
 
 def _layers(part: Part, number: int) -> Integers:
     """So many layers of a three-way table, their longer side down."""
-    assert part.box is not None
-    layers = np.moveaxis(part.box, part.box.shape.index(number), 0)
+    assert part.shape.box is not None
+    layers = np.moveaxis(part.shape.box, part.shape.box.shape.index(number), 0)
     return layers if layers.shape[1] >= layers.shape[2] else layers.transpose(0, 2, 1)
 
 
 def in_cells(part: Part, odds: Fraction, sums: Integers, order: Integers, bits: Bits) -> Integers:
     """Noise of the cells, a row per draw, given the sums of the classes in this order: the sums themselves where every
     class is one cell, otherwise class after class."""
-    if part.single:
+    if part.shape.single:
         return sums
     by_class = sums[:, np.argsort(order)]
     return given_sums(odds, np.tile(part.sizes, len(sums)), by_class.ravel(), bits).reshape(len(sums), -1)
