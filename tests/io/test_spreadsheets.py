@@ -308,6 +308,17 @@ def test_a_formula_without_a_saved_value_is_no_missing_count(tmp_path: Path) -> 
     assert dc.read_table(aside, "n", keys=["place"]).counts.tolist() == [1, 4]
 
 
+def test_a_name_that_is_a_formula_and_a_share_in_percent_are_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the name of the column B is a formula"):
+        dc.read_table(book(tmp_path / "t.xlsx", ("place", "=1+2"), ("a", 1), ("b", 2)), "n", "place")
+    made = openpyxl.load_workbook(book(tmp_path / "u.xlsx", ("place", "n"), ("a", 1), ("b", 0)))
+    assert made.active is not None
+    made.active["B2"].number_format = "0.0%"
+    made.save(tmp_path / "u.xlsx")
+    with pytest.raises(BadInput, match="row 2, column 'n' is not a number"):
+        dc.read_table(tmp_path / "u.xlsx", "n", "place")
+
+
 def test_a_formula_that_gave_an_empty_text_leaves_its_row_empty(tmp_path: Path) -> None:
     """As where formulas were filled down a sheet beyond its rows."""
     file = book(tmp_path / "t.xlsx", *[["place", "n"], ["Ash", 1], ["Elm", 4], ['=IF(C4="","",C4)', '=IF(C4="","",1)']])

@@ -171,6 +171,13 @@ def test_what_a_total_lacks_is_no_problem_of_its_own() -> None:
     assert "row 3, column" not in str(caught.value)
 
 
+def test_a_row_of_a_crosstab_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("area,f,m,All\na,1,2,3\nb,3,4,7\nTotal,4,6,10\n")
+    with pytest.raises(BadInput) as caught:
+        dc.read_table(tmp_path / "t.csv", "n", ["area"], wide="sex")
+    assert str(caught.value).count("row 3 (area = 'Total')") == 1 and "row 1 (sex = 'All')" in str(caught.value)
+
+
 def test_the_first_rows_are_named_and_no_count() -> None:
     with pytest.raises(BadInput) as caught:
         dc.table(pa.table({"k": ["All"] * 9, "n": [7654321] * 9}), "n", "k")

@@ -35,6 +35,7 @@ def _any_digit(word: str) -> str:
     return word.replace("o", "[o0]").replace("l", "[l1]")
 
 
+MOST_OF_A_CROSSTAB = 100  # rows that are looked at to name a few
 LEXICON = """
     total totals tot grand-total grand-totals grandtotal sub-total sub-totals subtotal subtotals overall all sum sums
     everyone everybody altogether aggregate both
@@ -268,17 +269,23 @@ def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowName
     raise _refused(frame, names, flags, rows)
 
 
+def _as_total(frame: Any, names: list[str], row: int, named: RowNames) -> str:
+    """One row, and the key that says that it is a total."""
+    own = frame.select(names).slice(row, 1)
+    name = next(name for name in names if rows_of_totals(own.select([name]))[0])
+    return f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})"
+
+
 def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> BadInput:
     """Key values are public, so they may be shown."""
-    rows, told = np.flatnonzero(flags), []
-    for row in rows[:NAMED].tolist():
-        own = frame.select(names).slice(row, 1)
-        name = next(name for name in names if rows_of_totals(own.select([name]))[0])
-        told.append(f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})")
-    more = f", ... ({len(rows):,} in all)" if len(rows) > NAMED else ""
+    rows = np.flatnonzero(flags)
+    some = rows[:NAMED] if named.column_of is None else rows[:MOST_OF_A_CROSSTAB]  # where one row stands several times
+    told = list(dict.fromkeys(_as_total(frame, names, row, named) for row in some.tolist()))
+    number = f" ({len(rows):,} in all)" if named.column_of is None else ""
+    more = f", ...{number}" if len(rows) > len(some) or len(told) > NAMED else ""
     return BadInput(
         "every person must be counted in one row alone",
-        f"these rows have keys that mean a total: {', '.join(told)}{more}",
+        f"these rows have keys that mean a total: {', '.join(told[:NAMED])}{more}",
         f"Leave them out with {called('drop_totals', like='')}; or, if one person may be counted in K rows, say so "
         f"with {called('contributions', like='K')}; or, if they are rows like the others, such as a place of that "
         f"name, say {called('rows_are_disjoint', like='')}",

@@ -179,12 +179,15 @@ def _too_wide(title: str, number: int, width: int) -> BadInput:
 
 
 def _text(cell: Any) -> str | None:
-    """A cell as a person sees it: whole numbers without a point, codes with the zeros before them, dates as ISO."""
+    """A cell as a person sees it: whole numbers without a point, codes with the zeros before them, shares in percent,
+    dates as ISO."""
     value = cell.value
     if value is None:
         return None
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float) and "%" in str(cell.number_format):
+        return f"{100 * value:g}%"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # beyond it a sheet is not exact
         value = int(value)
     if isinstance(value, int) and re.fullmatch("0+", str(cell.number_format)):
@@ -223,7 +226,11 @@ def _names(header: SheetRow, below: Sequence[SheetRow], path: Path) -> list[tupl
     seen = [title for _, title in names]
     twice = sorted({title for title in seen if seen.count(title) > 1})
     problems = [f"the column {letters} has no name in row {header.number}" for letters in unnamed[:NAMED]]
-    problems += [f"the column name {title!r} stands twice in row {header.number}" for title in twice[:NAMED]]
+    computed = [_letters(place) for place, title in names if title == UNSAVED]
+    problems += [f"the name of the column {one} is a formula, and its value is not in the file" for one in computed]
+    problems += [
+        f"the column name {title!r} stands twice in row {header.number}" for title in twice[:NAMED] if title != UNSAVED
+    ]
     if problems:
         do = (
             "Give every column a name of its own; where the names stand in another row, say which with "
