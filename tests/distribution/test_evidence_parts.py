@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
-from discreet.distribution.evidence.fit import Implied, MeasuredPrefix, Seen, fit, narrowed
+from discreet.distribution.evidence.fit import Change, Implied, MeasuredPrefix, Seen, _factor, _mended, fit, narrowed
 from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
@@ -224,6 +224,35 @@ def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None
         np.testing.assert_allclose(basis @ best.x, found.log_density, atol=2e-3)
         slope = basis.T @ found.gradient - found.weights
         assert np.abs(slope).max() < 1e-3
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_fit_near_the_top_works_out_the_information_but_once(measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
+    if measured:
+        seen = measured_too(seen)
+    basis = prior_of(np.arange(13), 1.5, False).smooth(0, 3.0)
+    rough = fit(seen, np.arange(12), basis, np.zeros(basis.shape[1]), 1e-2)
+    far = fit(seen, np.arange(12), basis, rough.weights)
+    calls, whole = [], Seen.root
+    monkeypatch.setattr(Seen, "root", lambda *given: calls.append(1) or whole(*given))
+    near = fit(seen, np.arange(12), basis, rough.weights, near=rough)
+    assert len(calls) == 1
+    np.testing.assert_allclose(near.log_density, far.log_density, atol=1e-3)
+
+
+def test_a_mended_step_is_that_of_the_bfgs_formula() -> None:
+    rng = np.random.default_rng(6)
+    root = rng.normal(size=(5, 5))
+    precision, slope = root @ root.T + np.eye(5), rng.normal(size=5)
+    bent = precision + np.diag([0.5, 0, 2, 0, 1])
+    changes = tuple(Change(step, bent @ step) for step in rng.normal(size=(3, 5)))
+    inverse = np.linalg.inv(precision)
+    for step, fell in changes:
+        turn = np.eye(5) - np.outer(step, fell) / (step @ fell)
+        inverse = turn @ inverse @ turn.T + np.outer(step, step) / (step @ fell)
+    np.testing.assert_allclose(_mended(_factor(precision), changes, slope), inverse @ slope, rtol=1e-9)
+    np.testing.assert_allclose(inverse @ changes[-1].slope, changes[-1].weights, rtol=1e-9)
 
 
 @given(st.lists(st.integers(0, 300), min_size=3, max_size=9), st.integers(0, 10**6), st.booleans())
