@@ -54,7 +54,7 @@ def test_of_few_rows_it_is_told_what_a_count_is_off_by_at_most() -> None:
     noise = 2 * np.exp(0.5) / (np.exp(1.0) - 1)
     page = render(out.publication)
     assert f"off by no more than <strong>{shown(noise, 2)}</strong>" in page and "off by about" not in page
-    found = way_named(out.publication.record.way).errors(out.publication)
+    found = prepared(out.publication).errors
     assert found is not None and found.most == pytest.approx(noise, rel=1e-3)
     inside = found.absolute[(found.counts > 12) & (found.counts < 30)]
     assert len(inside) > 3 and inside == pytest.approx(noise, rel=1e-2)

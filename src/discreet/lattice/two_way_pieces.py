@@ -94,7 +94,7 @@ class WidePiece:
         sizes = self.part.sizes
         if self.restricted or not self._there.all() or (sizes != sizes[0]).any():
             return None
-        numbers = np.arange(self._places.size).reshape(self._places.shape) if self.part.single else self._places
+        numbers = np.arange(self._places.size).reshape(self._places.shape) if self.part.shape.single else self._places
         return np.asarray(numbers[:, :, None] * sizes[0] + np.arange(sizes[0]))
 
     @cached_property
