@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 LONGEST_SHOWN = 60  # letters of a value in an error
 LONGEST_READ = 40  # letters of a value that was read from a file: where it stands is said beside it
+LONGEST_PLACE = 200  # letters of where it stands: some names of fields below each other
 LONGEST_WRITTEN = 10_000  # bits of a number: far longer ones Python does not write out
 OPTION = re.compile(
     "\ue000([^\ue000]*)\ue001([^\ue000]*?)\ue001([^\ue000]*?)\ue002"
@@ -193,8 +194,9 @@ def true_or_false(value: object, name: str) -> bool:
 
 
 class Damaged(ValueError):
-    """A value in a file that does not fit its type: where, and why."""
+    """A value in a file that does not fit its type: where, and why. Names on the way there may be anybody's."""
 
     def __init__(self, where: str, why: str) -> None:
-        self.where, self.why = where, why
-        super().__init__(f"{where}: {why}" if where else why)
+        self.where, self.why = where if where.isprintable() else repr(where)[1:-1], why
+        self.where = self.where[:LONGEST_PLACE]
+        super().__init__(f"{self.where}: {why}" if where else why)

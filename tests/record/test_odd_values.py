@@ -86,6 +86,16 @@ def test_a_difference_is_found_where_it_is() -> None:
         read_record(record)
 
 
+@pytest.mark.parametrize("name", ["\ud800", "\x1b[2J", "x" * 100_000])
+def test_odd_names_of_fields_do_no_harm(name: str) -> None:
+    record = parse((GOLDEN / "row-by-row" / "release.json").read_bytes())
+    for inner in (record, record["schema"], record["digests"]):
+        inner[name] = 1
+        said = complaint(record)
+        assert said is not None and said.isprintable() and len(said) < 500
+        del inner[name]
+
+
 def test_a_field_that_stands_twice_is_named() -> None:
     with pytest.raises(Damaged, match="the field rho stands twice"):
         parse(b'{"a": {"epsilon": 1, "rho": 2, "rho": 3}}')

@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.errors import BadInput, Damaged, did_you_mean, plain_name, shown
+from discreet.errors import BadInput, Damaged, did_you_mean, shown
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.levels.asked import Asked, Cells, What, asked_json, asked_of, what_json, what_of
@@ -42,6 +42,7 @@ from discreet.public_map import PublicMap
 Json = Any
 LONGEST_NUMBER = 100_000  # characters of an exact number: no honest one is longer, and Python's own limit is near
 WHOLE = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+STUMBLES = (BadInput, ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # over a value
 UNIONS = (Union, types.UnionType)
 ARRAYS: dict[Any, Any] = {Integers: np.int64, Words: np.uint64, Floats: np.float64}
 
@@ -114,7 +115,7 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
         return _tuple(get_args(kind), value, where)
     if origin in (dict, Mapping):
         return {
-            name: decode(get_args(kind)[1], item, _inside(where, name)) for name, item in _object(value, where).items()
+            name: decode(get_args(kind)[1], item, f"{where}.{name}") for name, item in _object(value, where).items()
         }
     if kind is Fraction:
         return _fraction(value, where)
@@ -134,7 +135,7 @@ def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
     known = names_of(kind)
     for name in value:
         if name not in known:
-            raise Damaged(_inside(where, name), f"there is no such field. {did_you_mean(name, known)}")
+            raise Damaged(f"{where}.{name}", f"there is no such field. {did_you_mean(name, known)}")
     made: dict[str, Any] = {}
     for name, (hint, item) in hints_of(kind).items():
         if "flat" in item.metadata:
@@ -144,7 +145,10 @@ def decode_fields(kind: Any, value: Mapping[str, Json], where: str) -> Any:
             made[name] = decode(hint, value[name], f"{where}.{name}")
         elif item.default is MISSING and item.default_factory is MISSING:
             raise Damaged(f"{where}.{name}", "is missing")
-    return _guarded(lambda fields: kind(**fields), made, where)
+    try:
+        return kind(**made)
+    except STUMBLES as error:
+        raise _damage(error, where) from error
 
 
 def names_of(kind: Any) -> list[str]:
@@ -250,20 +254,18 @@ def _object(value: Json, where: str) -> Mapping[str, Json]:
 
 
 def _guarded(read: Callable[[Json], Any], value: Json, where: str) -> Any:
-    """What the reader makes of it; whatever it stumbles over is damage, and only what it says itself is a reason."""
+    """What the reader makes of it; whatever it stumbles over is damage."""
     try:
         return read(value)
-    except Damaged as problem:
-        raise Damaged(f"{where}{problem.where}", problem.why) from problem
-    except (BadInput, ValueError) as error:
-        raise Damaged(where, str(error)) from error
-    except (LookupError, TypeError, ArithmeticError, AttributeError) as error:
-        raise Damaged(where, "it is not what belongs here") from error
+    except STUMBLES as error:
+        raise _damage(error, where) from error
 
 
-def _inside(where: str, name: str) -> str:
-    """A field of what is there, by a name that somebody else gave it."""
-    return f"{where}.{plain_name(name)}"
+def _damage(error: Exception, where: str) -> Damaged:
+    """Only what was said on purpose is a reason to tell."""
+    if isinstance(error, Damaged):
+        return Damaged(f"{where}{error.where}", error.why)
+    return Damaged(where, str(error) if isinstance(error, (BadInput, ValueError)) else "it is not what belongs here")
 
 
 def loss_json(loss: Loss) -> dict[str, str | None]:

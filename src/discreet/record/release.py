@@ -298,7 +298,7 @@ def _difference(expected: Json, found: Json, where: str) -> str:
     """The first place at which a record is not what it should be."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for name in {**expected, **found}:
-            inner = f"{where}.{plain_name(name)}"
+            inner = f"{where}.{name}"
             if name not in expected or name not in found:
                 return inner
             if not _same(expected[name], found[name]):
