@@ -69,6 +69,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "contributions": 2,
         "format": "parquet",
     },
+    "measured-range": {"epsilon": 1, "favor": "distribution", "split": "0.2"},  # with borders
     "two-margins": {"epsilon": 1, "keep": ["margin:county", "margin:sex"]},
     "unmeasured-projected": {"epsilon": 1, "keep": "total", "nonnegative": True, "measurements": False},
     "one-sum": {"epsilon": 1, "keep": ["sum:sex=f"], "contributions": 2},

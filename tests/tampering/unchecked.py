@@ -18,6 +18,7 @@ FIELDS = (
     "guarantee.epsilon",
     "guarantee.alpha",
     "guarantee.rho",
+    "guarantee.delta",
     "mechanism.name",
     "mechanism.weights",
     "mechanism.map_seed",

@@ -160,7 +160,8 @@ def _joined(database: Any, keys: Sequence[str], reading: Reading, universe: Any)
     count = COUNTED if reading.count == PEOPLE else reading.count
     chosen = ", ".join(f"every.{_name(name)}" for name in keys)
     zero = f"CAST(0 AS {kinds.get(reading.count, 'BIGINT')})"  # counts may be text, where some are suppressed
-    return f"SELECT {chosen}, coalesce(n, {zero}) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
+    joined = f"SELECT {chosen}, coalesce(n, {zero}) AS {_name(count)} FROM every LEFT JOIN counted ON {same}"
+    return f"SELECT * FROM ({joined})"  # so that an order by its names is not ambiguous to older versions
 
 
 class _Repeated(Exception):
