@@ -25,6 +25,7 @@ CASES = {
     "csv": "CSV in and out (15 u allowed)",
     "margin": "a margin kept over blocks of ten rows, Parquet out",
     "nested": "a total, and margins over two nested keys, Parquet out",
+    "crossing": "two margins that cross in tables of ten by ten, Parquet out",
     "parts": "in parts of a million rows, one process (memory is told whole, in megabytes)",
     "unsorted": "in parts that are not in the order of their keys",
     "system": "in parts, random bits from the operating system alone",
@@ -39,7 +40,8 @@ def table_of(rows: int, kind: str) -> object:
     places = np.arange(rows)
     block = BLOCK if kind in ("parquet", "csv") else BLOCK // 10
     keys = {"state": places // (100 * block), "county": places // block, "age": (places % block).astype(np.int32)}
-    names = list(keys) if kind == "nested" else ["county", "age"]
+    keys["area"], keys["group"] = places // (10 * block), places // block % 10
+    names = {"nested": ["state", "county", "age"], "crossing": ["area", "group", "age"]}.get(kind, ["county", "age"])
     counts = np.random.default_rng(0).negative_binomial(1, 0.2, rows)
     return pa.table({**{name: keys[name] for name in names}, "n": counts})
 
@@ -104,7 +106,11 @@ def measured(kind: str, rows: int) -> dict[str, float]:
     """Of one case: u in seconds, release with save and verify in u, and the peak of memory in bytes a row."""
     import discreet as dc
 
-    keep = {"margin": ["margin:county"], "nested": ["total", "margin:state", "margin:state,county"]}.get(kind)
+    keep = {
+        "margin": ["margin:county"],
+        "nested": ["total", "margin:state", "margin:state,county"],
+        "crossing": ["margin:area,group", "margin:area,age"],
+    }.get(kind)
     options = {} if keep is None else {"keep": keep}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

@@ -145,6 +145,7 @@ def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) ->
         "decimal": pa.array(list(map(Decimal, values)), pa.decimal128(22, 2)),
         "float": pa.array([float(v % 2**53) for v in values]),
         "large": pa.array([f" +{v} " for v in values], pa.large_string()),
+        "dictionary": pa.array([str(v) for v in values]).dictionary_encode(),
     }
     for kind, column in columns.items():
         found = dc.table(pa.table({"k": keys, "n": column}), "n").counts

@@ -296,6 +296,27 @@ def test_what_is_refused_leaves_nothing(options: dict[str, Any], said: str, spar
     assert not list(tmp_path.iterdir())
 
 
+def test_times_come_out_as_they_went_in(spark: Any, tmp_path: Path) -> None:
+    """What was released and charged could not be read by Spark."""
+    from pyspark.sql import functions
+
+    before = spark.conf.get("spark.sql.parquet.outputTimestampType")
+    timed = spark_frame(spark).withColumn("age", functions.timestamp_seconds(functions.col("age") + 0.25))
+    made = dc.release(timed, epsilon=1, count="n", keys=KEYS, out=tmp_path / "out")
+    assert made.table.select(*KEYS).exceptAll(timed.select(*KEYS)).isEmpty() and made.table.count() == sum(SIZES)
+    assert made.table.schema["age"].dataType == timed.schema["age"].dataType and dc.verify(tmp_path / "out").valid
+    assert spark.conf.get("spark.sql.parquet.outputTimestampType") == before
+
+
+@pytest.mark.parametrize("odd", [["map(area, age) AS age"], ["age", "age AS AGE"]])
+def test_frames_that_spark_cannot_sort(odd: list[str], spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Give keys that have an order, under names that differ in more than their case"):
+        dc.release(
+            spark_frame(spark).selectExpr("area", "n", *odd), epsilon=1, count="n", keys=KEYS, out=tmp_path / "out"
+        )
+    assert not list(tmp_path.iterdir())
+
+
 def test_storage_that_is_not_shared(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.setattr("discreet.parts.spark.address", lambda path: f"file://{tmp_path}/there")

@@ -53,6 +53,7 @@ def whole_counts(column: Any, name: str, rows: RowNames = AS_THEY_COME, writing:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     bad, kind = _Named(name, rows), column.type
     if pa.types.is_boolean(kind):
         raise BadInput(

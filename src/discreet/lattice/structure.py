@@ -198,6 +198,8 @@ def _alike(columns: Any, sizes: Integers, starts: Integers, widths: Integers) ->
     """Groups that have the same sums, when these and the classes are numbered in each as they stand: which are alike,
     the first of each kind in order. Groups begin at these columns, and have so many."""
     lengths, number = np.diff(columns.indptr), len(starts)
+    if number < 2:
+        return [np.arange(number)] * number
     of_column = np.repeat(np.arange(number), widths)
     of_entry = np.repeat(of_column, lengths)
     of_sum = np.full(columns.shape[0], number)

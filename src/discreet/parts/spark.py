@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ from discreet.parts.release import BESIDE, release_parts
 from discreet.parts.work import PartsRelease
 from discreet.release import asked
 
+TIMES = "spark.sql.parquet.outputTimestampType"
 PRICES: dict[str, int | None] = {"alpha": None, "rho": None, "delta": 0}
 
 TaskOf = TypeVar("TaskOf")
@@ -96,6 +98,18 @@ def _columns(frame: Any, count: Any, keys: Any) -> list[str]:
     return names
 
 
+@contextmanager
+def _times_that_spark_reads(session: Any) -> Iterator[None]:
+    """Times in millionths of a second: as Spark writes them if nothing is said they come out in billionths, which are
+    in no file that it reads."""
+    before = session.conf.get(TIMES)
+    session.conf.set(TIMES, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        session.conf.set(TIMES, before)
+
+
 def _failed(error: Exception) -> BadInput:
     """What Spark says of a task that failed, as often as it tried it."""
     do = "Workers need discreet and what it needs, the same versions as here, and the folders under the same names"
@@ -142,10 +156,15 @@ def release_frame(
     session = session_of(frame)
     with secret_folder(target) as secret:
         staged = secret / "rows"
-        ordered = frame.select(*map(column, [*names, count])).repartitionByRange(*map(column, names))
-        writer = ordered.sortWithinPartitions(*map(column, names)).write.option("maxRecordsPerFile", part_rows)
         try:
-            writer.parquet(address(staged))
+            ordered = frame.select(*map(column, [*names, count])).repartitionByRange(*map(column, names))
+            writer = ordered.sortWithinPartitions(*map(column, names)).write.option("maxRecordsPerFile", part_rows)
+        except spark_error() as error:
+            do = "Give keys that have an order, under names that differ in more than their case"
+            raise BadInput("a Spark data frame was to be released", said_by_spark(error), do) from error
+        try:
+            with _times_that_spark_reads(session):
+                writer.parquet(address(staged))
         except spark_error() as error:
             raise _failed(error) from error
         if not any(staged.glob("*.parquet")):
