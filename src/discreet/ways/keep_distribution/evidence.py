@@ -72,13 +72,14 @@ def errors(publication: Publication[KeptDistribution]) -> Errors | None:
     shares, aim = measured.distribution, facts.mechanism.aim
     if aim is None:
         return errors_of(made, shares)
-    assert isinstance(made.form, NoiseThenMap)
+    form = made.form
+    assert isinstance(form, NoiseThenMap)
     if aim.lam is None:  # nothing was moved: the map has the values that were there, and not those between them
-        made = replace(made, form=replace(made.form, map=None))
+        made = replace(made, form=replace(form, map=None))
     found, rows = errors_of(made, shares), publication.record.schema.rows
     drawn = max(FEWEST_DRAWN, int(np.searchsorted(np.cumsum(shares), DRAWN)) + 2)
     drawn = 0 if rows < ENOUGH_ROWS and aim.lam is not None else drawn  # a map of so few rows is one of many
-    most = noise_size(facts.mechanism.form.noise) if aim.lam is None or aim.favor == "balance" else None
+    most = noise_size(form.noise) if aim.lam is None or aim.favor == "balance" else None
     upto = Errors(found.counts[:drawn], found.absolute[:drawn], aim.count_error, aim.distribution_error, most=most)
     return where_rows_are(upto, publication.counted)
 
