@@ -239,3 +239,12 @@ def test_a_wide_range_has_numbers_that_can_be_read(largest: int) -> None:
     assert len(labels) >= 5 and "0" in {one.get_text() for one in labels}
     boxes = sorted((one.get_window_extent() for one in labels), key=lambda box: box.x0)
     assert all(one.x1 < other.x0 for one, other in pairwise(boxes)), "none stands on another"
+
+
+def test_an_entry_of_a_ledger_is_a_line(tmp_path: Path) -> None:
+    from discreet.ledger import ledger
+
+    book = ledger(str(tmp_path / "l.db"))
+    book.create("d", epsilon=2)
+    dc.release(dc.example(), "1/2", mechanism="signed-geometric", ledger=str(tmp_path / "l.db"), dataset="d")
+    assert repr(book.history()[0]) == "<Entry 1 of 'd': epsilon = 0.5, charged, not released>"

@@ -41,6 +41,9 @@ class Entry:
     sums: str | None = None  # of the one that says what they come to
     outcomes: tuple[Outcome, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Entry {self.number} of {self.dataset!r}: {self.charged}, {self.state}>"
+
     @property
     def state(self) -> State:
         """What was charged and not released may have been seen all the same: it is never given back."""
