@@ -13,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
-from discreet.distribution.evidence.fit import Change, Implied, MeasuredPrefix, Seen, _factor, _mended, fit, narrowed
+from discreet.distribution.evidence.fit import (
+    Implied,
+    MeasuredPrefix,
+    Seen,
+    SlopeChange,
+    _factor,
+    _mended,
+    fit,
+    narrowed,
+)
 from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
@@ -246,7 +255,7 @@ def test_a_mended_step_is_that_of_the_bfgs_formula() -> None:
     root = rng.normal(size=(5, 5))
     precision, slope = root @ root.T + np.eye(5), rng.normal(size=5)
     bent = precision + np.diag([0.5, 0, 2, 0, 1])
-    changes = tuple(Change(step, bent @ step) for step in rng.normal(size=(3, 5)))
+    changes = tuple(SlopeChange(step, bent @ step) for step in rng.normal(size=(3, 5)))
     inverse = np.linalg.inv(precision)
     for step, fell in changes:
         turn = np.eye(5) - np.outer(step, fell) / (step @ fell)

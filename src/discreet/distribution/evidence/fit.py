@@ -269,7 +269,7 @@ def fit(
     return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), root, cells, held)
 
 
-class Place(NamedTuple):
+class Foothold(NamedTuple):
     """On the way up."""
 
     weights: Floats
@@ -280,24 +280,24 @@ class Place(NamedTuple):
     hopeless: bool = False  # whether the climb was given up here, since the top explains too little
 
 
-def _place(seen: Seen, basis: Floats, weights: Floats, density: Floats, least: float = -math.inf) -> Place | None:
+def _foothold(seen: Seen, basis: Floats, weights: Floats, density: Floats, least: float = -math.inf) -> Foothold | None:
     """None where it is lower than the least."""
     at = seen.expectation(density)
     value = seen.log_likelihood_at(at) - 0.5 * float(weights @ weights)
     if value < least - ROUNDING * abs(least):
         return None
-    return Place(weights, density, at, value, basis.T @ seen.gradient(at) - weights)
+    return Foothold(weights, density, at, value, basis.T @ seen.gradient(at) - weights)
 
 
 def _climbed(
     seen: Seen, basis: Floats, weights: Floats, known: Floats, enough: float, least: float, precision: Floats | None
-) -> Place:
+) -> Foothold:
     """The top; or where the climb was given up, since that explains less than the least.
 
     A whole step takes Fisher's information, which is the cube of the number of weights; the first takes the precision,
     if there is one.
     """
-    found, one = _place(seen, basis, weights, basis @ weights), np.eye(len(weights))
+    found, one = _foothold(seen, basis, weights, basis @ weights), np.eye(len(weights))
     assert found is not None
     here, longest = found, LONGEST_STEP
     sure, since = known @ known.T + one, here.at.shares
@@ -323,17 +323,17 @@ def _climbed(
 
 
 def _onward(
-    seen: Seen, basis: Floats, here: Place, factor: Floats, move: Floats, enough: float, longest: float
-) -> tuple[Place, float, bool]:
+    seen: Seen, basis: Floats, here: Foothold, factor: Floats, move: Floats, enough: float, longest: float
+) -> tuple[Foothold, float, bool]:
     """Steps by the same information, mended by how the slope changes, as long as each leaves much less to be gained;
     where they end, how long the next may be, and whether that is the top."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SlopeChange, ...] = ()
     promised = float(here.slope @ move)
     while True:
         there, length, longest = _stepped(seen, basis, here, move, promised, longest)
         if there is None:
             return here, longest, False
-        changes = (*changes, Change(there.weights - here.weights, here.slope - there.slope))
+        changes = (*changes, SlopeChange(there.weights - here.weights, here.slope - there.slope))
         here, move = there, _mended(factor, changes, there.slope)
         left = float(here.slope @ move)
         if left < enough:
@@ -344,13 +344,13 @@ def _onward(
 
 
 def _stepped(
-    seen: Seen, basis: Floats, here: Place, move: Floats, promised: float, longest: float
-) -> tuple[Place | None, float, float]:
+    seen: Seen, basis: Floats, here: Foothold, move: Floats, promised: float, longest: float
+) -> tuple[Foothold | None, float, float]:
     """As far along a move as is no loss; which part of it that is, and how long the next may be."""
     moved = basis @ move
     length = longest / max(longest, float(np.ptp(moved)))
     while length >= SMALLEST_STEP:
-        there = _place(seen, basis, here.weights + length * move, here.density + length * moved, here.value)
+        there = _foothold(seen, basis, here.weights + length * move, here.density + length * moved, here.value)
         if there is not None:
             kept = there.value - here.value > KEPT * length * (1 - length / 2) * promised
             return there, length, 2 * longest if kept else longest
@@ -358,14 +358,14 @@ def _stepped(
     return None, length, longest
 
 
-class Change(NamedTuple):
+class SlopeChange(NamedTuple):
     """Of the weights in one step, and by how much the slope fell."""
 
     weights: Floats
     slope: Floats
 
 
-def _mended(factor: Floats, changes: tuple[Change, ...], slope: Floats) -> Floats:
+def _mended(factor: Floats, changes: tuple[SlopeChange, ...], slope: Floats) -> Floats:
     """The next move, by the precision as those changes would have it: limited-memory BFGS (Nocedal 1980)."""
     told = [(one, bend) for one in changes if (bend := float(one.weights @ one.slope)) > 0]
     parts = []
