@@ -8,19 +8,9 @@ from __future__ import annotations
 import hashlib
 
 # explore.html without its data
-KNOWN_SHELLS = frozenset(
-    {
-        "8c98680a7c75a611bb067d3d3372d46e81603cffda8bbe6366707948d43402af",
-        "228b2959b7f4224de4afd47989c2e193ad3d162f769d033794acf53d0644e99c",
-    }
-)
+KNOWN_SHELLS = frozenset({"228b2959b7f4224de4afd47989c2e193ad3d162f769d033794acf53d0644e99c"})
 # analysis.R
-KNOWN_ANALYSES = frozenset(
-    {
-        "20005c4772617c12b16efd553465884a2ca72485c81faff9009d575080ff8ded",
-        "e2b64d573bf1f99daaee1ec8e1d6f5e6ab77caaf907c0bbe8af26ab62a87c31f",
-    }
-)
+KNOWN_ANALYSES = frozenset({"e2b64d573bf1f99daaee1ec8e1d6f5e6ab77caaf907c0bbe8af26ab62a87c31f"})
 
 
 def digest_of(text: str) -> str:
