@@ -111,6 +111,7 @@ def test_what_verify_does_with_a_field_is_what_tampering_finds() -> None:
 FLAT = {
     "guarantee.epsilon",
     "guarantee.alpha",
+    "guarantee.delta",
     "guarantee.rho",
     "mechanism.weights",
     "mechanism.map",

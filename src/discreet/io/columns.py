@@ -3,7 +3,7 @@ longer than to fill them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,7 +43,7 @@ class Pieces:
         return pa.chunked_array(self._pieces, self._kind)
 
 
-class Numbers:
+class WholeNumbers:
     """Whole numbers of 64 bits one after the other; none is missing."""
 
     def __init__(self, rows: int) -> None:
@@ -60,7 +60,7 @@ class Numbers:
         return pa.array(self._values[: self._rows])
 
 
-class Alike:
+class SameAs:
     """What another column is expected to be the same as: it is held a second time only where it is not."""
 
     def __init__(self, expected: Any, other: Column) -> None:
@@ -137,11 +137,18 @@ def taken(column: Any, order: Integers) -> Any:
     return pa.chunked_array([found.array()])
 
 
-def text_column(rows: int, size: int, columns: int) -> Column:
-    """For at most so many texts, of so many bytes together, one of so many columns that have all of them."""
+def most_rows(size: int, header: Sequence[str]) -> int:
+    """Of a text of so many bytes: a mark stands after every cell, but perhaps the last."""
+    return size // len(header) + 1
+
+
+def text_columns(size: int, names: Sequence[str]) -> dict[str, Column]:
+    """For the cells of a text of so many bytes, all of which may be in any one column."""
     import pyarrow as pa
 
-    return Pieces(pa.string()) if size * columns > MOST_RESERVED or size > LONGEST_TEXTS else Texts(rows, size)
+    if size * len(names) > MOST_RESERVED or size > LONGEST_TEXTS:
+        return {name: Pieces(pa.string()) for name in names}
+    return {name: Texts(most_rows(size, names), size) for name in names}
 
 
 def stacked_columns(batches: Iterable[Any], columns: Mapping[str, Column]) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.io.columns import stacked_columns, text_column
+from discreet.io.columns import stacked_columns, text_columns
 from discreet.io.rows import NAMED
 from discreet.io.unpacked import expands, most_unpacked
 
@@ -178,17 +178,11 @@ def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = 
     """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped."""
     import pyarrow as pa
 
-    rows, size = most_rows(content.size, header), content.size
     try:
         batches = batches_of_text(content, header, delimiter=delimiter, skipped=skipped)
-        return stacked_columns(batches, {name: text_column(rows, size, len(header)) for name in header})
+        return stacked_columns(batches, text_columns(content.size, header))
     except pa.ArrowInvalid:  # its message may quote the file, which is secret
         raise ragged(content.to_pybytes(), header, delimiter, path) from None
-
-
-def most_rows(size: int, header: Sequence[str]) -> int:
-    """Of a text of so many bytes: a mark stands after every cell, but perhaps the last."""
-    return size // len(header) + 1
 
 
 def batches_of_text(content: Any, header: Sequence[str], *, delimiter: str = ",", skipped: int = 0) -> Any:

@@ -14,16 +14,16 @@ from typing import Any
 from discreet.errors import Damaged
 from discreet.io.columns import (
     UNUSUAL,
-    Alike,
-    Column,
-    Numbers,
+    SameAs,
+    WholeNumbers,
     all_as_texts,
     as_texts,
+    most_rows,
     numbers_in,
     stacked_columns,
-    text_column,
+    text_columns,
 )
-from discreet.io.csv_text import batches_of_text, most_rows, owned_by_arrow, ragged
+from discreet.io.csv_text import batches_of_text, owned_by_arrow, ragged
 
 NEEDS_QUOTES = r'[",\r\n]'
 BATCH = 1 << 16  # rows that are written at a time
@@ -42,13 +42,14 @@ def write_csv(target: Any, frame: Any) -> None:
 def read_written(content: bytes, name: str, columns: Sequence[str], count: str, like: Any = None) -> Any:
     """The table in a file of a release: text columns, and counts; refused if it has others than these, or is written
     otherwise. Columns that are those of another table (`like`) are not held twice."""
-    head, rows = header_line(columns), most_rows(len(content), columns)
+    head = header_line(columns)
     if not content.startswith(head):
         raise Damaged(name, "its columns are not those of the schema")
-    into: dict[str, Column] = {one: text_column(rows, len(content), len(columns)) for one in columns}
+    into = text_columns(len(content), columns)
+    into[count] = WholeNumbers(most_rows(len(content), columns))
     for one in () if like is None else like.column_names:
-        into[one] = Alike(like.column(one), into[one])
-    return stacked_columns(_batches(content, len(head), name, columns, count), {**into, count: Numbers(rows)})
+        into[one] = SameAs(like.column(one), into[one])
+    return stacked_columns(_batches(content, len(head), name, columns, count), into)
 
 
 def _batches(content: bytes, start: int, name: str, columns: Sequence[str], count: str) -> Iterator[Any]:

@@ -54,7 +54,8 @@ def counted(
         counts = _placed(groups, names, universe)
         nameless = int(np.sum(groups.column(NAMELESS).to_numpy(), dtype=np.int64))
         if nameless:
-            raise BadInput(f"the column {person!r} says whose row it is", f"it is empty (rows: {nameless})")
+            rows = "1 row" if nameless == 1 else f"{nameless:,} rows"
+            raise BadInput(f"the column {person!r} says whose row it is", f"it is empty in {rows}")
         if person is not None:
             counts = _placed(people.bounded(names, person, bound, key), names, universe)
         return counts, people.kind
