@@ -13,16 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
-from discreet.distribution.evidence.fit import (
-    Implied,
-    MeasuredPrefix,
-    Seen,
-    SlopeChange,
-    _factor,
-    _mended,
-    fit,
-    narrowed,
-)
+from discreet.distribution.evidence.fit import MeasuredPrefix, Seen, fit, narrowed
 from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
@@ -160,12 +151,6 @@ def measured_too(seen: Seen) -> Seen:
     return Seen(seen.rows, seen.blur, seen.widths, prefix)
 
 
-def between_cells(seen: Seen, at: Implied) -> np.ndarray:
-    """The covariance of the numbers of rows in the cells: rows of a noisy value are spread over them by Bayes' rule."""
-    chance = at.shares[:, None] * seen.blur / at.noisy
-    return np.diag(chance @ seen.rows) - (chance * seen.rows) @ chance.T
-
-
 @pytest.mark.parametrize("cells", [np.arange(12), np.array([1, 2, 3, 6, 8, 9, 11])])
 @pytest.mark.parametrize("columns", [2, 20])
 def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
@@ -174,20 +159,34 @@ def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
     upto = np.tri(12)[[2, 6, 9]][:, cells]
     rng = np.random.default_rng(4)
     density, basis = rng.normal(size=len(cells)), rng.normal(size=(len(cells), columns))
-    at = seen.expectation(density)
-    law, _, expected = at
-    covariance = between_cells(seen, at)
-    np.testing.assert_allclose(seen.covariance(at), np.cumsum(np.cumsum(covariance, axis=0), axis=1), atol=1e-9)
-    np.testing.assert_allclose(seen.changed(at, basis), covariance @ basis, atol=1e-9)
-    residual, spread = [40, 150, 290] - upto @ expected, upto @ covariance @ upto.T + 25 * np.eye(3)
+    law, noisy, expected = seen.expectation(density)
+    covariance = seen.covariance(law, noisy, expected)
+    residual, spread, slopes = seen.stage_one(law, noisy, expected)
+    np.testing.assert_allclose(residual, [40, 150, 290] - upto @ expected)
+    np.testing.assert_allclose(spread, upto @ covariance @ upto.T + 25 * np.eye(3))
+    np.testing.assert_allclose(slopes, upto @ covariance, atol=1e-9)
     held = seen.held(density)
     assert held.measured is not None
     np.testing.assert_allclose(held.measured.whiten @ spread @ held.measured.whiten.T, np.eye(3), atol=1e-3)
+    at = held.expectation(density)
     whitened = held.measured.whiten @ upto @ covariance
     pull = whitened.T @ held.measured.whiten @ residual
     np.testing.assert_allclose(held.gradient(at), expected - 400 * law + pull, rtol=1e-9, atol=1e-9)
     for root in (held.measured_root(basis), held.measured_root(basis, at)):
         np.testing.assert_allclose(root, (whitened @ basis).T, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_the_curvature_is_how_the_gradient_changes(measured: bool) -> None:
+    seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
+    rng = np.random.default_rng(4)
+    density, basis = rng.normal(size=12), rng.normal(size=(12, 3))
+    held = (measured_too(seen) if measured else seen).held(density)
+    known, step = held.measured_root(basis), 1e-5
+    curvature = held.curvature(held.expectation(density), basis) + known @ known.T
+    for column, found in zip(basis.T, curvature):
+        ahead, back = (held.gradient(held.expectation(density + way * column)) for way in (step, -step))
+        np.testing.assert_allclose(found, -basis.T @ (ahead - back) / (2 * step), rtol=1e-4, atol=1e-3)
 
 
 def test_prefixes_of_the_same_cells_are_one_that_is_known_better() -> None:
@@ -196,9 +195,9 @@ def test_prefixes_of_the_same_cells_are_one_that_is_known_better() -> None:
     few = replace(seen, measured=prefix).within(np.array([2, 8, 11]))
     assert few.measured is not None and few.measured.cells.tolist() == [1, 2]
     at, rows = few.held(np.zeros(3)), seen.blur[[2, 8, 11]]
-    law, _, expected = there = at.expectation(np.zeros(3))
+    law, noisy, expected = at.expectation(np.zeros(3))
     upto = np.tri(3)[[0, 0, 1]]
-    spread = upto @ between_cells(few, there) @ upto.T + np.diag(prefix.variance)
+    spread = upto @ few.covariance(law, noisy, expected) @ upto.T + np.diag(prefix.variance)
     apart = prefix.prefix - upto @ expected
     direct = (
         seen.rows @ np.log(law @ rows) - (apart @ np.linalg.solve(spread, apart) + np.linalg.slogdet(spread)[1]) / 2
@@ -233,35 +232,6 @@ def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None
         np.testing.assert_allclose(basis @ best.x, found.log_density, atol=2e-3)
         slope = basis.T @ found.gradient - found.weights
         assert np.abs(slope).max() < 1e-3
-
-
-@pytest.mark.parametrize("measured", [False, True])
-def test_a_fit_near_the_top_works_out_the_information_but_once(measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
-    if measured:
-        seen = measured_too(seen)
-    basis = prior_of(np.arange(13), 1.5, False).smooth(0, 3.0)
-    rough = fit(seen, np.arange(12), basis, np.zeros(basis.shape[1]), 1e-2)
-    far = fit(seen, np.arange(12), basis, rough.weights)
-    calls, whole = [], Seen.root
-    monkeypatch.setattr(Seen, "root", lambda *given: calls.append(1) or whole(*given))
-    near = fit(seen, np.arange(12), basis, rough.weights, near=rough)
-    assert len(calls) == 1
-    np.testing.assert_allclose(near.log_density, far.log_density, atol=1e-3)
-
-
-def test_a_mended_step_is_that_of_the_bfgs_formula() -> None:
-    rng = np.random.default_rng(6)
-    root = rng.normal(size=(5, 5))
-    precision, slope = root @ root.T + np.eye(5), rng.normal(size=5)
-    bent = precision + np.diag([0.5, 0, 2, 0, 1])
-    changes = tuple(SlopeChange(step, bent @ step) for step in rng.normal(size=(3, 5)))
-    inverse = np.linalg.inv(precision)
-    for step, fell in changes:
-        turn = np.eye(5) - np.outer(step, fell) / (step @ fell)
-        inverse = turn @ inverse @ turn.T + np.outer(step, step) / (step @ fell)
-    np.testing.assert_allclose(_mended(_factor(precision), changes, slope), inverse @ slope, rtol=1e-9)
-    np.testing.assert_allclose(inverse @ changes[-1].slope, changes[-1].weights, rtol=1e-9)
 
 
 @given(st.lists(st.integers(0, 300), min_size=3, max_size=9), st.integers(0, 10**6), st.booleans())

@@ -24,7 +24,8 @@ ENOUGH_GAIN = 1e-9  # nats still to be gained, by the slope: so that fits on two
 MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
 MOVED = 0.1  # of the rows: then what is known by measurements is worked out again on the way
 CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
-SHRUNK = 0.5  # of what was to be gained, or less, is left by a step that is worth another like it
+MIXED = (0.0, 0.1, 0.3)  # shares of Fisher's information in a curvature, the first that makes it one of a hill
+NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
@@ -32,14 +33,6 @@ WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matte
 BOUNDING = 12  # steps of expectation and maximisation, each far shorter than one of a fit, to see that none can be good
 FEW_CELLS = 32  # with a few columns more than cells nothing takes long
 LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than nothing
-
-
-class Implied(NamedTuple):
-    """Under some log-density: the law of a count, of a noisy value, and the rows of each cell given what was seen."""
-
-    shares: Floats
-    noisy: Floats
-    rows: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +45,7 @@ class MeasuredPrefix:
     merged: float = 0.0  # log-likelihood of those that were merged into one, given that one
     whiten: Floats = field(default_factory=lambda: np.empty((0, 0)))  # makes residuals independent, while a fit climbs
     log_determinant: float = 0.0  # of the covariance of the residuals
-    at: Implied | None = None  # where that covariance is
+    slopes: Floats = field(default_factory=lambda: np.empty((0, 0)))  # of independent residuals, in the log-density
 
     def within(self, cells: Integers) -> MeasuredPrefix:
         """If no row were outside these cells: prefixes that hold the same of them are measurements of one number."""
@@ -82,6 +75,14 @@ class MeasuredPrefix:
         """The sum, for each of so many cells, of what the prefixes that count it have: the other way about."""
         found = np.bincount(self.cells, weights=values, minlength=size + 1)
         return np.asarray(np.cumsum(found[::-1])[::-1][1:], dtype=float)
+
+
+class Implied(NamedTuple):
+    """Under some log-density: the law of a count, of a noisy value, and the rows of each cell given what was seen."""
+
+    shares: Floats
+    noisy: Floats
+    rows: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +119,21 @@ class Seen:
         """The share of the rows that two log-densities have in different cells."""
         return float(np.abs(self.expectation(one)[0] - self.expectation(other)[0]).sum()) / 2
 
-    def covariance(self, at: Implied) -> Floats:
-        """Of the numbers of rows in the first cells, one, two, and so on, given what was seen and the law."""
-        told, upto = np.cumsum(self._part(at), axis=0), np.cumsum(at.rows)
-        return np.asarray(np.minimum(upto[:, None], upto) - told @ told.T, dtype=float)
+    def covariance(self, shares: Floats, noisy: Floats, expected: Floats) -> Floats:
+        """Of the numbers of rows in the cells, given what was seen and the law."""
+        part = self._part(shares, noisy)
+        return np.diag(expected) - part @ part.T
 
-    def changed(self, at: Implied, basis: Floats) -> Floats:
-        """The derivative of the expected rows of the cells in the weights."""
-        part = self._part(at)
-        return np.asarray(at.rows[:, None] * basis - part @ (part.T @ basis), dtype=float)
+    def _part(self, shares: Floats, noisy: Floats) -> Floats:
+        return np.asarray(shares[:, None] * self.blur * (np.sqrt(self.rows) / noisy), dtype=float)
 
-    def _part(self, at: Implied) -> Floats:
-        return np.asarray(at.shares[:, None] * self.blur * (np.sqrt(self.rows) / at.noisy), dtype=float)
+    def stage_one(self, shares: Floats, noisy: Floats, expected: Floats) -> tuple[Floats, Floats, Floats]:
+        """The residual of what was measured, its covariance, and the derivative of its mean."""
+        assert self.measured is not None
+        sums = self.measured.sums
+        slopes = sums(self.covariance(shares, noisy, expected))
+        spread = sums(slopes.T) + np.diag(self.measured.variance)
+        return self.measured.prefix - sums(expected), spread, slopes
 
     def held(self, log_density: Floats) -> Seen:
         """With the covariance of what was measured as it is there: it changes little on the way, and costs most."""
@@ -137,14 +141,12 @@ class Seen:
 
         if self.measured is None:
             return self
-        at = self.expectation(log_density)
-        told, upto = self.measured.sums(self._part(at)), self.measured.sums(at.rows)
-        spread = np.minimum(upto[:, None], upto) - told @ told.T + np.diag(self.measured.variance)
+        _, spread, slopes = self.stage_one(*self.expectation(log_density))
         floor = LEAST_VARIANCE * (1 + float(np.diag(spread).max()))
         root = np.linalg.cholesky(spread + floor * np.eye(len(spread)))
         whiten: Floats = dtrtri(root, lower=1)[0]
         log_determinant = 2 * float(np.log(np.diag(root)).sum())
-        held = replace(self.measured, whiten=whiten, log_determinant=log_determinant, at=at)
+        held = replace(self.measured, whiten=whiten, log_determinant=log_determinant, slopes=whiten @ slopes)
         return replace(self, measured=held)
 
     def log_likelihood(self, log_density: Floats) -> float:
@@ -196,9 +198,27 @@ class Seen:
         """The same by what was measured: where its covariance is held, or elsewhere."""
         if self.measured is None:
             return np.empty((basis.shape[1], 0))
-        at = at or self.measured.at
-        assert at is not None
-        return np.asarray((self.measured.whiten @ self.measured.sums(self.changed(at, basis))).T, dtype=float)
+        if at is None:
+            return np.asarray((self.measured.slopes @ basis).T, dtype=float)
+        part = self._part(at.shares, at.noisy)
+        changed = at.rows[:, None] * basis - part @ (part.T @ basis)
+        return np.asarray((self.measured.whiten @ self.measured.sums(changed)).T, dtype=float)
+
+    def curvature(self, at: Implied, basis: Floats) -> Floats:
+        """The curvature of the log-likelihood in the weights, not always that of a hill, but for what `measured_root`
+        has. That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
+        shares, noisy, expected = at
+        told = self.blur * (np.sqrt(self.rows) / noisy)
+        part, mean = (shares[:, None] * basis).T @ told, np.sqrt(self.total) * (shares @ basis)
+        rest, bent = self.total * shares - expected, part @ part.T - np.outer(mean, mean)
+        if self.measured is not None:
+            pull = self._pull(expected)
+            pulled = shares * pull
+            mean = (pulled @ self.blur) / noisy
+            rest = rest - pull * expected + shares * (self.blur @ (self.rows * mean / noisy))
+            third = (part * mean - (pulled[:, None] * basis).T @ told) @ part.T
+            bent -= third + third.T
+        return (basis.T * rest) @ basis + bent
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +234,6 @@ class Fit:
     gradient: Floats  # of the log-likelihood there
     root: Floats  # root @ root.T + 1 is that precision
     cells: Integers
-    held: Seen  # with the covariance of what was measured, as it was on the way
     price: float = 0.0  # of having chosen this prior among others
 
     @property
@@ -238,7 +257,7 @@ def likeliest(fits: list[Fit]) -> Fit:
 def regressed(basis: Floats, target: Floats, weights: Floats) -> Floats:
     """The weights of the basis that bring it near a log-density, in cells that hold so many rows."""
     weighted = (weights + LEAST_ROWS)[:, None] * basis
-    return _solve(_factor(np.eye(basis.shape[1]) + basis.T @ weighted), weighted.T @ target)
+    return _solve(np.eye(basis.shape[1]) + basis.T @ weighted, weighted.T @ target)[0]
 
 
 def narrowed(basis: Floats) -> Floats:
@@ -249,150 +268,79 @@ def narrowed(basis: Floats) -> Floats:
 
 
 def fit(
-    seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN, goal: float = -math.inf,
-    near: Fit | None = None,
-) -> Fit:  # fmt: skip
-    """From some weights of the basis, until no more is to be gained, or the fit is seen to be worthless to who has
-    explained as much as the goal; counts are in those cells. `near`: a fit with that basis, whose precision may do."""
-    inside, density, precision = seen.within(cells), basis @ weights, None if near is None else near.precision
-    held = near.held if near is not None and len(near.cells) == len(cells) else inside.held(density)
-    for left in reversed(range(ROUNDS)):
-        known, before = held.measured_root(basis), density
-        top = _climbed(held, basis, weights, known, enough, goal - WORTHLESS, precision)
-        weights, density, at = top.weights, top.density, top.at
-        if top.hopeless or seen.measured is None or not left or inside.apart(before, density) < UNMOVED:
+    seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN, goal: float = -math.inf
+) -> Fit:
+    """Fisher scoring from some weights of the basis, until no more is to be gained, or the fit is seen to be worthless
+    to who has explained as much as the goal; counts are in those cells."""
+    inside, one = seen.within(cells), np.eye(basis.shape[1])
+    density = basis @ weights
+    for _ in range(ROUNDS):
+        held, before = inside.held(density), density
+        weights, hopeless = _climbed(held, basis, weights, enough, goal - WORTHLESS)
+        density = basis @ weights
+        if hopeless or seen.measured is None or inside.apart(before, density) < UNMOVED:
             break
-        held = inside.held(density)
-    root = np.column_stack([held.root(at, basis), known])
-    precision = root @ root.T + np.eye(len(weights))
-    explained = top.value - _log_determinant(_factor(precision)) / 2
-    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), root, cells, held)
+    at = held.expectation(density)
+    root = np.column_stack([held.root(at, basis), held.measured_root(basis)])
+    precision = root @ root.T + one
+    explained = held.log_likelihood_at(at) - 0.5 * float(weights @ weights + np.linalg.slogdet(precision)[1])
+    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), root, cells)
 
 
-class Foothold(NamedTuple):
-    """On the way up."""
-
-    weights: Floats
-    density: Floats
-    at: Implied
-    value: float  # of the penalised likelihood
-    slope: Floats
-    hopeless: bool = False  # whether the climb was given up here, since the top explains too little
-
-
-def _foothold(seen: Seen, basis: Floats, weights: Floats, density: Floats, least: float = -math.inf) -> Foothold | None:
-    """None where it is lower than the least."""
+def _climbed(seen: Seen, basis: Floats, weights: Floats, enough: float, least: float) -> tuple[Floats, bool]:
+    """The weights at the top; and whether the climb was given up, since that explains less than the least."""
+    density, one, known = basis @ weights, np.eye(basis.shape[1]), seen.measured_root(basis)
     at = seen.expectation(density)
-    value = seen.log_likelihood_at(at) - 0.5 * float(weights @ weights)
-    if value < least - ROUNDING * abs(least):
-        return None
-    return Foothold(weights, density, at, value, basis.T @ seen.gradient(at) - weights)
-
-
-def _climbed(
-    seen: Seen, basis: Floats, weights: Floats, known: Floats, enough: float, least: float, precision: Floats | None
-) -> Foothold:
-    """The top; or where the climb was given up, since that explains less than the least.
-
-    A whole step takes Fisher's information, which is the cube of the number of weights; the first takes the precision,
-    if there is one.
-    """
-    found, one = _foothold(seen, basis, weights, basis @ weights), np.eye(len(weights))
-    assert found is not None
-    here, longest = found, LONGEST_STEP
-    sure, since = known @ known.T + one, here.at.shares
+    sure, since = known @ known.T + one, at.shares
+    current, longest = seen.log_likelihood_at(at) - 0.5 * float(weights @ weights), LONGEST_STEP
     for _ in range(MOST_STEPS):
-        if precision is None:
-            if seen.measured is not None and float(np.abs(here.at.shares - since).sum()) / 2 > MOVED:
-                known = seen.measured_root(basis, here.at)
-                sure, since = known @ known.T + one, here.at.shares
-            root = seen.root(here.at, basis)
-            precision = root @ root.T + sure
-        factor, precision = _factor(precision), None
-        move = _solve(factor, here.slope)
-        promised = float(here.slope @ move)
+        slope = basis.T @ seen.gradient(at) - weights
+        root = seen.root(at, basis)
+        information = root @ root.T + sure
+        move, log_determinant = _solve(information, slope)
+        promised = float(slope @ move)
         if promised < enough:
             break
-        if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * _log_determinant(factor) < least:
-            return here._replace(hopeless=True)
-        before = here
-        here, longest, done = _onward(seen, basis, here, factor, move, enough, longest)
-        if done or here is before:
+        if current + MOST_GAINS * promised - CERTAIN * 0.5 * log_determinant < least:
+            return weights, True
+        if promised < NEAR:
+            move = _newton(seen.curvature(at, basis) + sure, information, slope, move)
+        moved = basis @ move
+        length = longest / max(longest, float(np.ptp(moved)))
+        while length >= SMALLEST_STEP:
+            tried, there = weights + length * move, density + length * moved
+            at = seen.expectation(there)
+            value = seen.log_likelihood_at(at) - 0.5 * float(tried @ tried)
+            if value >= current - ROUNDING * abs(current):
+                break
+            length, longest = length / 2, LONGEST_STEP
+        else:
             break
-    return here
+        if value - current > KEPT * length * (1 - length / 2) * promised:
+            longest *= 2
+        weights, density, current = tried, there, value
+        if seen.measured is not None and float(np.abs(at.shares - since).sum()) / 2 > MOVED:
+            known = seen.measured_root(basis, at)
+            sure, since = known @ known.T + one, at.shares
+    return weights, False
 
 
-def _onward(
-    seen: Seen, basis: Floats, here: Foothold, factor: Floats, move: Floats, enough: float, longest: float
-) -> tuple[Foothold, float, bool]:
-    """Steps by the same information, mended by how the slope changes, as long as each leaves much less to be gained;
-    where they end, how long the next may be, and whether that is the top."""
-    changes: tuple[SlopeChange, ...] = ()
-    promised = float(here.slope @ move)
-    while True:
-        there, length, longest = _stepped(seen, basis, here, move, promised, longest)
-        if there is None:
-            return here, longest, False
-        changes = (*changes, SlopeChange(there.weights - here.weights, here.slope - there.slope))
-        here, move = there, _mended(factor, changes, there.slope)
-        left = float(here.slope @ move)
-        if left < enough:
-            return here, longest, True
-        if length < 1 or not left <= SHRUNK * promised:
-            return here, longest, False
-        promised = left
+def _newton(curvature: Floats, information: Floats, slope: Floats, otherwise: Floats) -> Floats:
+    """The step by the curvature itself, which soon ends at the top; where there is no hill, by one mixed with Fisher's
+    information, or another."""
+    for part in MIXED:
+        try:
+            return _solve((1 - part) * curvature + part * information, slope)[0]
+        except np.linalg.LinAlgError:
+            continue
+    return otherwise
 
 
-def _stepped(
-    seen: Seen, basis: Floats, here: Foothold, move: Floats, promised: float, longest: float
-) -> tuple[Foothold | None, float, float]:
-    """As far along a move as is no loss; which part of it that is, and how long the next may be."""
-    moved = basis @ move
-    length = longest / max(longest, float(np.ptp(moved)))
-    while length >= SMALLEST_STEP:
-        there = _foothold(seen, basis, here.weights + length * move, here.density + length * moved, here.value)
-        if there is not None:
-            kept = there.value - here.value > KEPT * length * (1 - length / 2) * promised
-            return there, length, 2 * longest if kept else longest
-        length, longest = length / 2, LONGEST_STEP
-    return None, length, longest
+def _solve(matrix: Floats, right: Floats) -> tuple[Floats, float]:
+    """For a positive definite matrix, any other is refused; and the logarithm of its determinant."""
+    from scipy.linalg.lapack import dposv
 
-
-class SlopeChange(NamedTuple):
-    """Of the weights in one step, and by how much the slope fell."""
-
-    weights: Floats
-    slope: Floats
-
-
-def _mended(factor: Floats, changes: tuple[SlopeChange, ...], slope: Floats) -> Floats:
-    """The next move, by the precision as those changes would have it: limited-memory BFGS (Nocedal 1980)."""
-    told = [(one, bend) for one in changes if (bend := float(one.weights @ one.slope)) > 0]
-    parts = []
-    for one, bend in reversed(told):
-        parts.append(float(one.weights @ slope) / bend)
-        slope = slope - parts[-1] * one.slope
-    move = _solve(factor, slope)
-    for (one, bend), part in zip(told, reversed(parts)):
-        move = move + (part - float(one.slope @ move) / bend) * one.weights
-    return move
-
-
-def _factor(matrix: Floats) -> Floats:
-    """Cholesky's, of a positive definite matrix."""
-    from scipy.linalg.lapack import dpotrf
-
-    root, failed = dpotrf(matrix)
+    root, solved, failed = dposv(matrix, right)
     if failed:
         raise np.linalg.LinAlgError
-    return np.asarray(root, dtype=float)
-
-
-def _solve(factor: Floats, right: Floats) -> Floats:
-    from scipy.linalg.lapack import dpotrs
-
-    return np.asarray(dpotrs(factor, right)[0], dtype=float)
-
-
-def _log_determinant(factor: Floats) -> float:
-    return 2 * float(np.log(np.diag(factor)).sum())
+    return np.asarray(solved, dtype=float), 2 * float(np.log(np.diag(root)).sum())

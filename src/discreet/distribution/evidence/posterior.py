@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import MOST_CELLS, TINY, blur, cell_edges, seen_edges, spread_out, width_of
-from discreet.distribution.evidence.fit import Fit, Implied, MeasuredPrefix, Seen
+from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
 from discreet.distribution.evidence.heaps import GUESSES, NoisyValues
 from discreet.distribution.evidence.integrate import NARROW, laws_of
 from discreet.distribution.evidence.prior import prior_of
@@ -139,31 +139,31 @@ def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats
     """The law to be expected; of F at the ends of cells the mean and both covariances, over all laws."""
     laws, chance = laws_of(one)
     law, expected = laws @ chance, laws * (seen.blur @ (seen.rows / (laws.T @ seen.blur)).T)
-    mean, own = np.cumsum(expected @ chance), seen.covariance(Implied(law, law @ seen.blur, expected @ chance))
+    mean, own = np.cumsum(expected @ chance), seen.covariance(law, law @ seen.blur, expected @ chance)
     apart = (np.cumsum(expected, axis=0) - mean[:, None]) * np.sqrt(chance)
-    return law, mean, apart @ apart.T, own
+    return law, mean, apart @ apart.T, own.cumsum(axis=0).cumsum(axis=1)
 
 
 def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
     """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
     from scipy.linalg import cholesky, solve_triangular
 
-    at = seen.expectation(one.log_density)
-    mean, own, slopes = np.cumsum(at.rows), seen.covariance(at), np.cumsum(seen.changed(at, one.basis), axis=0)
+    law, noisy, expected = seen.expectation(one.log_density)
+    covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
+    slopes = np.cumsum(covariance, axis=0)
+    own = np.cumsum(slopes, axis=1)
     unknown = np.zeros_like(own)
     if seen.measured is not None:
-        padded, first = np.pad(own, (1, 0)), seen.measured.cells
-        spread = padded[np.ix_(first, first)] + np.diag(seen.measured.variance)
-        both = np.column_stack([padded[first, 1:], seen.measured.prefix - np.append(0.0, mean)[first]])
+        residual, spread, measured = seen.stage_one(law, noisy, expected)
+        both = np.column_stack([np.cumsum(measured, axis=1), residual])
         root = cholesky(spread, lower=True, check_finite=False)
         whitened = solve_triangular(root, both, lower=True, check_finite=False)
         gain, residual = whitened[:, :-1].T, whitened[:, -1]
         unknown, own = own - gain @ gain.T, unknown
-        told = solve_triangular(root, seen.measured.sums(np.diff(slopes, axis=0, prepend=0.0)), lower=True)
-        mean, slopes = mean + gain @ residual, slopes - gain @ told
+        mean, slopes = mean + gain @ residual, slopes - gain @ np.diff(gain.T, axis=1, prepend=0.0)
     root = cholesky(one.precision, lower=True, check_finite=False)
-    moved = solve_triangular(root, slopes.T, lower=True, check_finite=False)
-    return at.shares, mean, moved.T @ moved + unknown, own
+    moved = solve_triangular(root, (slopes @ one.basis).T, lower=True, check_finite=False)
+    return law, mean, moved.T @ moved + unknown, own
 
 
 def _of_these_rows(

@@ -14,7 +14,6 @@ from discreet.distribution.evidence.cells import spread_out
 from discreet.distribution.evidence.fit import (
     ENOUGH_GAIN,
     EQUAL,
-    FEW_CELLS,
     ROUGHLY,
     WORTHLESS,
     Fit,
@@ -33,10 +32,8 @@ SPIKES = (0.15, 0.5, 1.5)  # standard deviation of a logarithm at every count: 1
 LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there seems to be one
 MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
 MINOR = 5.0  # nats below the best: a weight of one in 150, so that a rough fit will do
-LEFT_OUT = 0.001  # of the weight of all fits, the least of them
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
-EMPTY = 0.01  # rows expected beyond an end: it changes nothing, so that nothing is fitted unless cells are few
 COARSE = 8  # places where an end is looked for at first
 ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
 ENOUGH_MEASURED = 1e-5  # nats still to be gained beside a stage one, where the last steps to the top are small ones
@@ -60,16 +57,8 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: T
         found += [*_fits(smooth), *_kinds(smooth, prior, cut, likeliest([*found, *heaped]).evidence)]
     found += [*heaped, *_packed(seen, prior, histogram, bases)]
     highest = likeliest(found).evidence
-    return [_polished(one) if one.evidence > highest - MINOR else one for one in _weighty(found)]
-
-
-def _weighty(fits: list[Fit]) -> list[Fit]:
-    """Those that hold nearly all of the weight between them."""
-    evidence = np.array([one.evidence for one in fits])
-    weights = np.exp(evidence - evidence.max())
-    order = np.argsort(-weights, kind="stable")
-    upto = np.cumsum(weights[order]) - weights[order]
-    return [fits[k] for k in np.sort(order[upto < (1 - LEFT_OUT) * weights.sum()])]
+    worth = [one for one in found if one.evidence > highest - WORTHLESS]
+    return [_polished(one) if one.evidence > highest - MINOR else one for one in worth]
 
 
 def _kinds(smooth: list[Curved], prior: Prior, cut: bool, goal: float) -> list[Fit]:
@@ -115,7 +104,7 @@ def _with(one: Fit, columns: Floats, goal: float = -math.inf, price: float = 0.0
 
 def _polished(one: Fit) -> Fit:
     enough = ENOUGH_GAIN if one.seen.measured is None else ENOUGH_MEASURED
-    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough, near=one), price=one.price)
+    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough), price=one.price)
 
 
 def _smooth(
@@ -125,18 +114,17 @@ def _smooth(
     cells = np.arange(len(histogram)) if only is None else only
     raw = np.log((histogram + 0.5) / seen.widths)
     raw -= math.log((histogram.sum() + 0.5 * len(histogram)) / seen.widths.sum())
-    goal = -math.inf
     for curve in range(len(prior.curves)):
         before, highest = None, -math.inf
         for rough, roughness in enumerate(ROUGHNESS):
             basis = prior.smooth(curve, float(roughness))[cells]
             if before is None:
                 start = regressed(basis, raw[cells], histogram[cells])
-                before = replace(fit(seen, cells, basis, start, ROUGHLY, goal + price), price=price)
+                before = replace(fit(seen, cells, basis, start, ROUGHLY), price=price)
             else:
-                before = _near(basis, before, goal)
+                before = _near(basis, before, highest)
             yield curve, rough, before
-            highest, goal = max(highest, before.evidence), max(goal, before.evidence)
+            highest = max(highest, before.evidence)
             if before.evidence < highest - WORTHLESS:
                 break
 
@@ -250,14 +238,12 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
 
 
 def _limited(best: Fit, start: int, end: int) -> Limited:
-    cells, shares = np.arange(start, end), best.seen.expectation(best.log_density)[0]
-    if len(shares) > FEW_CELLS and best.seen.total * (1 - float(shares[start:end].sum())) < EMPTY:
-        return best.evidence, best
+    cells = np.arange(start, end)
     most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal, best), price=best.price)
+    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal), price=best.price)
     return found.evidence, found
 
 
