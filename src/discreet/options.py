@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import CO_VARKEYWORDS, unwrap
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
@@ -47,7 +47,7 @@ def option(default: Any, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(help, **more)})
 
 
-def options_of(kind: type) -> dict[str, tuple[Option, Any]]:
+def _options_of(kind: type) -> dict[str, tuple[Option, Any]]:
     """Every option of a value, with its default."""
     found: tuple[Field[Any], ...] = fields(kind)
     return {
@@ -55,6 +55,9 @@ def options_of(kind: type) -> dict[str, tuple[Option, Any]]:
         for item in found
         if "option" in item.metadata
     }
+
+
+options_of: Callable[[type], dict[str, tuple[Option, Any]]] = cache(_options_of)
 
 
 def known_only(given: Mapping[str, Any], known: Collection[str], what: str) -> None:

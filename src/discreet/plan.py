@@ -14,7 +14,7 @@ from discreet.costs import prior_of
 from discreet.errors import choose as named
 from discreet.numbers import MOST_CONTRIBUTIONS, Epsilon, Number, whole
 from discreet.options import keywords_of, spelt
-from discreet.privacy.values import Guarantee, Loss, Remark, about_rows
+from discreet.privacy.values import Guarantee, Loss, Remark
 from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways import Way, WaySpec, shared_out, way_named
@@ -128,6 +128,8 @@ def plan(
         from discreet.choose import choose
 
         return choose(_schema(schema_or_rows, contributions), prior, **options)
+    from discreet.record.release import about_rows
+
     loss, spec = asked(epsilon, way, options, keywords_of(plan), alpha=alpha, rho=rho, delta=delta)
     schema = _schema(schema_or_rows, contributions)
     if isinstance(schema_or_rows, Table):
@@ -136,8 +138,7 @@ def plan(
     chosen, placed = way_named(spec.name), spec if given_rows is None else spec.in_order(given_rows)
     planned = chosen.plan(schema, loss, placed)
     columns = (*schema.keys, schema.count)
-    more = about_rows(schema.rows_are_disjoint, schema.dropped_totals, schema.suppressed_as)
-    promise = replace(planned.guarantee, remarks=(*planned.guarantee.remarks, *more))
+    promise = replace(planned.guarantee, remarks=(*planned.guarantee.remarks, *about_rows(schema)))
     expected = tuple(_expected(chosen, schema, loss, placed, prior))
     return Plan(planned.steps, promise, expected, columns, tuple(getattr(planned, "questions", ())))
 

@@ -177,7 +177,7 @@ def sealed_record(
 ) -> ReleaseRecord[Any]:  # fmt: skip
     """All facts about the release; its files get their names and digests when it is saved."""
     import discreet
-    from discreet.record.release import About, PublishedTable, ReleaseRecord, SchemaFacts
+    from discreet.record.release import NOTHING_SAID, PublishedTable, ReleaseRecord, SchemaFacts
 
     facts = SchemaFacts(
         schema.keys, schema.count, schema.rows, published.max_count, schema.contributions, schema.order,
@@ -198,7 +198,7 @@ def sealed_record(
         guarantee=promise,
         certificate=published.certificate,
         facts=published.facts,
-        about=about or About(),
+        about=about or NOTHING_SAID,
         ledger=entry,
         parts=parts,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.distribution import default_split, kl_split, private_max_count
 from discreet.distribution.max_count import BORDERS, share_for_max_count
-from discreet.distribution.split import checked_split, rho_split
+from discreet.distribution.split import RHO_SHARE, checked_split
 from discreet.errors import BadInput
 from discreet.numbers import epsilon_of
 
@@ -28,7 +28,7 @@ def test_splits_are_exact_shares_that_fall_with_epsilon(epsilon: Fraction) -> No
         assert isinstance(share, Fraction) and 0 <= share < 1
     assert default_split(2 * epsilon) <= default_split(epsilon) < kl_split(epsilon) or epsilon < Fraction(1, 50)
     assert default_split(epsilon, refined=False) == kl_split(epsilon) > 0
-    assert 0 < rho_split() < 1
+    assert 0 < RHO_SHARE < 1
 
 
 def test_a_split_must_leave_something_for_both() -> None:

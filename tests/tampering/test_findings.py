@@ -24,7 +24,8 @@ from discreet.privacy.values import Concentrated, Pure
 from discreet.public_map import monotone_map, rank_rows, seen_of
 from discreet.record.codec import encode
 from discreet.verify import _check_privacy, _check_replay, verify_contents
-from discreet.ways.keep_distribution.follow import Noisy, onto, shown
+from discreet.ways.keep_distribution.facts import AimFacts
+from discreet.ways.keep_distribution.follow import Noisy, onto
 from tests.tampering.edits import Edit
 from tests.tampering.folders import honest, made, table
 from tests.tampering.forge import sealed, with_a_report_that_states_it, with_files, with_its_report
@@ -71,7 +72,10 @@ def true_counts_behind_a_constant_map(odds: Fraction) -> Contents:
     document["distribution"].update(
         measurements=answers.tolist(), distribution=shares.tolist(), histogram=bins.tolist()
     )  # fmt: skip
-    errors = dict(zip(("count_error", "distribution_error"), shown(found.followed)))
+    told = AimFacts.of(
+        "distribution", found.followed.lam, found.followed.count_error, found.followed.distribution_error
+    )
+    errors = {"count_error": told.count_error, "distribution_error": told.distribution_error}
     document["mechanism"]["aim"].update(errors)
     document["mechanism"]["clamp"] = [0, int(truth.max())]
     document["mechanism"]["map"].update(keys=constant.keys.tolist(), outputs=constant.outputs.tolist())

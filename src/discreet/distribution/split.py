@@ -19,6 +19,7 @@ SMALL_RANGES = (
 )
 ENOUGH_MEASURED = 75  # rows times the epsilon of stage one: its noise is then two rows in a hundred; more is not needed
 UNKNOWN_RANGE = 400  # rows: where nobody knows max_count, fewer had more of both errors with a measurement beforehand
+RHO_SHARE = Fraction(1, 10)  # of rho: Gaussian noise falls with the root of the budget, so a small share goes far
 SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
 
 
@@ -38,12 +39,16 @@ def sparse(rows: int, max_count: int | None) -> bool:
 
 
 def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fraction:
-    """The share of epsilon for stage one where the distribution is favoured.
+    """The share of epsilon for stage one where the distribution is favoured."""
+    return followed_split(float(_asked(epsilon)), refined)
+
+
+def followed_split(budget: float, refined: bool) -> Fraction:
+    """The same, of a number.
 
     Seven tenths of the published share; and since with refinement the noisy counts themselves tell the distribution at
     large epsilon, less and less beyond 2, down to nothing. Without refinement the published share.
     """
-    budget = float(_asked(epsilon))
     if not refined:
         return _thousandths(_published(budget))
     share = _thousandths(0.7 * _published(budget) / (1 + (budget / 2.6) ** 6))
@@ -53,11 +58,6 @@ def default_split(epsilon: Number | Epsilon | Pure, refined: bool = True) -> Fra
 def kl_split(epsilon: Number | Epsilon | Pure) -> Fraction:
     """Kohli and Laskowski's rule of thumb, fitted for the cyclic Laplace privatizer."""
     return _thousandths(_published(float(_asked(epsilon))))
-
-
-def rho_split() -> Fraction:
-    """The share of rho for stage one: Gaussian noise falls with the root of the budget, so a small share goes far."""
-    return Fraction(1, 10)
 
 
 def checked_split(split: Number, refined: bool) -> Fraction:

@@ -14,6 +14,7 @@ from discreet.laws import NoiseLaw
 from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap
 
 if TYPE_CHECKING:
+    from discreet.distribution.evidence import Posterior
     from discreet.estimate.steady import SteadyNoise
     from discreet.record.release import Publication
 
@@ -121,23 +122,31 @@ class Evidence:
 
     def _by_evidence(self) -> Floats:
         """The expected share of these rows that have each count, every prior that explains them by its evidence."""
-        from discreet.distribution.evidence import posterior, shares_behind
-        from discreet.distribution.evidence.cells import reach_of
-        from discreet.threads import one_thread
+        from discreet.distribution.evidence import shares_behind
 
-        measured = None if self.cumulative is None else np.rint(self.cumulative).astype(np.int64)
-        with one_thread():
-            if self.law is None:
-                return shares_behind(self.histogram, self.matrix, measured, self.cumulative_law)
-            reach = reach_of(self.law) if self.law.decay is None else 0
-            low, high = -reach, self.size - 1 + reach
-            seen = np.bincount(np.clip(self.seen, low, high) - low, weights=self.numbers, minlength=high - low + 1)
-            cut = self.top is not None or len(self.beyond) > 0
-            found = posterior(
-                seen, low, self.law, self.size - 1, cut=cut, prefix=measured, prefix_noise=self.cumulative_law
-            )  # fmt: skip
-        shares = np.maximum(found.distribution, 0.0)
+        if self.law is None:
+            return shares_behind(self.histogram, self.matrix, self._measured, self.cumulative_law)
+        shares = np.maximum(self.fitted.distribution, 0.0)
         return np.asarray(shares / shares.sum(), dtype=float)
+
+    @cached_property
+    def fitted(self) -> Posterior:
+        """The distribution behind noisy values, where the law of their noise is known."""
+        from discreet.distribution.evidence import posterior
+        from discreet.distribution.evidence.cells import reach_of
+
+        assert self.law is not None
+        reach = reach_of(self.law) if self.law.decay is None else 0
+        low, high = -reach, self.size - 1 + reach
+        seen = np.bincount(np.clip(self.seen, low, high) - low, weights=self.numbers, minlength=high - low + 1)
+        cut = self.top is not None or len(self.beyond) > 0
+        return posterior(
+            seen, low, self.law, self.size - 1, cut=cut, prefix=self._measured, prefix_noise=self.cumulative_law
+        )
+
+    @property
+    def _measured(self) -> Integers | None:
+        return None if self.cumulative is None else np.rint(self.cumulative).astype(np.int64)
 
 
 def _steady(form: Form, top: int | None, seen: Integers) -> SteadyNoise | None:

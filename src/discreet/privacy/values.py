@@ -61,7 +61,11 @@ class Pure:
 
     def times(self, factor: Fraction | int) -> Pure:
         """A share of it, or several together; rounded down where it has no exact form."""
-        return Pure(self.epsilon.times(factor))
+        return _pure(self.epsilon.times(factor))
+
+    def per_unit(self, contributions: int) -> Pure:
+        """Of one unit, where a person may add so many of them to one row."""
+        return self if contributions == 1 else self.times(Fraction(1, contributions))
 
     def __str__(self) -> str:
         return f"epsilon = {self.epsilon}"
@@ -119,6 +123,10 @@ class Concentrated:
         """A share of it, or several together."""
         return Concentrated(self.rho * factor)
 
+    def per_unit(self, contributions: int) -> Concentrated:
+        """Of one unit, where a person may add so many of them to one row."""
+        return self if contributions == 1 else self.times(Fraction(1, contributions**2))
+
     def __str__(self) -> str:
         return f"rho = {text(self.rho)}"
 
@@ -127,6 +135,14 @@ class Concentrated:
 
 
 Loss: TypeAlias = Pure | Approximate | Concentrated
+Share: TypeAlias = Pure | Concentrated  # what can be divided among several measurements
+
+
+def _pure(epsilon: Epsilon) -> Pure:
+    """Of a number that has been read already."""
+    made = object.__new__(Pure)
+    object.__setattr__(made, "epsilon", epsilon)
+    return made
 
 
 def loss_of(
@@ -157,7 +173,7 @@ def loss_of(
             raise BadInput(asked, "rho stands alone, without a delta", do)
         return _sensible(Concentrated(rho))
     epsilon = epsilon_of(given, alpha)
-    return Approximate(epsilon, number) if number else Pure(epsilon)
+    return Approximate(epsilon, number) if number else _pure(epsilon)
 
 
 def _sensible(loss: Loss) -> Loss:
@@ -237,7 +253,7 @@ def together(losses: Iterable[Loss]) -> Loss:
         return Concentrated(sum((rho_of(part) for part in parts), Fraction(0)))
     epsilon = reduce(_plus, (part.epsilon for part in parts if part.epsilon is not None))
     delta = sum((part.delta for part in parts), Fraction(0))
-    return Approximate(epsilon, delta) if delta else Pure(epsilon)
+    return Approximate(epsilon, delta) if delta else _pure(epsilon)
 
 
 def rho_of(loss: Loss) -> Fraction:
@@ -324,6 +340,13 @@ def one_person(rate: Loss, contributions: int = 1) -> Neighbours:
     return Neighbours(ONE_PERSON, rate, contributions, "l2" if isinstance(rate, Concentrated) else "l1")
 
 
+def priced(shares: list[Share], contributions: int) -> Neighbours:
+    """One person more or less; a unit of distance costs its part of every share."""
+    whole = together(shares)
+    assert not isinstance(whole, Approximate), "shares are pure or concentrated"
+    return one_person(whole.per_unit(contributions), contributions)
+
+
 @dataclass(frozen=True)
 class Remark:
     """What a promise does not say by itself: a code, and the numbers that belong to it."""
@@ -342,13 +365,6 @@ ROWS_ARE_PUBLIC = Remark("rows-are-public")
 def top_coded(max_count: int | None) -> tuple[Remark, ...]:
     """Counts above the largest one are treated as it, whether or not any was."""
     return () if max_count is None else (Remark.of("top-coded", max_count=max_count),)
-
-
-def about_rows(declared_disjoint: bool, dropped_totals: int, suppressed_as: int | None) -> tuple[Remark, ...]:
-    """What the rows are said to be, or were made to be; the last remarks of a promise, whatever its way."""
-    declared = (Remark("rows-declared-disjoint"),) if declared_disjoint else ()
-    dropped = (Remark.of("totals-dropped", rows=dropped_totals),) if dropped_totals else ()
-    return (*declared, *dropped, *(() if suppressed_as is None else (Remark.of("suppressed-as", count=suppressed_as),)))
 
 
 @dataclass(frozen=True, repr=False)

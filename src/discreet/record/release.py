@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
 from discreet.errors import BadInput, Damaged, plain_name, short
 from discreet.options import option, spelt_fields
-from discreet.privacy.values import Grade, Guarantee, Remark, about_rows
+from discreet.privacy.values import Grade, Guarantee, Remark
 from discreet.public_map import SeenValues, seen_of
 from discreet.record.codec import Json, decode_fields, encode
 from discreet.shown.terse import Terse
+
+if TYPE_CHECKING:
+    from discreet.table import Schema
 
 SCHEMA_VERSION = 2  # of release.json; folders of another are refused
 READ_BY = {1: "0.1"}  # which release of the software reads folders of another version
@@ -52,6 +55,9 @@ def _can_be_written(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+NOTHING_SAID = About()
+
+
 @dataclass(frozen=True)
 class SchemaFacts:
     """What everybody may know of the table."""
@@ -69,7 +75,15 @@ class SchemaFacts:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What a promise about such a table says last."""
-        return about_rows(self.rows_are_disjoint, self.dropped_totals, self.suppressed_as)
+        return about_rows(self)
+
+
+def about_rows(schema: SchemaFacts | Schema) -> tuple[Remark, ...]:
+    """What the rows are said to be, or were made to be; the last remarks of a promise, whatever its way."""
+    declared = (Remark("rows-declared-disjoint"),) if schema.rows_are_disjoint else ()
+    dropped = (Remark.of("totals-dropped", rows=schema.dropped_totals),) if schema.dropped_totals else ()
+    read = () if schema.suppressed_as is None else (Remark.of("suppressed-as", count=schema.suppressed_as),)
+    return *declared, *dropped, *read
 
 
 @dataclass(frozen=True)
@@ -130,7 +144,7 @@ class ReleaseRecord(Terse, Generic[Facts]):
     tables: tuple[PublishedTable, ...]
     guarantee: Guarantee
     certificate: Proof | None
-    about: About = About()
+    about: About = NOTHING_SAID
     ledger: LedgerEntry | None = None
     parts: PartsFacts | None = field(default=None, metadata={"sometimes": True})  # where the table is in parts
     rendered: dict[str, str] = field(default_factory=dict)  # versions of what made the report

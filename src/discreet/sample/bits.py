@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class Bits:
     seed: int | None = None
     _generator: np.random.Generator | None = field(default=None, repr=False, compare=False)
 
-    @property
+    @cached_property
     def private(self) -> bool:
         return self.seed is None
 

@@ -40,7 +40,7 @@ class WaySpec:
         of the names that there are."""
         for name, (one, _) in options_of(type(self)).items():
             value = getattr(self, name)
-            if one.kind is bool and value is not None:
+            if one.kind is bool and value is not None and not isinstance(value, bool):
                 true_or_false(value, name)
             if one.values is not None and not one.open and value is not None:
                 choose(value, one.known, name)

@@ -20,6 +20,7 @@ from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
 from discreet.laws import NoiseLaw
+from discreet.threads import one_thread
 
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
 CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
@@ -54,6 +55,14 @@ def posterior(
 ) -> Posterior:  # fmt: skip
     """`histogram[k]` rows have the noisy value low + k. Counts are looked for in 0..largest; `cut`: larger ones were
     treated as it before the noise. `prefix`: noisy numbers of rows with a count of at most 0, 1, ..."""
+    with one_thread():
+        return _posterior(histogram, low, noise, largest, cut, prefix, prefix_noise)
+
+
+def _posterior(
+    histogram: Integers | Floats, low: int, noise: NoiseLaw, largest: int, cut: bool, prefix: Integers | None,
+    prefix_noise: NoiseLaw | None,
+) -> Posterior:  # fmt: skip
     values, rows = np.arange(low, low + len(histogram)), np.asarray(histogram, dtype=float)
     folded: Floats = np.bincount(np.clip(values, 0, largest), weights=rows, minlength=largest + 1).astype(float)
     edges = cell_edges(folded, noise)
@@ -91,7 +100,8 @@ def shares_behind(
     measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges)
     seen = Seen(rows, np.maximum(mixed, TINY), widths, measured)
     start = widths * (rows.sum() / len(matrix))
-    mean = _averaged(edges, explanations(seen, prior_of(edges, 1.0, True), start, True, lambda _: ()))[1]
+    with one_thread():
+        mean = _averaged(edges, explanations(seen, prior_of(edges, 1.0, True), start, True, lambda _: ()))[1]
     each: Floats = np.maximum(np.diff(mean, prepend=0.0), 0.0) / widths
     return np.repeat(each / (each @ widths), np.diff(edges))
 

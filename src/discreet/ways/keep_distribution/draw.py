@@ -12,11 +12,11 @@ from discreet.distribution.borders import ask
 from discreet.distribution.privatizer import estimated, measure, noise_for
 from discreet.laws import NoiseLaw
 from discreet.mechanism import EdgeThenNoise, Mechanism, NoiseThenMap
-from discreet.privacy.values import pure_only
+from discreet.privacy.values import Share, pure_only
 from discreet.public_map import SeenValues, seen_of
 from discreet.sample.bits import Bits
 from discreet.sample.rows import draw_rows
-from discreet.ways.keep_distribution.facts import Share, map_seed
+from discreet.ways.keep_distribution.facts import SEEDED
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
@@ -48,7 +48,7 @@ class Measured:
 
 def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
     first = None if plan.distribution is None else stage_one(plan, plan.distribution, seen_of(counts), bits)
-    measured = Measured(np.empty(0, dtype=np.int64), map_seed(bits.bytes(16), bits.private), first)
+    measured = Measured(np.empty(0, dtype=np.int64), map_seed(bits), first)
     if plan.noise is not None:
         return replace(measured, rows=noisy_rows(plan, counts, bits))
     treated = counts if plan.spec.cut is None else np.minimum(counts, plan.spec.cut)
@@ -57,6 +57,11 @@ def draw(plan: DistributionPlan, counts: Integers, bits: Bits) -> Measured:
     assert not isinstance(form, EdgeThenNoise), "no constructor makes one"
     rows = form.noise.add(treated, bits) if isinstance(form, NoiseThenMap) else draw_rows(form, treated, bits)
     return replace(measured, rows=rows, mechanism=mechanism)
+
+
+def map_seed(bits: Bits) -> str:
+    """The public seed of a map. The mark is a part of it: without the mark the map is another one."""
+    return ("" if bits.private else SEEDED) + bits.bytes(16).hex()
 
 
 def noisy_rows(plan: DistributionPlan, counts: Integers, bits: Bits) -> Integers:
@@ -81,5 +86,5 @@ def _construct(plan: DistributionPlan, first: StageOne | None) -> Mechanism:
 
     assert first is not None and plan.spec.top is not None
     law = estimated(plan.spec.privatizer, first.answers, plan.rows, plan.spec.top + 1)
-    each = pure_only(plan.row_loss, plan.spec.mechanism).epsilon
+    each = pure_only(plan.counts.per_unit(plan.contributions), plan.spec.mechanism).epsilon
     return construct(law, each, method=plan.spec.mechanism).mechanism

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from typing import Literal, get_args
 
 from discreet.arrays import Floats, Integers
@@ -11,35 +11,18 @@ from discreet.distribution.evidence.thresholds import FEWEST_ROWS
 from discreet.errors import BadInput
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Form, NoiseThenMap
-from discreet.privacy.values import (
-    ROWS_ARE_PUBLIC,
-    Approximate,
-    Concentrated,
-    Loss,
-    Neighbours,
-    Pure,
-    Remark,
-    one_person,
-    together,
-    top_coded,
-)
+from discreet.privacy.values import ROWS_ARE_PUBLIC, Loss, Remark, top_coded
 from discreet.shown.terse import Terse
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 Step = Literal["distribution", "counts"]
 STEPS: tuple[Step, ...] = get_args(Step)  # in the order in which they spend
-Share = Pure | Concentrated
 TOGETHER, DECIDED = Remark("mapped-together"), Remark("decided-together")
 NEGATIVE, CUT_NEGATIVE = Remark("counts-may-be-negative"), Remark("counts-may-be-negative-cut")
 
 DECIMALS = 12  # of a share: far below what a row is worth in any table
 MOST_MEASURED = 4  # numbers for each count: a tree of them, filled up to a power of two, has less
 SEEDED = "seeded-"  # before the seed of a map whose noise came from a seed, too
-
-
-def map_seed(entropy: bytes, private: bool) -> str:
-    """The public seed of a map. The mark is a part of it: without the mark the map is another one."""
-    return ("" if private else SEEDED) + entropy.hex()
 
 
 @dataclass(frozen=True)
@@ -74,6 +57,12 @@ class AimFacts:
     count_error: float  # to be expected of a published count, given all that was measured
     distribution_error: float  # and of the distribution of all of them, Wasserstein-1
 
+    @classmethod
+    def of(cls, favor: str, lam: float | None, *errors: float) -> AimFacts:
+        """With as many digits as the numbers are good for."""
+        count, distribution = (float(f"{error:.3g}") for error in errors)
+        return cls(favor, lam_text(lam), count, distribution)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MappedMechanism(Terse):
@@ -88,20 +77,20 @@ class MappedMechanism(Terse):
     aim: AimFacts | None  # None where nothing was mapped, or by a mechanism constructed for it
     parts: tuple[PartFacts, ...]
 
-    @property
+    @cached_property
     def steps(self) -> set[str]:
         """What was paid for."""
         return {part.what for part in self.parts}
 
-    @property
+    @cached_property
     def constructed(self) -> bool:
         return self.name not in ("transport", "rank", SIGNED)
 
-    @property
+    @cached_property
     def noise(self) -> NoiseLaw | None:
         return self.form.noise if isinstance(self.form, NoiseThenMap) else None
 
-    @property
+    @cached_property
     def clamp(self) -> tuple[int, int] | None:
         return self.form.range if isinstance(self.form, NoiseThenMap) else None
 
@@ -135,24 +124,9 @@ class KeptDistribution(Terse):
 def remarks(facts: KeptDistribution, max_count: int | None, rows: int) -> tuple[Remark, ...]:
     """What the promise does not say by itself."""
     mechanism = facts.mechanism
-    said = (ROWS_ARE_PUBLIC, *top_coded(max_count if mechanism.top_code else None))
+    said = (ROWS_ARE_PUBLIC, *(top_coded(max_count) if mechanism.top_code else ()))
     if mechanism.name == SIGNED:
         return (*said, CUT_NEGATIVE if mechanism.top_code else NEGATIVE)
     if mechanism.aim is None or mechanism.noise is None or left_alone(mechanism.noise, mechanism.aim.favor, rows):
         return said
     return (*said, DECIDED if mechanism.aim.lam is None else TOGETHER)
-
-
-def per_unit(loss: Share, contributions: int) -> Share:
-    """Of one unit, where a person may add `contributions` of them to one row."""
-    if contributions == 1:
-        return loss
-    squared = isinstance(loss, Concentrated)
-    return loss.times(Fraction(1, contributions**2 if squared else contributions))
-
-
-def neighbours(shares: list[Share], contributions: int) -> Neighbours:
-    """One person more or less; a unit of distance costs its part of every share."""
-    whole = together(shares)
-    assert not isinstance(whole, Approximate), "shares are pure or concentrated"
-    return one_person(per_unit(whole, contributions), contributions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from discreet.distribution.evidence.thresholds import expected_errors
 from discreet.distribution.projections import integer_bins
 from discreet.laws import NoiseLaw
 from discreet.public_map import SeenValues, rank_rows
-from discreet.threads import one_thread
 from discreet.ways.keep_distribution.facts import DECIMALS, KeptDistribution, too_wide
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
@@ -31,22 +31,21 @@ class Noisy:
     prefix: Integers | None = None  # noisy numbers of rows with a count of at most 0, 1, ...
     prefix_noise: NoiseLaw | None = None
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """Noisy values above it are left as they are."""
         return self.cut or min(LARGEST_MAPPED, max(1, int(self.seen.values[-1])))
 
     def fitted(self) -> Posterior:
+        cut = self.cut is not None or int(self.seen.values[-1]) > self.largest
         reach = reach_of(self.noise) if self.noise.decay is None else 0  # geometric noise says no more further out
         lowest, most = np.clip(self.seen.values[[0, -1]], -reach, self.largest + reach).tolist()
-        over = int(self.seen.values[-1]) > self.largest
-        with one_thread():
-            return posterior(
-                self.seen.histogram(lowest, most), lowest, self.noise, self.largest, cut=self.cut is not None or over,
-                prefix=self.prefix, prefix_noise=self.prefix_noise,
-            )  # fmt: skip
+        return posterior(
+            self.seen.histogram(lowest, most), lowest, self.noise, self.largest, cut=cut,
+            prefix=self.prefix, prefix_noise=self.prefix_noise,
+        )  # fmt: skip
 
-    @property
+    @cached_property
     def plain(self) -> Integers:
         """How many rows have a noisy value of at most 0, 1, ..., cut to the range."""
         return self.seen.upto(0, self.largest)
@@ -94,10 +93,6 @@ class LeastError:
     distribution: Floats
     followed: Followed
 
-    @property
-    def histogram(self) -> Integers:
-        return np.diff(self.followed.upto, prepend=0)
-
 
 def least_error(noisy: Noisy, lam: float | None, top: int | None) -> LeastError:
     """The rows that err least, by the posterior of every row."""
@@ -132,9 +127,3 @@ def rows_of(facts: KeptDistribution, rows: Integers, seen: SeenValues, before: I
     if bins is None:
         return rows
     return rank_rows(rows, bins, mechanism.map_seed, beyond=not mechanism.top_code, seen=seen, before=before)
-
-
-def shown(followed: Followed) -> tuple[float, float]:
-    """The errors to expect, of a count and of the distribution, to as many digits as they are good for."""
-    count, distribution = (float(f"{error:.3g}") for error in (followed.count_error, followed.distribution_error))
-    return count, distribution

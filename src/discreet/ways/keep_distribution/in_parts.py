@@ -13,8 +13,8 @@ from discreet.record.release import Publication
 from discreet.sample.bits import Bits
 from discreet.table import Table
 from discreet.ways import DrawnInParts, InParts, Published
-from discreet.ways.keep_distribution.draw import Measured, noisy_rows, stage_one
-from discreet.ways.keep_distribution.facts import KeptDistribution, map_seed
+from discreet.ways.keep_distribution.draw import Measured, map_seed, noisy_rows, stage_one
+from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.follow import rows_of
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.publish import mapped, published
@@ -52,7 +52,7 @@ def publish(plan: DistributionPlan, drawn: DrawnInParts) -> Published[KeptDistri
     if plan.distribution is not None:
         assert drawn.secret is not None
         first = stage_one(plan, plan.distribution, drawn.secret, drawn.bits)
-    seed = map_seed(drawn.public.bytes(16), drawn.public.private)
+    seed = map_seed(drawn.public)
     facts = mapped(plan, Measured(NO_ROWS, seed, first, in_parts=drawn.seen))
     return published(plan, facts, NO_ROWS, NO_ROWS if maps(plan) else None)
 

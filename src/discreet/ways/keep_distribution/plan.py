@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.distribution.privatizer import noise_for
-from discreet.distribution.split import balanced_split, checked_split, default_split, rho_split, sparse
+from discreet.distribution.split import RHO_SHARE, balanced_split, checked_split, followed_split, sparse
 from discreet.laws import NoiseLaw, law_named
 from discreet.mechanism import Form, NoiseThenMap
 from discreet.privacy.convert import rho_for
@@ -17,15 +17,16 @@ from discreet.privacy.values import (
     Concentrated,
     Guarantee,
     Loss,
-    Pure,
     Remark,
+    Share,
     gaussian_only,
     grade_of,
     noise_meant,
+    priced,
     pure_only,
 )
 from discreet.table import Schema
-from discreet.ways.keep_distribution.facts import Share, left_alone, neighbours, per_unit
+from discreet.ways.keep_distribution.facts import left_alone
 from discreet.ways.keep_distribution.spec import CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
 MAPS = {
@@ -48,11 +49,6 @@ class DistributionPlan:
     counts: Share
     distribution: Share | None = None
     discloses: tuple[str, ...] = ()
-
-    @property
-    def row_loss(self) -> Share:
-        """What one unit in one row may cost in the step that draws the rows."""
-        return per_unit(self.counts, self.contributions)
 
     @property
     def apart(self) -> bool:
@@ -78,29 +74,24 @@ class DistributionPlan:
 
 def plan(schema: Schema, loss: Loss, spec: KeepDistribution) -> DistributionPlan:
     """A share for the distribution, and the rest for the rows."""
-    if spec.mechanism != "transport":
-        return _pure(schema, pure_only(loss, f"the mechanism {spec.mechanism!r}"), spec)
-    base = noise_meant(loss, spec.base, "geometric", "gaussian")
+    constructed = spec.mechanism != "transport"
+    base = "geometric" if constructed else noise_meant(loss, spec.base, "geometric", "gaussian")
     if base == "gaussian":
         return _concentrated(schema, gaussian_only(loss, "the base noise 'gaussian'"), spec)
-    return _pure(schema, pure_only(loss, f"{base} noise"), spec)
-
-
-def _pure(schema: Schema, loss: Pure, spec: KeepDistribution) -> DistributionPlan:
-    each = per_unit(loss, schema.contributions).epsilon or loss.epsilon
-    split = _split(spec, default_split(each, spec.refined), float(each), schema.rows)
-    return _made(schema, loss, spec, loss, split)
+    pure = pure_only(loss, f"the mechanism {spec.mechanism!r}" if constructed else f"{base} noise")
+    each = float(pure.per_unit(schema.contributions).epsilon)
+    return _made(schema, pure, spec, pure, _split(spec, each, schema.rows))
 
 
 def _concentrated(schema: Schema, loss: Approximate | Concentrated, spec: KeepDistribution) -> DistributionPlan:
     rho = loss.rho if isinstance(loss, Concentrated) else rho_for(loss.epsilon.rational(), loss.delta)
     each = math.sqrt(2 * rho) / schema.contributions  # the epsilon whose price in rho is that
-    return _made(schema, loss, spec, Concentrated(rho), _split(spec, rho_split(), each, schema.rows))
+    return _made(schema, loss, spec, Concentrated(rho), _split(spec, each, schema.rows, RHO_SHARE))
 
 
 def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, split: Fraction) -> DistributionPlan:
     """The plan, once the split is known."""
-    counts, distribution = whole.times(1 - split), whole.times(split) if split else None
+    counts, distribution = (whole.times(1 - split), whole.times(split)) if split else (whole, None)
     noise = None
     if spec.mechanism == "transport":
         gaussian = isinstance(counts, Concentrated)
@@ -109,17 +100,19 @@ def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, spli
         )
     if distribution is not None:  # noise that cannot be drawn is refused here, while nothing is spent
         noise_for(spec.privatizer, (spec.top or LARGEST_MAPPED) + 1, distribution, schema.contributions)
-    shares = [share for share in (distribution, counts) if share is not None]
-    promise = Guarantee(loss, neighbours(shares, schema.contributions), grade_of(loss))
+    shares: list[Share] = [counts] if distribution is None else [distribution, counts]
+    promise = Guarantee(loss, priced(shares, schema.contributions), grade_of(loss))
     return DistributionPlan(spec, schema.rows, schema.contributions, promise, noise, counts, distribution)
 
 
-def _split(spec: KeepDistribution, followed: Fraction, epsilon: float, rows: int) -> Fraction:
-    """The share of the distribution: as asked for, or the one chosen by the study."""
+def _split(spec: KeepDistribution, epsilon: float, rows: int, followed: Fraction | None = None) -> Fraction:
+    """The share of the distribution: as asked for, or the one chosen by the study; `followed` where that is the aim."""
     if spec.split is not None:
         return checked_split(spec.split, spec.refined)
     if spec.aim == "distribution" and not spec.signed:
-        return Fraction(0) if spec.refined and sparse(rows, spec.top) else followed
+        if spec.refined and sparse(rows, spec.top):
+            return Fraction(0)
+        return followed_split(epsilon, spec.refined) if followed is None else followed
     return balanced_split(epsilon, rows, None if spec.signed else spec.top)
 
 

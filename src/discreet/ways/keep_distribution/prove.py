@@ -14,7 +14,7 @@ from discreet.errors import NotProven
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, Mechanism, NoiseThenMap, form_parameters
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, grade_of, rho_of
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, Share, grade_of, priced, rho_of
 from discreet.record.release import Publication
 from discreet.ways.keep_distribution.facts import (
     SEEDED,
@@ -23,12 +23,9 @@ from discreet.ways.keep_distribution.facts import (
     KeptDistribution,
     MappedMechanism,
     PartFacts,
-    Share,
     Step,
     lam_text,
     left_alone,
-    neighbours,
-    per_unit,
     remarks,
 )  # fmt: skip
 from discreet.ways.keep_distribution.spec import (
@@ -66,7 +63,7 @@ def prove(publication: Publication[KeptDistribution]) -> list[str]:
 def _promise(publication: Publication[KeptDistribution], shares: list[Share]) -> list[str]:
     record = publication.record
     promise, problems = record.guarantee, []
-    if promise.unit != neighbours(shares, record.schema.contributions):
+    if promise.unit != priced(shares, record.schema.contributions):
         problems.append("The guarantee is about other neighbours than the schema's contributions and the shares say.")
     if promise.grade != grade_of(promise.loss):
         problems.append(f"The guarantee is of the grade {promise.grade!r}; it should be {grade_of(promise.loss)!r}.")
@@ -195,7 +192,7 @@ def _pays(noise: NoiseLaw, share: Share, people: int) -> bool:
 def _rows(publication: Publication[KeptDistribution], share: Share) -> list[str]:
     record = publication.record
     form, people = record.facts.mechanism.form, record.schema.contributions
-    claim = per_unit(share, people)
+    claim = share.per_unit(people)
     if isinstance(share, Concentrated) or isinstance(claim, Concentrated):
         enough = isinstance(form, NoiseThenMap) and _pays(form.noise, share, people)
         extra = [] if record.certificate is None else ["The release has a certificate of something it does not claim."]

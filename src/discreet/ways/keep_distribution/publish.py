@@ -21,10 +21,9 @@ from discreet.ways.keep_distribution.facts import (
     KeptDistribution,
     MappedMechanism,
     PartFacts,
-    lam_text,
     remarks,
 )  # fmt: skip
-from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of, shown
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of
 from discreet.ways.keep_distribution.plan import DistributionPlan
 from discreet.ways.keep_distribution.spec import SIGNED
 
@@ -71,11 +70,12 @@ def mapped(plan: DistributionPlan, measured: Measured) -> KeptDistribution:
     if spec.signed:
         described = _mechanism(plan, measured, SIGNED, NoiseThenMap(plan.noise))
         return KeptDistribution(described, _distribution(measured, plan, found.distribution))
-    bins, top = found.histogram, len(found.histogram) - 1
+    followed = found.followed
+    bins, top = np.diff(followed.upto, prepend=0), len(followed.upto) - 1
     seen = measured.seen.histogram(0, top).astype(float)
     form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen, bins.astype(float)))
     shares = bins / bins.sum() if spec.consistent else found.distribution
-    aim = AimFacts(spec.aim, lam_text(found.followed.lam), *shown(found.followed))
+    aim = AimFacts.of(spec.aim, followed.lam, followed.count_error, followed.distribution_error)
     described = _mechanism(plan, measured, "rank" if spec.consistent else "transport", form, aim)
     return KeptDistribution(described, _distribution(measured, plan, shares, bins))
 
@@ -121,7 +121,7 @@ def _proof(plan: DistributionPlan, form: Form) -> Proof | None:
 
     Where the measurements are published the noise alone must be private, whatever a map makes of it.
     """
-    claim = plan.row_loss
+    claim = plan.counts.per_unit(plan.contributions)
     if isinstance(claim, Concentrated):
         return None
     proved = Mechanism("noise", NoiseThenMap(form.noise)) if isinstance(form, NoiseThenMap) else Mechanism("own", form)

@@ -9,7 +9,7 @@ from discreet.mechanism import NoiseThenMap
 from discreet.privacy.values import Approximate, pure_only
 from discreet.record.release import Publication
 from discreet.ways import NotApplicable
-from discreet.ways.keep_distribution.facts import KeptDistribution, per_unit
+from discreet.ways.keep_distribution.facts import KeptDistribution
 from discreet.ways.keep_distribution.replay import TOLERANCE, same_map
 
 PROGRAMS = ("fixed-point-simplex", "fixed-point-interior")  # solved as one large linear program
@@ -29,7 +29,7 @@ def rebuild(publication: Publication[KeptDistribution]) -> list[str]:
 
     share = next(part.loss for part in mechanism.parts if part.what == "counts")
     assert not isinstance(share, Approximate), "which has been proved"
-    each = pure_only(per_unit(share, publication.record.schema.contributions), mechanism.name)
+    each = pure_only(share.per_unit(publication.record.schema.contributions), mechanism.name)
     again = construct(published.distribution, each.epsilon, method=mechanism.name).mechanism.form
     if isinstance(again, NoiseThenMap) and isinstance(mechanism.form, NoiseThenMap):
         other = mechanism.form

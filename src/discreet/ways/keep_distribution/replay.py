@@ -21,8 +21,8 @@ from discreet.public_map import (
     monotone_map,
 )
 from discreet.record.release import Publication, ReleaseRecord
-from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, lam_text, too_wide
-from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of, shown
+from discreet.ways.keep_distribution.facts import AimFacts, DistributionFacts, KeptDistribution, too_wide
+from discreet.ways.keep_distribution.follow import LeastError, Noisy, least_error, onto, rows_of
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED, SIGNED
 
 TOLERANCE = 1e-6  # fits are numerical: another machine may differ in the last digits
@@ -174,12 +174,21 @@ def _stage_one(published: DistributionFacts, rows: int, top: int | None) -> Floa
 
 
 def _same_aim(aim: AimFacts, found: LeastError) -> bool:
-    there, again = aim.lam, lam_text(found.followed.lam)
+    told = found.followed
+    refound = AimFacts.of(aim.favor, told.lam, told.count_error, told.distribution_error)
+    there, again = aim.lam, refound.lam
     same = there == again
     if not same and there is not None and again is not None and min(float(there), float(again)) > 0:
         same = abs(math.log2(float(there) / float(again))) <= WEIGHTS_APART
-    pairs = zip((aim.count_error, aim.distribution_error), shown(found.followed))
-    return same and all(abs(one - other) <= ERRORS_APART * max(one, other) for one, other in pairs)
+    return (
+        same
+        and _near(aim.count_error, refound.count_error)
+        and _near(aim.distribution_error, refound.distribution_error)
+    )
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= ERRORS_APART * max(one, other)
 
 
 def _map(whole: WholeRelease) -> list[str]:

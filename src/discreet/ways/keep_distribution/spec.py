@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from discreet.errors import BadInput, called, choose, short
@@ -171,12 +172,11 @@ class KeepDistribution(WaySpec):
             object.__setattr__(self, "max_count", whole(self.max_count, "max_count", 1))
             if self.max_count > LARGEST_MAPPED:
                 raise too_fine(self.max_count)
-            return
-        if self.top_code:
+        if self.cut is None and self.top_code:
             raise BadInput(
                 f"{called('top_code')} was asked for", "nobody said where to cut", f"Give {called('max_count')}"
             )
-        if self.privatizer != CUMULATIVE:
+        if self.top is None and self.privatizer != CUMULATIVE:
             found = "it measures the distribution over a known range"
             raise BadInput(
                 f"the privatizer {self.privatizer!r} was asked for without {called('max_count')}",
@@ -196,7 +196,7 @@ class KeepDistribution(WaySpec):
             )
         self._refuse_for_signed()
         follows = self.mechanism == "transport" and (self.consistent or not self.refined)
-        if follows and self.weight != math.inf and aims and not self.signed:
+        if self.weight != math.inf and follows and aims and not self.signed:
             found = "the table then follows the measured distribution, whatever that costs the counts"
             asked = f"{called(aims[0])} was asked for with {called('consistent')} or without refinement"
             raise BadInput(asked, found, f"Drop {called(aims[0])}")
@@ -243,24 +243,24 @@ class KeepDistribution(WaySpec):
             asked = f"{called('consistent')} was asked for with {name!r}"
             raise BadInput(asked, "only ranks keep it", "Use 'transport'")
 
-    @property
+    @cached_property
     def top(self) -> int | None:
         """How far the distribution is kept, where it was said."""
         return self.max_count if isinstance(self.max_count, int) else None
 
-    @property
+    @cached_property
     def cut(self) -> int | None:
         """The count that larger ones are treated as, if they are."""
         return self.top if self.top_code or self.mechanism != "transport" else None
 
-    @property
+    @cached_property
     def refined(self) -> bool:
         """Refinement takes numbers of rows with a count of at most 0, 1, ...; other measurements stand alone."""
         if self.refine is None:
             return self.mechanism == "transport" and self.privatizer == CUMULATIVE
         return self.refine
 
-    @property
+    @cached_property
     def aim(self) -> str:
         """Which error is made small; `lam` where a weight was given."""
         if self.lam is not None:
@@ -268,7 +268,7 @@ class KeepDistribution(WaySpec):
         follows = self.consistent or not self.refined
         return self.favor or ("distribution" if follows else "balance")
 
-    @property
+    @cached_property
     def weight(self) -> float | None:
         """Of the distribution's error; None: as balance finds it."""
         return float(self.lam) if self.lam is not None else WEIGHTS.get(self.aim)

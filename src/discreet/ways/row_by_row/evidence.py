@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discreet.arrays import Integers
 from discreet.certify.profile import moments_of
+from discreet.distribution.evidence import Posterior
 from discreet.estimate.evidence import rows_evidence
 from discreet.estimate.shares import of_rows
 from discreet.estimate.view import Estimate
+from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, EdgeThenNoise, Mechanism, NoiseThenMap
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
@@ -23,9 +26,9 @@ def evidence(publication: Publication[RowFacts], level: float) -> Estimate:
     return of_rows(rows_evidence(publication, mechanism.form, top=top, least=least), level)
 
 
-def errors(publication: Publication[RowFacts], _: Estimate | None) -> Errors | None:
+def errors(publication: Publication[RowFacts], view: Estimate | None) -> Errors | None:
     """By true count; and on average, for the counts that the release itself lets one expect."""
-    mechanism, top = publication.record.facts.mechanism, publication.record.schema.max_count
+    mechanism = publication.record.facts.mechanism
     form, made = mechanism.form, Mechanism(mechanism.name, mechanism.form)
     if isinstance(form, EdgeThenNoise):
         return replace(errors_of(made), typical=None)
@@ -37,13 +40,24 @@ def errors(publication: Publication[RowFacts], _: Estimate | None) -> Errors | N
     if form.clamp is None or too_wide(form.noise):
         return found
     from discreet.distribution.evidence import unchanged
+
+    told = unchanged(*_fitted(publication, form.noise, view))
+    return replace(found, typical=told.count_error, distribution=told.distribution_error)
+
+
+def _fitted(publication: Publication[RowFacts], noise: NoiseLaw, view: Estimate | None) -> tuple[Posterior, Integers]:
+    """The distribution behind the rows, as their posteriors have it, if these are there; and how many rows have at most
+    0, 1, ... of the counts that it is about."""
+    told = None if view is None or view.shares is None else view.shares.parts[0].evidence
+    seen = publication.noisy or publication.counted
+    if told is not None and told.law is not None:
+        return told.fitted, seen.upto(0, told.size - 1)
     from discreet.ways.keep_distribution.follow import Noisy
     from discreet.ways.keep_distribution.spec import LARGEST_MAPPED
 
-    cut = None if top is None or top > LARGEST_MAPPED else top  # hardly any row comes near a larger one
-    noisy = Noisy(publication.noisy or publication.counted, form.noise, cut)
-    told = unchanged(noisy.fitted(), noisy.plain)
-    return replace(found, typical=told.count_error, distribution=told.distribution_error)
+    top = publication.record.schema.max_count
+    noisy = Noisy(seen, noise, None if top is None or top > LARGEST_MAPPED else top)  # few rows come near a larger one
+    return noisy.fitted(), noisy.plain
 
 
 def unbiased(publication: Publication[RowFacts]) -> bool:
