@@ -40,6 +40,18 @@ SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same nois
 LARGEST_RHO = LARGEST_EPSILON**2 // 2  # what the largest epsilon comes to
 
 
+def _stated(loss: Loss) -> dict[str, str | None]:
+    """As JSON has it: the same four fields, whichever of them a loss has."""
+    epsilon: Epsilon | None = loss.epsilon
+    ratio = None if epsilon is None else epsilon.ratio
+    return {
+        "epsilon": None if epsilon is None else str(epsilon),
+        "alpha": None if ratio is None else text(1 / ratio),
+        "delta": text(loss.delta),
+        "rho": None if loss.rho is None else text(loss.rho),
+    }
+
+
 @spelt_fields
 @dataclass(frozen=True, init=False)
 class Pure:
@@ -49,6 +61,7 @@ class Pure:
     kind: ClassVar[Literal["pure"]] = "pure"
     delta: ClassVar[Fraction] = Fraction(0)
     rho: ClassVar[None] = None
+    stated = cached_property(_stated)
 
     def __init__(self, epsilon: Number | Epsilon) -> None:
         object.__setattr__(self, "epsilon", epsilon if isinstance(epsilon, Epsilon) else epsilon_of(epsilon))
@@ -61,7 +74,7 @@ class Pure:
 
     def times(self, factor: Fraction | int) -> Pure:
         """A share of it, or several together; rounded down where it has no exact form."""
-        return _pure(self.epsilon.times(factor))
+        return pure_of(self.epsilon.times(factor))
 
     def per_unit(self, contributions: int) -> Pure:
         """Of one unit, where a person may add so many of them to one row."""
@@ -83,6 +96,7 @@ class Approximate:
     delta: Fraction
     kind: ClassVar[Literal["approximate"]] = "approximate"
     rho: ClassVar[None] = None
+    stated = cached_property(_stated)
 
     def __init__(self, epsilon: Number | Epsilon, delta: Number) -> None:
         number = _delta(delta)
@@ -115,6 +129,7 @@ class Concentrated:
     kind: ClassVar[Literal["concentrated"]] = "concentrated"
     epsilon: ClassVar[None] = None
     delta: ClassVar[Fraction] = Fraction(0)
+    stated = cached_property(_stated)
 
     def __init__(self, rho: Number) -> None:
         object.__setattr__(self, "rho", positive(rho, "rho"))
@@ -138,7 +153,7 @@ Loss: TypeAlias = Pure | Approximate | Concentrated
 Share: TypeAlias = Pure | Concentrated  # what can be divided among several measurements
 
 
-def _pure(epsilon: Epsilon) -> Pure:
+def pure_of(epsilon: Epsilon) -> Pure:
     """Of a number that has been read already."""
     made = object.__new__(Pure)
     object.__setattr__(made, "epsilon", epsilon)
@@ -173,7 +188,7 @@ def loss_of(
             raise BadInput(asked, "rho stands alone, without a delta", do)
         return _sensible(Concentrated(rho))
     epsilon = epsilon_of(given, alpha)
-    return Approximate(epsilon, number) if number else _pure(epsilon)
+    return Approximate(epsilon, number) if number else pure_of(epsilon)
 
 
 def _sensible(loss: Loss) -> Loss:
@@ -253,7 +268,7 @@ def together(losses: Iterable[Loss]) -> Loss:
         return Concentrated(sum((rho_of(part) for part in parts), Fraction(0)))
     epsilon = reduce(_plus, (part.epsilon for part in parts if part.epsilon is not None))
     delta = sum((part.delta for part in parts), Fraction(0))
-    return Approximate(epsilon, delta) if delta else _pure(epsilon)
+    return Approximate(epsilon, delta) if delta else pure_of(epsilon)
 
 
 def rho_of(loss: Loss) -> Fraction:

@@ -35,8 +35,8 @@ from discreet.mechanism import (
     NoiseThenMap,
     Weights,
 )  # fmt: skip
-from discreet.numbers import Epsilon, Number, exact, part_of_epsilon, text
-from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, Remark
+from discreet.numbers import Number, exact, part_of_epsilon, text
+from discreet.privacy.values import Approximate, Concentrated, Loss, Pure, Remark, pure_of
 from discreet.public_map import PublicMap
 
 Json = Any
@@ -269,14 +269,7 @@ def _damage(error: Exception, where: str) -> Damaged:
 
 
 def loss_json(loss: Loss) -> dict[str, str | None]:
-    epsilon: Epsilon | None = loss.epsilon
-    ratio = None if epsilon is None else epsilon.ratio
-    return {
-        "epsilon": None if epsilon is None else str(epsilon),
-        "alpha": None if ratio is None else text(1 / ratio),
-        "delta": text(loss.delta),
-        "rho": None if loss.rho is None else text(loss.rho),
-    }
+    return dict(loss.stated)
 
 
 def loss_of_json(value: Mapping[str, Json]) -> Loss:
@@ -293,8 +286,8 @@ def loss_of_json(value: Mapping[str, Json]) -> Loss:
         loss = Concentrated(value["rho"])
     else:
         epsilon = part_of_epsilon(value["epsilon"], value["alpha"])
-        loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
-    if loss_json(loss) != value:
+        loss = Approximate(epsilon, delta) if delta else pure_of(epsilon)
+    if loss.stated != value:
         raise Damaged("", "the loss is not stated in the one way there is")
     return loss
 

@@ -93,6 +93,10 @@ class LeastError:
     distribution: Floats
     followed: Followed
 
+    @property
+    def histogram(self) -> Integers:
+        return np.diff(self.followed.upto, prepend=0)
+
 
 def least_error(noisy: Noisy, lam: float | None, top: int | None) -> LeastError:
     """The rows that err least, by the posterior of every row."""

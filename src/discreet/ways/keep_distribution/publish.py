@@ -70,8 +70,8 @@ def mapped(plan: DistributionPlan, measured: Measured) -> KeptDistribution:
     if spec.signed:
         described = _mechanism(plan, measured, SIGNED, NoiseThenMap(plan.noise))
         return KeptDistribution(described, _distribution(measured, plan, found.distribution))
-    followed = found.followed
-    bins, top = np.diff(followed.upto, prepend=0), len(followed.upto) - 1
+    followed, bins = found.followed, found.histogram
+    top = len(bins) - 1
     seen = measured.seen.histogram(0, top).astype(float)
     form = NoiseThenMap(plan.noise, (0, top), monotone_map(seen, bins.astype(float)))
     shares = bins / bins.sum() if spec.consistent else found.distribution
