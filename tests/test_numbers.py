@@ -18,9 +18,9 @@ from discreet.numbers import (
     epsilon_of,
     exact,
     exp_bounds,
+    few_digits,
     log_bounds,
     probability,
-    shown,
     simplest_between,
     text,
     whole,
@@ -170,7 +170,7 @@ def test_probabilities_lie_between_zero_and_one(bad: Any) -> None:
 def test_numbers_for_people_have_no_powers_of_ten() -> None:
     cases = {(113.2, 2): "110", (1234567.0, 3): "1,230,000", (0.618, 2): "0.62", (2.0, 2): "2", (0.00042, 3): "0.00042"}
     for (value, digits), words in cases.items():
-        assert shown(value, digits) == words
+        assert few_digits(value, digits) == words
 
 
 @pytest.mark.parametrize(

@@ -142,15 +142,22 @@ def short(value: object) -> str:
     return words if len(words) <= LONGEST_SHOWN else words[: LONGEST_SHOWN - 3] + "..."
 
 
-def shown(value: object) -> str:
+def as_read(value: object) -> str:
     """A value of a file in an error, whatever it is, and short."""
     words = repr(value)
     return words if len(words) <= LONGEST_READ else words[: LONGEST_READ - 3] + "..."
 
 
+def unread(error: Exception) -> str:
+    """Why a text in JSON or TOML could not be read, where Python's own words would be about Python."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return "a number in it has too many digits" if "int_max_str_digits" in str(error) else str(error)
+
+
 def plain_name(name: str) -> str:
     """A name that a file gives something: as it is, if it is short and nothing in it works on a screen."""
-    return name if name.isprintable() and len(name) <= LONGEST_SHOWN else shown(name)
+    return name if name.isprintable() and len(name) <= LONGEST_SHOWN else as_read(name)
 
 
 def _capital(text: str) -> str:

@@ -40,7 +40,7 @@ def exact(value: Number, what: str = "the number") -> Fraction:
     try:
         number = Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError) as error:
-        asked = f"{called(what)} was given as {quoted(repr(value))}"
+        asked = f"{called(what)} was given as {quoted(str(value) if isinstance(value, Decimal) else repr(value))}"
         raise BadInput(asked, "that is not a finite number", 'Write it like 1, 0.1, "0.1" or "1/3"') from error
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_BITS:
         raise BadInput(
@@ -50,7 +50,8 @@ def exact(value: Number, what: str = "the number") -> Fraction:
 
 
 def quoted(written: str) -> str:
-    """What was given, for an error: the beginning, where it is long."""
+    """What was given, for an error: on one line, and the beginning, where it is long."""
+    written = written if written.isprintable() else repr(written)
     return written if len(written) <= LONGEST_QUOTED else f"{written[:LONGEST_QUOTED]}..."
 
 
@@ -65,7 +66,7 @@ def _plain_number(value: Any, what: str) -> int | float:
     """numpy's scalars, by way of their `item`."""
     try:
         plain = value.item() if hasattr(value, "item") and not isinstance(value, bool) else value
-    except ValueError:  # several numbers
+    except Exception:  # several numbers: every library has an error of its own
         plain = None
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
         raise BadInput(f"{called(what)} was given as {short(value)}", f"a {type(value).__name__} is not a number")
@@ -145,7 +146,7 @@ def text(number: Fraction) -> str:
     return f"{number.numerator}/{number.denominator}"
 
 
-def shown(value: float, digits: int) -> str:
+def few_digits(value: float, digits: int) -> str:
     """A number for people: so many digits that count, and no powers of ten where it is large."""
     return f"{float(f'{value:.{digits}g}'):,.12g}"
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput, called, did_you_mean, short
+from discreet.errors import BadInput, called, did_you_mean, short, unread
 from discreet.numbers import whole
 from discreet.options import option, options_of, spelt, spelt_fields
 from discreet.privacy.values import Loss, loss_of
@@ -183,8 +183,8 @@ def read_spec(path: str | Path) -> ReleaseSpec:
         raise BadInput(f"the file {path} was to be read", error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise BadInput(f"the file {path} was to be read as TOML", "it is not text in UTF-8") from error
-    except (ValueError, RecursionError) as error:  # also of a number that is too long for Python
-        raise BadInput(f"the file {path} was to be read as TOML", str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"the file {path} was to be read as TOML", unread(error)) from error
     return _Reading(file).spec(document)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import BadInput
-from discreet.evaluate.metrics import count_errors, ks, total_variation, w1
+from discreet.evaluate.metrics import ks, total_variation, w1
 
 histograms = st.lists(st.integers(0, 20), min_size=1, max_size=15).filter(sum)
 
@@ -22,16 +22,6 @@ def test_distances_agree_with_their_definitions(one: list[int], other: list[int]
     p, q = ([(v == k).mean() for k in range(max(len(one), len(other)))] for v in values)
     assert total_variation(one, other) == pytest.approx(sum(max(0, a - b) for a, b in zip(p, q)), abs=1e-9)
     assert w1(one, other) == w1(other, one) and w1(one, [3 * count for count in one]) == pytest.approx(0, abs=1e-12)
-
-
-def test_errors_of_counts() -> None:
-    assert count_errors([0, 2, 5, 5], [0, 3, 2, 5]) == {
-        "absolute": 1.0,
-        "root_squared": pytest.approx(10**0.5 / 2),
-        "wrong": 0.5,
-    }
-    with pytest.raises(BadInput, match="shapes"):
-        count_errors([1, 2], [1])
 
 
 @pytest.mark.parametrize("wrong", [[], [0, 0], [-1, 2], [float("nan")], [[1]]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ import pytest
 import discreet as dc
 from discreet.certify import certify
 from discreet.errors import BadInput
+from discreet.evaluate.files import Journal
+from discreet.io.areas import areas_of
+from discreet.io.counted import _noted
 from discreet.laws import Gaussian
 from discreet.mechanism import Mechanism, NoiseThenMap
 
@@ -65,3 +69,30 @@ def test_keys_of_a_kind_that_has_no_order_are_refused() -> None:
     frame = pd.DataFrame({"k": pd.period_range("2020-01", periods=2, freq="M"), "n": [1, 2]})
     with pytest.raises(BadInput, match=r"'k' is a key column: its values are of type .*period.* Write them as text"):
         dc.table(frame, "n", "k")
+
+
+TOO_MUCH = ["9" * 5000, "[" * 100_000 + "]" * 100_000]
+READERS: dict[str, Callable[[Path, str], Any]] = {
+    "a release file": lambda at, value: dc.read_spec(_written(at / "s.toml", f"[privacy]\nepsilon = {value}")),
+    "a matrix": lambda at, value: dc.read_mechanism(_written(at / "m.json", f'{{"matrix": [[{value}]]}}')),
+    "a form": lambda at, value: dc.read_mechanism(_written(at / "m.json", f'{{"form": {{"top": {value}}}}}')),
+    "a universe": lambda at, value: dc.read_table(
+        _written(at / "t.csv", "a,n\nb,1\n"), "n", universe=_written(at / "u.json", f'{{"a": [{value}]}}')
+    ),
+    "a note of counting": lambda at, value: _noted(_written(at / "n.json", value), None, []),
+    "an evaluation": lambda at, value: Journal.open(_written(at / "e.jsonl", f"{value}\n"), "f"),
+    "a map": lambda at, value: areas_of(_written(at / "g.json", value), "a", ["b"]),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("value", TOO_MUCH, ids=["long", "deep"])
+def test_a_text_that_python_cannot_read_is_refused_in_our_words(name: str, value: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        READERS[name](tmp_path, value)
+    assert "sys." not in str(caught.value) and "recursion" not in str(caught.value)
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path

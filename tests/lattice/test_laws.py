@@ -17,7 +17,7 @@ from discreet.lattice.chances import accept_values, settle, uniform_below
 from discreet.lattice.compositions import compositions, subsets
 from discreet.lattice.fixed_sum import Bag, Cell, gaussian_group
 from discreet.lattice.klein import _shifted, mass
-from discreet.lattice.laminar import GeometricGroup, PairSum, block_noise
+from discreet.lattice.laminar import GeometricGroup, PairSum, given_sums
 from discreet.lattice.two_way import HalfSum, inner_points
 from discreet.lattice.weights import weights_of
 from discreet.laws import Gaussian, Geometric
@@ -193,7 +193,7 @@ def test_tangent_curves_cover_the_l2_law() -> None:
 
 
 def test_blocks_sum_to_zero_and_single_cells_stay() -> None:
-    noise = block_noise(Fraction(6, 5), np.array([1, 5, 1, 40]), seeded(8))
+    noise = given_sums(Fraction(6, 5), np.array([1, 5, 1, 40]), np.zeros(4, dtype=np.int64), seeded(8))
     assert [part.sum() for part in np.split(noise, [1, 6, 7])] == [0, 0, 0, 0]
     assert noise[0] == noise[6] == 0
 

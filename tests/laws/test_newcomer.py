@@ -17,9 +17,10 @@ from discreet.build.transport import output_law, transport
 from discreet.certify import certify
 from discreet.compare import compare
 from discreet.distribution import refine
+from discreet.distribution.evidence.cells import expected_excess, reach_of, width_of
 from discreet.errors import BadInput
 from discreet.estimate.intervals import half_width
-from discreet.laws import draw_noise, law_json, law_of_json
+from discreet.laws import contract, draw_noise, law_json, law_of_json
 from discreet.laws import law as registry
 from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon
@@ -39,6 +40,45 @@ def plateau() -> Iterator[Any]:
 def test_it_meets_the_contract(plateau: Any) -> None:
     for odds in (Fraction(21, 20), Fraction(3), Fraction(30)):
         assert_noise_law(plateau(odds))
+
+
+@pytest.fixture
+def heavy() -> Iterator[Any]:
+    yield import_module("tests.laws.heavy").Heavy
+    registry._LAWS.pop("heavy")
+    sys.modules.pop("tests.laws.heavy")
+
+
+@pytest.mark.parametrize("width", [Fraction(1, 2), Fraction(8)])
+def test_heavy_tails_meet_the_contract(heavy: Any, width: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies beyond all masses that are summed is a millionth of the variance, and belongs to it."""
+    assert_noise_law(heavy(width), size=50_000)
+    right = heavy(width).spread
+    for wrong in (1 - 1e-6, 1 + 1e-6):
+        monkeypatch.setattr(heavy, "spread", right * wrong)
+        with pytest.raises(AssertionError, match="spread is"):  # said before anything is drawn
+            assert_noise_law(heavy(width))
+
+
+def test_tails_too_heavy_for_a_variance_are_refused(heavy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    law, one = heavy(Fraction(4)), Fraction(1)
+    monkeypatch.setattr(heavy, "chance_below", lambda self, k: 1 - one / (3 + k) if k >= 0 else one / (2 - k))
+    with pytest.raises(AssertionError, match="no variance can be seen"):
+        contract._variance(law, law.masses(64))
+    monkeypatch.setattr(heavy, "tails", lambda self, reach: 1 / (2 + np.arange(reach + 1.0)))
+    with pytest.raises(AssertionError, match="too wide for a contract"):
+        assert_noise_law(law)
+
+
+@pytest.mark.parametrize("width", [Fraction(1, 2), Fraction(5), Fraction(3000)])
+def test_heavy_tails_end_far_out_and_are_summed_all_the_same(heavy: Any, width: Fraction) -> None:
+    """E max(0, X - k) is a sum of products that telescopes."""
+    law, k = heavy(width), np.array([0, 1, 7, 1000, 65_535, 65_536, 65_537, 10**6, 10**9])
+    a, s = float(width) + k, float(width)
+    right = float(law.above) * s * (s + 1) * (s + 2) * (s + 3) / (3 * a * (a + 1) * (a + 2))
+    np.testing.assert_allclose(expected_excess(-k, law), right, rtol=2e-6)
+    np.testing.assert_allclose(expected_excess(k, law) - k, right, rtol=2e-6, atol=1e-6)
+    assert reach_of(law) <= 64 * width_of(law) + 1
 
 
 def test_it_is_a_mechanism_and_is_proved(plateau: Any) -> None:

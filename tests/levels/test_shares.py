@@ -14,7 +14,7 @@ from discreet.errors import BadInput
 from discreet.levels.combine import Spread
 from discreet.levels.design import LevelDesign, Question, subsets, tree_of
 from discreet.levels.division import PARTS, Division
-from discreet.levels.loss import alike, loss_of
+from discreet.levels.loss import alike, loss_by_precision
 from discreet.levels.shares import CANDIDATES, FLOOR, Shares, candidates, choose_shares
 from tests.levels.dense import random_design
 
@@ -88,7 +88,7 @@ def random_case(seed: int) -> tuple[LevelDesign, list[Question], list[Question],
 def test_loss_and_gradient(seed: int) -> None:
     """As over the whole tree, and as small steps give it."""
     design, asked, kept, measured, precision = random_case(seed)
-    loss_at = loss_of(design, asked, kept, measured)
+    loss_at = loss_by_precision(design, asked, kept, measured)
     loss, slope = loss_at(precision)
     wanted = loss_by_spread(design, asked, dict(zip(measured, 1 / precision)) | dict.fromkeys(kept, 0.0))
     assert loss == pytest.approx(wanted, rel=1e-9, abs=1e-12)
@@ -100,7 +100,7 @@ def test_loss_and_gradient(seed: int) -> None:
 def test_gradient_of_what_is_not_measured() -> None:
     """A question without a share has a slope, too: that of its first small share."""
     design = two_levels()
-    loss_at = loss_of(design, [Question(1)], [], list(design.questions()))
+    loss_at = loss_by_precision(design, [Question(1)], [], list(design.questions()))
     precision = np.array([0.0, 1.0, 0.0])
     slope = loss_at(precision)[1]
     for i, step in enumerate(np.eye(3) * 1e-6):
@@ -157,7 +157,7 @@ def without_floors(design: LevelDesign, asked: list[Question]) -> tuple[float, f
     """Of a rho of 1/20 divided among all margins, the best that is found, and what none is below."""
     everything = list(design.questions())
     division = Division(
-        loss_of(design, asked, [], everything), 0.05, False, np.zeros(len(everything)),
+        loss_by_precision(design, asked, [], everything), 0.05, False, np.zeros(len(everything)),
         np.ones(len(everything), bool), 1.0, np.zeros(len(everything), np.int64),
     )  # fmt: skip
     parts, bound = division.best()
@@ -228,7 +228,7 @@ def test_against_every_division(pure: bool, budget: float) -> None:
     asked = list(design.questions())
     found = choose_shares(design, asked, [], budget, pure)
     losses = []
-    loss_at = loss_of(design, asked, [], asked)
+    loss_at = loss_by_precision(design, asked, [], asked)
     for a, b in product(range(1, 99), repeat=2):
         if a + b <= 99:
             spent = budget * np.array([a, b, 100 - a - b]) / 100
@@ -245,7 +245,7 @@ def test_no_random_start_is_better(sizes: range) -> None:
     asked, everything = ways(design, sizes), list(design.questions())
     found = choose_shares(design, asked, [], 0.5, pure=True)
     floors = np.array([10 if q in asked else 0 for q in everything])
-    loss_at = loss_of(design, asked, [], everything)
+    loss_at = loss_by_precision(design, asked, [], everything)
 
     def losses(weights: Floats) -> list[float]:
         """Of shares proportional to the weights, each next one with more for what told more."""

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from discreet.errors import BadInput
 from discreet.parts.engine import IN_THIS_PROCESS, Processes, Serial, engine_of
-from discreet.parts.tasks import LookTask, Mapped, accepted, no_values
+from discreet.parts.tasks import LookTask, Mapped, accepted
+from discreet.public_map import SeenValues
 
 
 def doubled(task: int) -> int:
@@ -52,7 +54,8 @@ def test_an_engine_is_named_or_given() -> None:
 
 def test_one_summary_of_every_part_is_taken() -> None:
     tasks = [LookTask(part, "") for part in range(3)]
-    parts = [Mapped(part, f"file {part}", 10, f"digest {part}", no_values()) for part in range(3)]
+    nothing = SeenValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    parts = [Mapped(part, f"file {part}", 10, f"digest {part}", nothing) for part in range(3)]
     again = replace(parts[1], file="another copy")
     assert accepted([parts[2], parts[1], again, parts[0]], tasks) == parts
     with pytest.raises(BadInput, match=r"part 2 came back twice, and not as the same"):

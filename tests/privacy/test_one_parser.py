@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -181,6 +182,36 @@ def test_numbers_beyond_all_sense_are_refused_in_words(name: str, given: dict[st
     with pytest.raises(BadInput, match=found) as caught:
         (ASKED | ODDS_ONLY)[name](**given)
     assert len(str(caught.value)) < 250  # nobody reads four thousand digits
+
+
+class _Several:
+    def item(self) -> float:
+        raise RuntimeError("a tensor with 2 elements cannot be converted to a scalar")
+
+
+@pytest.mark.parametrize("name", [name for name in (*ASKED, *ODDS_ONLY) if name not in QUESTIONS])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"epsilon": 1, "delta": "1\n"}, r"delta = '1\\n' was asked for"),
+        ({"alpha": "1\n"}, r"alpha = '1\\n' was asked for"),
+        ({"epsilon": Decimal("NaN")}, "epsilon was given as NaN: that is not a finite number"),
+        ({"epsilon": _Several()}, "epsilon was given as a _Several: a _Several is not a number"),
+        ({"epsilon": Pure(1), "delta": 5e-324}, r"delta = 1/2000+\.\.\. was asked for: Pure"),
+    ],
+    ids=["delta", "alpha", "decimal", "several", "tiny"],
+)  # fmt: skip
+def test_a_refusal_is_one_short_line(name: str, given: dict[str, Any], found: str) -> None:
+    with pytest.raises(BadInput, match=found) as caught:
+        (ASKED | ODDS_ONLY)[name](**given)
+    assert len(str(caught.value)) < 250 and str(caught.value).isprintable()
+
+
+def test_a_tiny_delta_is_not_written_out_where_it_is_refused() -> None:
+    for ask in (ASKED["explicit"], ASKED["chain"], ODDS_ONLY["compare"], ODDS_ONLY["bounded"]):
+        with pytest.raises(BadInput, match=r"delta = 1/2000+\.\.\. was asked for with") as caught:
+            ask(epsilon=1, delta=5e-324)
+        assert len(str(caught.value)) < 250
 
 
 @pytest.mark.parametrize("rho", [10**6, "1e400", Fraction(ENORMOUS), Fraction(1, ENORMOUS), "1e-19"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import runpy
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,22 @@ def reword(monkeypatch: pytest.MonkeyPatch) -> None:
         value: Any = getattr(words, name)
         other = tuple(f"again {text}" for text in value) if isinstance(value, tuple) else f"again {value}"
         monkeypatch.setattr(words, name, other)
+
+
+def test_a_golden_folder_of_every_way_and_a_ledger_are_read_whatever_any_sentence_says(tmp_path: Path) -> None:
+    """Not those of the record alone: every text in the source that reads as one."""
+    book = dc.ledger(tmp_path / "l.db")
+    book.create("d", epsilon=2)
+    dc.release(dc.example(), 1, keep="total", ledger=tmp_path / "l.db", dataset="d").save(tmp_path / "out")
+    folders = [tmp_path / "out", *(GOLDEN / name for name in PACKAGES)]
+    otherwise = [
+        sys.executable,
+        str(Path(__file__).with_name("otherwise.py")),
+        str(tmp_path / "l.db"),
+        *map(str, folders),
+    ]
+    done = subprocess.run(otherwise, capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout) > 1000, done.stdout + done.stderr
 
 
 def test_rewording_reaches_what_people_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import discreet as dc
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.numbers import shown
+from discreet.numbers import few_digits
 from discreet.public_map import SeenValues
 from discreet.report import render
 from discreet.report.errors import Errors, errors_of, where_rows_are
@@ -53,7 +53,7 @@ def test_of_few_rows_it_is_told_what_a_count_is_off_by_at_most() -> None:
     out = dc.release(dc.table(frame, count="n", keys=["place"]), epsilon="1/2", seed=1)
     noise = 2 * np.exp(0.5) / (np.exp(1.0) - 1)
     page = render(out.publication)
-    assert f"off by no more than <strong>{shown(noise, 2)}</strong>" in page and "off by about" not in page
+    assert f"off by no more than <strong>{few_digits(noise, 2)}</strong>" in page and "off by about" not in page
     found = prepared(out.publication).errors
     assert found is not None and found.most == pytest.approx(noise, rel=1e-3)
     inside = found.absolute[(found.counts > 12) & (found.counts < 30)]
@@ -91,7 +91,7 @@ def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, 
         assert found is not None and found.typical is not None
         said.append(found.typical)
         if seed == 0:
-            assert f"off by about <strong>{shown(found.typical, 2)}</strong>" in render(out.publication)
+            assert f"off by about <strong>{few_digits(found.typical, 2)}</strong>" in render(out.publication)
     assert np.mean(said) == pytest.approx(np.mean(off), rel=0.12)
 
 

@@ -19,9 +19,12 @@ from discreet.cli.flags import flags_of
 from discreet.distribution import privatizer
 from discreet.laws import law as registry
 from discreet.options import described, option, options_of
+from discreet.privacy.values import Remark
+from discreet.record import words
 from discreet.record.release import seal_of
 from discreet.ways import PACKAGES, register
 from discreet.ways.keep_sums.spec import KeepSums
+from tests.shell import shell
 
 
 @pytest.fixture
@@ -30,6 +33,14 @@ def plateau() -> Iterator[None]:
     yield
     registry._LAWS.pop("plateau")
     sys.modules.pop("tests.laws.plateau")
+
+
+@pytest.fixture
+def heavy() -> Iterator[None]:
+    import_module("tests.laws.heavy")
+    yield
+    registry._LAWS.pop("heavy")
+    sys.modules.pop("tests.laws.heavy")
 
 
 @pytest.fixture
@@ -43,8 +54,13 @@ def pairs() -> Iterator[None]:
 @pytest.fixture
 def in_steps() -> Iterator[Any]:
     register("in-steps", "tests.ways.toy")
+    kept = dict(words.REMARKS), dict(words.STEPS)
+    sys.modules.pop("tests.ways.toy.way", None)
     yield import_module("tests.ways.toy.way").InSteps
     PACKAGES.pop("in-steps")
+    for ours, before in zip((words.REMARKS, words.STEPS), kept):
+        ours.clear()
+        ours.update(before)
 
 
 def table(rows: int = 300) -> dc.Table:
@@ -68,6 +84,20 @@ def test_a_new_law_draws_rows(tmp_path: Path) -> None:
     assert total.interval[0] < source.counts.sum() < total.interval[1]
     short = dc.release(source, 1, mechanism="plateau", max_count=15, seed=1)
     assert np.array_equal(short.counts, dc.release(source, 1, mechanism="plateau", max_count=15, seed=1).counts)
+
+
+@pytest.mark.usefixtures("heavy")
+@pytest.mark.parametrize(
+    "options",
+    [{"mechanism": "heavy", "max_count": 15}, {"base": "heavy"},
+     {"base": "heavy", "max_count": 15, "favor": "distribution"}],
+    ids=["rows", "mapped", "distribution"],
+)  # fmt: skip
+def test_a_new_law_may_have_heavy_tails(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Their end is a trillion widths away: nothing may reach as far as that."""
+    estimate = round_trip(dc.release(table(60), 2, **options), tmp_path / "heavy")
+    assert np.isfinite([estimate.total().estimate, *estimate.total().interval]).all()
+    assert 0 <= estimate.share_above(2).estimate <= 1 and len(estimate.rows()) == 60
 
 
 @pytest.mark.usefixtures("plateau")
@@ -132,6 +162,36 @@ def test_a_new_way_is_one_package(tmp_path: Path, in_steps: Any) -> None:
     )
     made, _ = dc.run(tmp_path / "s.toml")
     assert made.record.facts.mechanism.step == 4 and dc.verify(tmp_path / "out").valid
+
+
+def test_a_new_way_has_words_of_its_own(tmp_path: Path, in_steps: Any) -> None:
+    """In its plan, its promise, its report and the shell."""
+    promised, done = "Every count is a multiple of 3.", "Noisy counts became the nearest multiple of 3."
+    plan = dc.plan(table(), 1, in_steps(step=3))
+    assert promised in str(plan) and done in str(plan)
+    out = dc.release(table(), 1, in_steps(step=3))
+    out.save(tmp_path / "steps")
+    page = (tmp_path / "steps" / "report.html").read_text()
+    assert promised in out.guarantee.sentence and promised in page and done in page
+    assert shell("verify", "steps", cwd=tmp_path).returncode == 0
+    assert "total: " in shell("estimate", "steps", "--total", cwd=tmp_path).stdout
+    with pytest.raises(dc.BadInput, match="Did you mean 'step'"):
+        in_steps(stop=3)
+    with pytest.raises(dc.BadInput, match="'put-in-steps' were to be learnt: there are others"):
+        words.learn({}, {"put-in-steps": "Something else."})
+    with pytest.raises(dc.BadInput, match="Words for 'nothing-known' were asked for: there are none"):
+        words.steps([Remark("nothing-known")])
+
+
+def test_a_new_way_is_written_to_a_file_and_run_from_the_shell(tmp_path: Path, in_steps: Any) -> None:
+    (tmp_path / "t.csv").write_text("place,n\na,1\nb,7\n")
+    source, into = dc.TableSpec(str(tmp_path / "t.csv"), "n"), dc.Output(str(tmp_path / "out"))
+    spec = dc.ReleaseSpec(source, dc.Pure(1), in_steps(step=4), output=into)
+    spec.write(tmp_path / "s.toml")
+    assert dc.read_spec(tmp_path / "s.toml") == spec
+    assert shell("run", "s.toml", cwd=tmp_path).returncode == 0 and dc.verify(tmp_path / "out").valid
+    (tmp_path / "s.toml").write_text((tmp_path / "s.toml").read_text().replace("step =", "stop ="))
+    assert "Did you mean 'step'" in shell("run", "s.toml", "--out", "again", cwd=tmp_path).stderr
 
 
 def test_a_name_is_taken_once(in_steps: Any) -> None:

@@ -49,7 +49,7 @@ def _public(path: Path) -> tuple[int, int | None]:
         content: Any = jsonlib.loads(path.read_text(encoding="utf-8-sig"))
         stated = content.get("schema", content)
         return int(stated["rows"]), stated.get("max_count")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(
             f"a schema was to be read from {path}", "it does not say how many rows there are", 'Write {"rows": 1000}'
         ) from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, unread
 from discreet.evaluate.study import ErrorRow
 
 SUFFIXES = (".parquet", ".csv", ".json")
@@ -65,9 +65,9 @@ class Journal:
                     )
                 finished[entry["method"], entry["epsilon"]] = entry["rows"]
             path.write_text("".join(line + "\n" for line in lines[:-1]), encoding="utf-8")
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             raise BadInput(
-                f"an evaluation was to be resumed from {path}", f"the file cannot be used: {error}"
+                f"an evaluation was to be resumed from {path}", f"the file cannot be used: {unread(error)}"
             ) from error
         return cls(path, fingerprint, finished)
 

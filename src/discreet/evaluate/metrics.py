@@ -26,19 +26,6 @@ def total_variation(one: Any, other: Any) -> float:
     return float(np.abs(first - second).sum() / 2)
 
 
-def count_errors(truth: Any, released: Any) -> dict[str, float]:
-    """Mean absolute error, root of the mean squared error, and share of wrong counts."""
-    true, out = np.asarray(truth), np.asarray(released)
-    if true.shape != out.shape or true.ndim != 1 or true.size == 0:
-        raise BadInput("errors of counts were asked for", f"the tables have shapes {true.shape} and {out.shape}")
-    error = out.astype(float) - true
-    return {
-        "absolute": float(np.abs(error).mean()),
-        "root_squared": float(np.sqrt((error**2).mean())),
-        "wrong": float((error != 0).mean()),
-    }
-
-
 def _prefix_gap(one: Any, other: Any) -> Floats:
     first, second = _pair(one, other)
     return np.cumsum(first - second)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.errors import BadInput, did_you_mean
+from discreet.errors import BadInput, did_you_mean, unread
 
 MOST_NAMED = 3  # groups that have no area
 
@@ -48,8 +48,8 @@ def _content(geojson: Any) -> Any:
         return geojson
     try:
         return json.loads(Path(geojson).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{geojson} was to be read as GeoJSON", str(error)) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{geojson} was to be read as GeoJSON", unread(error)) from error
 
 
 def _area(feature: Mapping[str, Any], place: int | None) -> Area:

@@ -149,7 +149,7 @@ def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
     try:
         value = json.loads(note.read_text(encoding="utf-8"))
         bound, digest = whole(value["contributions"], "contributions", 1), value.get("digest")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
     same = digest in _digests(frame, names)
     about = "about other counts" if digest is not None else "about no counts in particular: it has no digest of them"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import BadInput, Damaged
+from discreet.errors import BadInput, Damaged, unread
 from discreet.numbers import exact
 from discreet.options import spelt
 
@@ -51,7 +51,7 @@ def read_probabilities(path: str | Path) -> Rows | Mechanism:
             return ptable_of(text, path)
     content = _content(path)
     if isinstance(content, dict) and content.get("weights") is None and isinstance(content.get("form"), dict):
-        return _formed(json.loads(_text(path))["form"], path)
+        return _formed(_content(path, as_is=True)["form"], path)
     return _matrix(content, path)
 
 
@@ -108,18 +108,19 @@ def _float(number: Fraction, path: Path) -> float:
         raise BadInput(f"{path} was to be read", "a number in it is beyond 1e308", "Write a smaller number") from error
 
 
-def _content(path: Path) -> Any:
+def _content(path: Path, as_is: bool = False) -> Any:
+    """What is in a file, its numbers as they were written; `as_is`: as JSON has them."""
     try:
         if path.suffix.lower() == ".npz":
             return _archived(path)
         text = _text(path)
         if path.suffix.lower() == ".json":
-            return json.loads(text, parse_float=_Written, parse_int=_Written)
+            return json.loads(text) if as_is else json.loads(text, parse_float=_Written, parse_int=_Written)
         return [row for row in csv.reader(text.splitlines()) if row]
     except OSError as error:
         raise BadInput(f"{path} was to be read", error.strerror or str(error)) from error
     except (ValueError, RecursionError, csv.Error) as error:
-        raise BadInput(f"{path} was to be read", f"it cannot be understood: {error}") from error
+        raise BadInput(f"{path} was to be read", f"it cannot be understood: {unread(error)}") from error
 
 
 def _text(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.errors import BadInput
+from discreet.errors import BadInput, unread
 from discreet.io.frames import as_text, to_arrow
 from discreet.io.key_columns import must_have, plain, with_texts
 from discreet.io.layout import read_frame
@@ -34,8 +34,8 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     if isinstance(universe, (str, Path)) and Path(universe).suffix.lower() == ".json":
         try:
             universe = json.loads(Path(universe).read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError) as error:
-            raise BadInput(f"the universe was to be read from {universe}", str(error)) from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise BadInput(f"the universe was to be read from {universe}", unread(error)) from error
     if isinstance(universe, dict):
         missing = next((name for name in names if name not in universe), None)
         if missing is not None:

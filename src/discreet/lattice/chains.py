@@ -7,7 +7,6 @@ The number of steps is fixed in advance and never depends on the data. What a ch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -65,20 +64,6 @@ class ChainTarget:
         inside = (line >= self.lower).all(axis=1)
         energy = self.energy(line[inside])
         return LineLaw(points[inside], np.exp(energy.min() - energy))
-
-
-Step = Callable[[np.random.Generator, Integers], tuple[Integers, dict[str, int]]]
-
-
-def line_step(target: ChainTarget, directions: list[Integers]) -> Step:
-    """A pure step `(rng, state) -> (state, info)`: a direction at random, then a draw from the law on that line."""
-
-    def step(rng: np.random.Generator, state: Integers) -> tuple[Integers, dict[str, int]]:
-        which = int(rng.integers(len(directions)))
-        k = target.on_line(state, directions[which]).invert(rng.random())
-        return state + k * directions[which], {"direction": which, "step": k}
-
-    return step
 
 
 @dataclass(frozen=True)

@@ -212,8 +212,3 @@ def peak_chance(odds: Fraction, cells: int, total: int, bits: int) -> tuple[int,
         logarithm = _log_binomial(total, cells - 1) - _log_binomial(mode, cells - 1)
         ratio = (logarithm + (mode - total) * arb_of(odds).log()).exp()
         return integer_bounds(ratio * arb(2) ** bits, bits)
-
-
-def block_noise(odds: Fraction, cells: Integers, bits: Bits) -> Integers:
-    """Noise of blocks of so many cells, each summing to zero; one block after the other."""
-    return given_sums(odds, cells, np.zeros(len(cells), dtype=np.int64), bits)

@@ -21,6 +21,11 @@ from discreet.sample.contract import assert_sampler_law
 
 SHIFTS = (1, 2, 3, 4)  # units of a change: one person may be counted more than once
 CLOSE = 1e-9  # above the rounding of long sums of floats, far below any mistake worth finding
+SPREAD = 1e-7  # of the variance: far values weigh more in it
+NEGLIGIBLE = 1e-10  # of the variance: what lies beyond is left out
+BLOCKS = 1 << 10  # of a far value: so long are blocks of values that are taken to weigh alike
+FARTHEST = 1 << 64  # values that no count comes near
+LONGEST = 1 << 24  # masses that are looked at one by one
 WINDOW = 60  # how far from 0 probabilities are compared as fractions
 ORDERS = (1.5, 2.0, 4.0)  # of the Renyi divergences that are summed up
 TEMPERED = 1.1  # a wrong law: this power of the right masses
@@ -33,6 +38,8 @@ def assert_noise_law(law: NoiseLaw, *, size: int = 200_000, bits: Bits | None = 
     hard = bool(np.isneginf(law.log_mass(np.array([2.0 * len(half)])))[0])  # there is a largest value
     _masses_agree(law, half)
     _enclosures_hold(law, half)
+    least, most = _variance(law, half)
+    assert least * (1 - SPREAD) <= law.spread <= most * (1 + SPREAD), f"spread is {law.spread}, the masses say {most}"
     _odds_are_the_worst(law, hard)
     _deltas_are_least(law, half)
     _prices_suffice(law, len(half) - 1)
@@ -48,7 +55,27 @@ def _half(law: NoiseLaw) -> Floats:
     reach = 64
     while law.tails(reach)[-1] > 1e-14:
         reach *= 2
+        assert reach < LONGEST, f"beyond {reach:,} there is still some mass: the law is too wide for a contract"
     return law.masses(reach)
+
+
+def _variance(law: NoiseLaw, half: Floats) -> tuple[float, float]:
+    """By masses as far as they go, and by tails beyond, in blocks: far out, few values may still weigh something."""
+    reach, bits = len(half) - 1, 200
+    within = 2 * float((half * np.arange(reach + 1.0) ** 2).sum())
+
+    def tail(k: int) -> Floats:
+        return np.array([float(Fraction(end, 1 << bits)) for end in law.below(-k, bits)])
+
+    begin, at = reach + 1, tail(reach + 1)
+    beyond = 2.0 * reach**2 * at
+    while float(begin) ** 2 * at[1] > NEGLIGIBLE * within:
+        assert begin < FARTHEST, "no variance can be seen: the tails are too heavy"
+        end = begin + max(1, begin // BLOCKS)
+        last = tail(end)
+        beyond += 2.0 * ((end - 1) ** 2 - (begin - 1) ** 2) * np.array([last[0], at[1]])
+        begin, at = end, last
+    return within + float(beyond[0]), within + float(beyond[1])
 
 
 def _both(half: Floats) -> Floats:
@@ -65,8 +92,6 @@ def _masses_agree(law: NoiseLaw, half: Floats) -> None:
     seen = half > 1e-250
     assert np.allclose(np.log(half[seen]), law.log_mass(values)[seen], atol=CLOSE), "log_mass is not log of masses"
     assert np.array_equal(law.log_mass(-values), law.log_mass(values)), "log_mass is not symmetric"
-    spread = float(2 * (half * values**2).sum())
-    assert math.isclose(law.spread, spread, rel_tol=1e-7), f"spread is {law.spread}, the masses say {spread}"
     if law.decay is not None:
         assert np.allclose(half[1:20] / half[:19], law.decay, rtol=CLOSE), "decay is not the ratio of masses"
         assert law.worst_odds is not None and math.isclose(law.worst_odds, 1 / law.decay), "decay is not 1/odds"

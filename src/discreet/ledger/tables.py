@@ -28,7 +28,7 @@ documents = Table(  # what is too long for a line, by the sha256 that the line n
 )
 TABLES = (about, chain, documents)
 
-REFUSAL = "the ledger is append-only"
+REFUSAL = "the ledger is append-only"  # not words but format: the triggers of a ledger hold it, and are compared
 CHANGES = ("update", "delete")
 
 

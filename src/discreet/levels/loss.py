@@ -120,7 +120,7 @@ class Loss:
         return width, below
 
 
-def loss_of(
+def loss_by_precision(
     design: LevelDesign | RaggedDesign,
     asked: Sequence[Question],
     kept: Sequence[Question],

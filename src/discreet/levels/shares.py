@@ -19,7 +19,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.levels.design import LevelDesign, Question, subsets
 from discreet.levels.division import PARTS, Division, precision_of
-from discreet.levels.loss import loss_of
+from discreet.levels.loss import loss_by_precision
 from discreet.levels.ragged import RaggedDesign
 
 FLOOR = 10  # thousandths that each question asked gets at least: 1%
@@ -66,7 +66,9 @@ def choose_shares(
     free = np.array([q not in fixed for q in questions])
     constant = np.array([float(fixed.get(q, 0)) for q in questions])
     floors = _floors([q for q in questions if q not in fixed], measured, needed)
-    division = Division(loss_of(design, asked, kept, questions), budget, pure, constant, free, float(rest), floors)
+    division = Division(
+        loss_by_precision(design, asked, kept, questions), budget, pure, constant, free, float(rest), floors
+    )
     parts, bound = division.best()
     given = iter(parts.tolist())
     shares = {q: fixed[q] if q in fixed else rest * Fraction(next(given), PARTS) for q in questions}
@@ -139,7 +141,7 @@ def _cells_alone(
     design: LevelDesign | RaggedDesign, asked: Sequence[Question], kept: Sequence[Question], budget: float, pure: bool
 ) -> float:
     precision, _ = precision_of(np.ones(1), budget, pure)
-    return loss_of(design, asked, kept, [design.cells])(precision)[0]
+    return loss_by_precision(design, asked, kept, [design.cells])(precision)[0]
 
 
 def _require_shares(

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import numpy as np
-
 from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.public_map import SeenValues
@@ -177,7 +175,3 @@ def all_of(problems: list[BadInput]) -> BadInput:
     more = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
     do = ". ".join(dict.fromkeys(do.rstrip(".") for *_, do in some if do))
     return BadInput("a table in parts was to be read", told + more, do, **first.values)
-
-
-def no_values() -> SeenValues:
-    return SeenValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -177,12 +177,12 @@ def loss_of(
     if isinstance(given, (Pure, Approximate, Concentrated)):
         if number:
             found = f"{given!r} says already all there is to say"
-            raise BadInput(f"{called('delta', text(number))} was asked for", found, "Use Approximate(epsilon, delta)")
+            raise BadInput(f"{_asked_delta(number)} was asked for", found, "Use Approximate(epsilon, delta)")
         return _sensible(given)
     if rho is not None:
         if number:
             asked, do = (
-                f"{called('delta', text(number))} was asked for with {RHO}",
+                f"{_asked_delta(number)} was asked for with {RHO}",
                 f"Leave {DELTA} out, or give {EPSILON}",
             )
             raise BadInput(asked, "rho stands alone, without a delta", do)
@@ -220,7 +220,7 @@ def pure_only(loss: Loss, what: str) -> Pure:
     if isinstance(loss, Approximate):
         found = "its noise is pure: a delta would be spent for nothing"
         do = f"Leave {DELTA} out, or name Gaussian noise"
-        raise BadInput(f"{called('delta', text(loss.delta))} was asked for with {what}", found, do)
+        raise BadInput(f"{_asked_delta(loss.delta)} was asked for with {what}", found, do)
     if isinstance(loss, Concentrated):
         found = "only Gaussian noise is calibrated by rho"
         raise BadInput(f"{RHO} was asked for with {what}", found, f"Give {EPSILON}, or name Gaussian noise")
@@ -230,7 +230,7 @@ def pure_only(loss: Loss, what: str) -> Pure:
 def ratio_alone(loss: Loss, what: str) -> Pure:
     """For noise whose delta is worked out, not asked for."""
     if isinstance(loss, Approximate):
-        asked = f"{called('delta', text(loss.delta))} was asked for with {what}"
+        asked = f"{_asked_delta(loss.delta)} was asked for with {what}"
         raise BadInput(asked, "its delta is computed", f"Give {EPSILON}")
     return pure_only(loss, what)
 
@@ -249,6 +249,11 @@ def odds_only(loss: Loss, what: str) -> Pure | Approximate:
         found = "only Gaussian noise is calibrated by rho"
         raise BadInput(f"{RHO} was asked for with {what}", found, f"Give {EPSILON}")
     return loss
+
+
+def _asked_delta(delta: Fraction) -> str:
+    """As it stands in an error: exact, and of a tiny one the beginning."""
+    return called("delta", quoted(text(delta)))
 
 
 def _delta(value: Any) -> Fraction:

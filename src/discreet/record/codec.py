@@ -20,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Words
-from discreet.errors import BadInput, Damaged, did_you_mean, shown
+from discreet.errors import BadInput, Damaged, as_read, did_you_mean
 from discreet.lattice.invariants import Kept, Margin, Sums, SumWhere, Total, kept_json, kept_of
 from discreet.laws import NoiseLaw, law_json, law_of_json
 from discreet.levels.asked import Asked, Cells, What, asked_json, asked_of, what_json, what_of
@@ -107,7 +107,7 @@ def decode(kind: Any, value: Json, where: str = "") -> Any:
         return _one_of(get_args(kind), value, where)
     if origin is Literal:
         if value not in get_args(kind) or not any(type(value) is type(one) for one in get_args(kind)):
-            raise Damaged(where, f"{shown(value)} is none of {', '.join(map(repr, get_args(kind)))}")
+            raise Damaged(where, f"{as_read(value)} is none of {', '.join(map(repr, get_args(kind)))}")
         return value
     if kind in ARRAYS:
         return _array(value, ARRAYS[kind], where)
@@ -187,29 +187,29 @@ def _one_of(kinds: tuple[Any, ...], value: Json, where: str) -> Any:
             problems.append(problem)
     inside = [problem for problem in problems if problem.where != where]  # it fitted, but for something in it
     told = inside if len(inside) == 1 else problems
-    raise told[0] if len(told) == 1 else Damaged(where, f"{shown(value)} is not what belongs here")
+    raise told[0] if len(told) == 1 else Damaged(where, f"{as_read(value)} is not what belongs here")
 
 
 def _number(value: Json, where: str) -> Fraction:
     """A number as a person writes it into a file: a decimal stands for itself."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        raise Damaged(where, f"{shown(value)} is not a number")
+        raise Damaged(where, f"{as_read(value)} is not a number")
     return _fraction(str(value), where)
 
 
 def _fraction(value: Json, where: str) -> Fraction:
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
-        raise Damaged(where, f"{shown(value)} is not an exact number in quotation marks")
+        raise Damaged(where, f"{as_read(value)} is not an exact number in quotation marks")
     try:
         return exact(value)
     except BadInput as error:
-        raise Damaged(where, f"{shown(value)} is not a number") from error
+        raise Damaged(where, f"{as_read(value)} is not a number") from error
 
 
 def _plain(kind: Any, value: Json, where: str) -> Any:
     if type(value) is not kind:
         named = {bool: "true or false", int: "a whole number", str: "text"}.get(kind, "null")
-        raise Damaged(where, f"{shown(value)} is not {named}")
+        raise Damaged(where, f"{as_read(value)} is not {named}")
     return value
 
 
@@ -218,8 +218,8 @@ def _float(value: Json, where: str) -> float:
         if type(value) in (int, float) and math.isfinite(value):
             return float(value)
     except OverflowError as error:
-        raise Damaged(where, f"{shown(value)} is too large") from error
-    raise Damaged(where, f"{shown(value)} is not a number")
+        raise Damaged(where, f"{as_read(value)} is too large") from error
+    raise Damaged(where, f"{as_read(value)} is not a number")
 
 
 def _array(value: Json, kind: Any, where: str) -> Any:
@@ -237,7 +237,7 @@ def _array(value: Json, kind: Any, where: str) -> Any:
 
 def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise Damaged(where, f"{shown(value)} is not a list")
+        raise Damaged(where, f"{as_read(value)} is not a list")
     if kinds == (str, Ellipsis) and set(map(type, value)) <= {str}:
         return tuple(value)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
@@ -249,7 +249,7 @@ def _tuple(kinds: tuple[Any, ...], value: Json, where: str) -> tuple[Any, ...]:
 
 def _object(value: Json, where: str) -> Mapping[str, Json]:
     if not isinstance(value, dict):
-        raise Damaged(where, f"{shown(value)} is not an object with fields")
+        raise Damaged(where, f"{as_read(value)} is not an object with fields")
     return value
 
 
@@ -313,7 +313,7 @@ def form_json(form: Form) -> dict[str, Json]:
 def form_of_json(value: Mapping[str, Json]) -> Form:
     kind = _object(value, "").get("form")
     if not isinstance(kind, str) or kind not in FORM_FIELDS:
-        raise Damaged(".form", f"there is no form {shown(kind)}")
+        raise Damaged(".form", f"there is no form {as_read(kind)}")
     if set(value) != {"form", *FORM_FIELDS[kind]}:
         raise Damaged(".form", "its fields do not fit it")
     if kind == "edge-then-noise":
@@ -339,7 +339,7 @@ def form_of_json(value: Mapping[str, Json]) -> Form:
 
 def _whole(written: Json, where: str) -> int:
     if not isinstance(written, str) or len(written) > LONGEST_WEIGHT or not WHOLE.fullmatch(written):
-        raise Damaged(where, f"{shown(written)} is not a whole number in quotation marks")
+        raise Damaged(where, f"{as_read(written)} is not a whole number in quotation marks")
     return int(written)
 
 

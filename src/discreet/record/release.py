@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from discreet.arrays import Integers
 from discreet.certify.prove import Proof
-from discreet.errors import BadInput, Damaged, plain_name, short
+from discreet.errors import BadInput, Damaged, plain_name, short, unread
 from discreet.options import option, spelt_fields
 from discreet.privacy.values import Grade, Guarantee, Remark
 from discreet.public_map import SeenValues, seen_of
@@ -264,7 +264,7 @@ def parse(content: bytes) -> dict[str, object]:
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Damaged("release.json", f"it cannot be read: {error}") from error
+        raise Damaged("release.json", f"it cannot be read: {unread(error)}") from error
     if not isinstance(value, dict):
         raise Damaged("release.json", "it is not a JSON object")
     return value

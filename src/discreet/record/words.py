@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
+from discreet.errors import BadInput, short
 from discreet.numbers import Epsilon, decimal_above, digits_above
 from discreet.privacy.values import Approximate, Concentrated, Guarantee, Neighbours, Pure, Remark
 
@@ -392,6 +393,22 @@ OTHERWISE = (
 )
 
 
+def learn(remarks: Mapping[str, str], steps: Mapping[str, str]) -> None:
+    """The words of a way of one's own, by the codes of its remarks and of its steps; each has one text."""
+    for ours, theirs in ((REMARKS, remarks), (STEPS, steps)):
+        taken = next((code for code, text in theirs.items() if ours.get(code, text) != text), None)
+        if taken is not None:
+            raise BadInput(f"words for {taken!r} were to be learnt", "there are others for that code")
+        ours.update(theirs)
+
+
+def _said_of(code: str, among: Mapping[str, str]) -> str:
+    if code not in among:
+        do = "A way with codes of its own gives their words to discreet.record.words.learn"
+        raise BadInput(f"words for {short(code)} were asked for", "there are none", do)
+    return among[code]
+
+
 def guarantee(promise: Guarantee) -> str:
     """The promise in one paragraph."""
     if not promise.private:
@@ -430,7 +447,7 @@ def change(at: Neighbours) -> str:
 
 def remark(one: Remark, promise: Guarantee) -> str:
     numbers = dict(one.numbers)
-    return REMARKS[one.code].format(**numbers, **MORE.get(one.code, _nothing)(numbers, promise))
+    return _said_of(one.code, REMARKS).format(**numbers, **MORE.get(one.code, _nothing)(numbers, promise))
 
 
 def step(one: Remark) -> str:
@@ -443,7 +460,7 @@ def step(one: Remark) -> str:
     if "privatizer" in numbers:
         asked = CUMULATIVE if numbers["privatizer"] == "cumulative" else OTHERWISE
         numbers["asked"], numbers["asked_before"] = (words.format(**numbers) for words in asked)
-    return STEPS[one.code].format(**numbers)
+    return _said_of(one.code, STEPS).format(**numbers)
 
 
 def about_keys(one: Remark) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, METADATA_OF, RECORD, REPORT
 from discreet.levels.fixed import UNIT
-from discreet.numbers import shown
+from discreet.numbers import few_digits
 from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.report.errors import ENOUGH_ROWS, Errors
@@ -97,7 +97,7 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         errors=errors,
         typical_error=None if errors is None else _typical(errors, schema.rows),
         error_words=ERROR_WORDS[promise.cut, promise.raised],
-        most_error=None if errors is None or errors.most is None or treated else shown(errors.most, 2),
+        most_error=None if errors is None or errors.most is None or treated else few_digits(errors.most, 2),
         distribution_words=f"error-distribution-unit{'-treated' if treated else ''}",
         distribution_error=None if errors is None else _shown(errors.distribution, schema.rows),
         bias=_bias(publication, treated),
@@ -132,7 +132,7 @@ def _reaches(publication: Publication[Any], found: Prepared) -> list[tuple[str, 
         for name, some in _columns_apart(publication, found, one) if whole else ((named, ...),):
             open_ended = ~np.asarray(one.numbers.exact, dtype=bool)[some]
             half = (one.numbers.high - one.numbers.low)[some][open_ended] / 2
-            far = f"\u00b1 {shown(float(np.median(half)), 2)}" if len(half) else "exact"
+            far = f"\u00b1 {few_digits(float(np.median(half)), 2)}" if len(half) else "exact"
             rows.append((name, f"{len(open_ended):,}", far))
     return rows
 
@@ -193,7 +193,7 @@ def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:
     found = []
     for what, one in zip(publication.record.facts.mechanism.answers, publication.answers):
         deviation = sqrt(float(np.mean(one.deviations.astype(float) ** 2))) / UNIT
-        found.append((str(what), f"{len(one.counts):,}", "exact" if deviation == 0 else shown(deviation, 3)))
+        found.append((str(what), f"{len(one.counts):,}", "exact" if deviation == 0 else few_digits(deviation, 3)))
     return found
 
 
@@ -221,7 +221,7 @@ def _typical(errors: Errors, rows: int) -> str | None:
 
 def _shown(error: float | None, rows: int) -> str | None:
     """In few rows, or where rows say nothing, no error is typical."""
-    return None if error is None or rows < ENOUGH_ROWS else shown(error, 2)
+    return None if error is None or rows < ENOUGH_ROWS else few_digits(error, 2)
 
 
 def _bias(publication: Publication[Any], treated: bool) -> str:

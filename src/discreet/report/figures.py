@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.numbers import shown
+from discreet.numbers import few_digits
 from discreet.report.drawing import ROOM, Frame, axis, bars, dots, drawing, line, logarithmic_axis, steps
 from discreet.report.errors import Errors
 
@@ -56,7 +56,7 @@ def error_svg(errors: Errors | None) -> str | None:
     )
     apart = np.diff(errors.counts).max() > 1  # between, there are no rows, and no line would say anything
     marks = (dots if apart or len(errors.counts) <= MOST_DOTS else line)(errors.counts, errors.absolute)
-    low, high = (shown(end, 2) for end in (errors.absolute.min(), largest))
+    low, high = (few_digits(end, 2) for end in (errors.absolute.min(), largest))
     said = f"Expected error by true count, from 0 to {errors.counts[-1]:,.0f}: between {low} and {high}."
     return drawing(frame, marks, said)
 

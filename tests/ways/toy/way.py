@@ -14,14 +14,21 @@ from discreet.estimate.view import Estimate
 from discreet.laws import Geometric, NoiseLaw
 from discreet.mechanism import NoiseThenMap
 from discreet.numbers import whole
-from discreet.options import option
+from discreet.options import option, spelt_fields
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Guarantee, Loss, Remark, one_person, pure_only
+from discreet.record import words
 from discreet.record.release import Publication
 from discreet.sample.bits import Bits
 from discreet.table import Schema
 from discreet.ways import Published, Way, WaySpec
 
+words.learn(
+    {"in-steps-of": "Every count is a multiple of {step}."},
+    {"put-in-steps": "Noisy counts became the nearest multiple of {step}."},
+)
 
+
+@spelt_fields
 @dataclass(frozen=True)
 class InSteps(WaySpec):
     """Publish multiples of a step."""
@@ -53,13 +60,17 @@ class StepPlan:
     noise: Geometric
     guarantee: Guarantee
     discloses: tuple[str, ...] = ()
-    steps: tuple[Remark, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Remark, ...]:
+        return (Remark.of("put-in-steps", step=self.spec.step),)
 
 
 def plan(schema: Schema, loss: Loss, spec: InSteps) -> StepPlan:
     noise = Geometric.calibrated(pure_only(loss, "steps"), schema.contributions)
     unit = one_person(noise.price(), schema.contributions)
-    return StepPlan(spec, noise, Guarantee(loss, unit, remarks=(ROWS_ARE_PUBLIC,)))
+    of_steps = Remark.of("in-steps-of", step=spec.step)
+    return StepPlan(spec, noise, Guarantee(loss, unit, remarks=(ROWS_ARE_PUBLIC, of_steps)))
 
 
 def draw(plan: StepPlan, counts: Integers, bits: Bits) -> Integers:
@@ -96,7 +107,7 @@ def errors(publication: Publication[Steps], view: Estimate | None) -> None:
 
 
 def steps(publication: Publication[Steps]) -> tuple[Remark, ...]:
-    return (Remark("noise-added"),)
+    return (Remark.of("put-in-steps", step=publication.record.facts.mechanism.step),)
 
 
 WAY: Way[InSteps, StepPlan, Integers, Steps] = Way(

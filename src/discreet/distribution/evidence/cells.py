@@ -19,7 +19,9 @@ BESIDE = 4  # single counts on either side of the middle of one
 JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
 TINY = 1e-300  # so that no logarithm is infinite
 NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: chances of rows may end there
+SMOOTH = 16  # steps of a sum, or more, to the width of noise whose masses hardly change in one
 IMPOSSIBLE = 1e-60  # a tail that no table reaches; likelihoods of bad guesses are still compared up to it
+WIDTHS = 64  # of noise, at most, on either side: values further out, which heavy tails have, are taken for the last
 SUMMED = 1 << 16  # up to this reach sums over noise are made value by value, beyond it by as many steps
 
 
@@ -28,8 +30,13 @@ def width_of(noise: NoiseLaw) -> float:
     return max(1.0, math.sqrt(noise.spread / (1 if noise.decay is None else 2)))
 
 
-def reach_of(noise: NoiseLaw, negligible: float = NEGLIGIBLE) -> int:
-    """Beyond it the noise has next to no mass."""
+def reach_of(noise: NoiseLaw) -> int:
+    """Beyond it the noise has next to no mass; of noise with heavy tails, hardly any."""
+    return min(end_of(noise, NEGLIGIBLE), math.ceil(WIDTHS * width_of(noise)))
+
+
+def end_of(noise: NoiseLaw, negligible: float) -> int:
+    """Beyond it the noise has less mass than that, nearly."""
     width, low, high = math.sqrt(noise.spread), 0, 1
     while noise.log_mass(np.array([float(high)]))[0] + math.log1p(width) > math.log(negligible):
         low, high = high, 2 * high
@@ -112,9 +119,11 @@ def expected_excess(k: Integers, noise: NoiseLaw) -> Floats:
     if noise.decay is not None:
         beyond: Floats = np.exp(math.log(noise.decay) * (distance + 1)) / ((1 + noise.decay) * (1 - noise.decay))
         return positive + beyond
-    reach = reach_of(noise, IMPOSSIBLE)
-    beyond = _exact_excess(distance, noise, reach) if reach <= SUMMED else _smooth_excess(distance, noise, reach)
-    return positive + beyond
+    reach = end_of(noise, IMPOSSIBLE)
+    if reach <= SUMMED:
+        return positive + _exact_excess(distance, noise, reach)
+    heavy = reach // SUMMED * SMOOTH > width_of(noise)
+    return positive + (_heavy_excess if heavy else _smooth_excess)(distance, noise, reach)
 
 
 def _exact_excess(distance: Integers, noise: NoiseLaw, reach: int) -> Floats:
@@ -137,6 +146,24 @@ def _smooth_excess(distance: Integers, noise: NoiseLaw, reach: int) -> Floats:
     bend, rest = slope - (last - value), (last - value) - last_slope
     cubic: Floats = (1 - part) * value + part * last + part * (1 - part) * ((1 - part) * bend + part * rest)
     return np.maximum(cubic, 0.0)
+
+
+def _heavy_excess(distance: Integers, noise: NoiseLaw, reach: int) -> Floats:
+    """The same for tails so heavy that they are long when the noise is narrow: value by value near 0, by steps that
+    grow beyond, between which it falls by a power."""
+    far = np.unique(np.rint(np.geomspace(SUMMED, reach, SUMMED)))
+    above = _upwards(far, np.exp(noise.log_mass(far)))
+    excess = _upwards(far, above)
+    near = _exact_excess(np.minimum(distance, SUMMED), noise, SUMMED) + excess[0]
+    falling = np.exp(np.interp(np.log(np.maximum(distance, 1)), np.log(far), np.log(np.maximum(excess, TINY))))
+    found: Floats = np.where(distance < SUMMED, near, falling)
+    return found
+
+
+def _upwards(places: Floats, values: Floats) -> Floats:
+    """The integral from each place to the last, of a function that is known there."""
+    steps = np.diff(places) * (values[1:] + values[:-1]) / 2
+    return np.append(np.cumsum(steps[::-1])[::-1], 0.0)
 
 
 def spread_out(log_density: Floats, masses: Floats, cells: Integers, edges: Integers) -> Floats:

@@ -11,7 +11,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput
 from discreet.io.layout import COUNTED
 from discreet.mechanism import Form
-from discreet.numbers import shown
+from discreet.numbers import few_digits
 from discreet.privacy.values import Approximate, Guarantee, Loss, Remark
 from discreet.report.errors import noise_size
 from discreet.table import Schema
@@ -59,7 +59,7 @@ def _drawn(column: str, one: RowPlan) -> Remark:
     price, law, noise = str(one.guarantee.loss), one.law, noise_of(one.mechanism.form)
     if noise is None:
         return Remark.of("draw-column", price=price, mechanism=law, column=column)
-    size = shown(noise_size(noise), 2)
+    size = few_digits(noise_size(noise), 2)
     return Remark.of("draw-column-noise", price=price, mechanism=law, column=column, noise=size)
 
 
