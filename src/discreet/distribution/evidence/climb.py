@@ -95,8 +95,7 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
     here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
     for _ in range(MOST_STEPS):
         slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
-        move, precision = _scored(ground, here.at, slope, near)
-        near = near if precision is None else precision.factor
+        move, near, precision = _scored(ground, here.at, slope, near)
         promised = float(slope @ move)
         if promised < enough:
             return Top(here, precision if ground is start else None, False)
@@ -111,14 +110,14 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
     return Top(here, None, False)
 
 
-def _scored(ground: Ground, at: Implied, slope: Floats, near: Factor | None) -> tuple[Floats, Precision | None]:
-    """The move by Fisher's information; and the precision there, if it had to be worked out."""
+def _scored(ground: Ground, at: Implied, slope: Floats, near: Factor | None) -> tuple[Floats, Factor, Precision | None]:
+    """The move by Fisher's information, the factor that it took, and the precision there, if it was worked out."""
     if near is not None and len(slope) >= MANY_WEIGHTS:
         move = solved_near(ground.times(ground.seen.informed(at)), near, slope)
         if move is not None:
-            return move, None
+            return move, near, None
     precision = ground.precision(at)
-    return precision.factor.solve(slope), precision
+    return precision.factor.solve(slope), precision.factor, precision
 
 
 def _newton(

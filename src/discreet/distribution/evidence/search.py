@@ -238,13 +238,13 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
 
 
 def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
-    """If counts were from one cell to another only; `near`: a fit of about as many cells."""
+    """If counts were from one cell to another only; `near`: a fit of about as many cells, whose precision may do."""
     cells = np.arange(start, end)
     most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, near.weights, ROUGHLY, goal, near), price=best.price)
+    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal, near), price=best.price)
     return found.evidence, found
 
 
