@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.distribution.evidence.cells import MOST_CELLS, blur, cell_edges, seen_edges, spread_out
-from discreet.distribution.evidence.fit import MeasuredPrefix, Seen, fit, narrowed
+from discreet.distribution.evidence.fit import fit, narrowed
 from discreet.distribution.evidence.heaps import NoisyValues
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import OtherRows, rows_of
 from discreet.distribution.evidence.search import ROUGHNESS, _limited, explanations
+from discreet.distribution.evidence.seen import MeasuredPrefix, Seen
 from discreet.laws import Gaussian, Geometric, NoiseLaw, Staircase
 from tests.distribution.noisy import chances, drawn, geometric
 
@@ -159,21 +160,21 @@ def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
     upto = np.tri(12)[[2, 6, 9]][:, cells]
     rng = np.random.default_rng(4)
     density, basis = rng.normal(size=len(cells)), rng.normal(size=(len(cells), columns))
-    law, noisy, expected = seen.expectation(density)
-    covariance = seen.covariance(law, noisy, expected)
-    residual, spread, slopes = seen.stage_one(law, noisy, expected)
-    np.testing.assert_allclose(residual, [40, 150, 290] - upto @ expected)
-    np.testing.assert_allclose(spread, upto @ covariance @ upto.T + 25 * np.eye(3))
-    np.testing.assert_allclose(slopes, upto @ covariance, atol=1e-9)
-    held = seen.held(density)
+    at = seen.expectation(density)
+    part = at.shares[:, None] * seen.blur * np.sqrt(seen.rows) / at.noisy
+    covariance = np.diag(at.rows) - part @ part.T
+    np.testing.assert_allclose(seen.changed(at, basis), covariance @ basis, rtol=1e-9, atol=1e-9)
+    every = np.tri(len(cells))
+    np.testing.assert_allclose(seen.covariance(at), every @ covariance @ every.T, rtol=1e-9, atol=1e-9)
+    held = seen.held(at)
     assert held.measured is not None
-    np.testing.assert_allclose(held.measured.whiten @ spread @ held.measured.whiten.T, np.eye(3), atol=1e-3)
-    at = held.expectation(density)
-    whitened = held.measured.whiten @ upto @ covariance
-    pull = whitened.T @ held.measured.whiten @ residual
-    np.testing.assert_allclose(held.gradient(at), expected - 400 * law + pull, rtol=1e-9, atol=1e-9)
-    for root in (held.measured_root(basis), held.measured_root(basis, at)):
-        np.testing.assert_allclose(root, (whitened @ basis).T, rtol=1e-9, atol=1e-9)
+    lower, residual = held.measured.spread.lower, [40, 150, 290] - upto @ at.rows
+    np.testing.assert_allclose(lower @ lower.T, upto @ covariance @ upto.T + 25 * np.eye(3), rtol=1e-4, atol=1e-3)
+    whitened = np.linalg.solve(lower, upto @ covariance)
+    pull = whitened.T @ np.linalg.solve(lower, residual)
+    np.testing.assert_allclose(held.gradient(at), at.rows - 400 * at.shares + pull, rtol=1e-9, atol=1e-9)
+    for where in (at, at._replace()):  # what was worked out where it is held, and what is worked out again
+        np.testing.assert_allclose(held.measured_root(where, basis), (whitened @ basis).T, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("measured", [False, True])
@@ -181,9 +182,10 @@ def test_the_curvature_is_how_the_gradient_changes(measured: bool) -> None:
     seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
     rng = np.random.default_rng(4)
     density, basis = rng.normal(size=12), rng.normal(size=(12, 3))
-    held = (measured_too(seen) if measured else seen).held(density)
-    known, step = held.measured_root(basis), 1e-5
-    curvature = held.curvature(held.expectation(density), basis) + known @ known.T
+    at = seen.expectation(density)
+    held = (measured_too(seen) if measured else seen).held(at)
+    known, step = held.measured_root(at, basis), 1e-5
+    curvature = held.curvature(at, basis) + known @ known.T
     for column, found in zip(basis.T, curvature):
         ahead, back = (held.gradient(held.expectation(density + way * column)) for way in (step, -step))
         np.testing.assert_allclose(found, -basis.T @ (ahead - back) / (2 * step), rtol=1e-4, atol=1e-3)
@@ -194,15 +196,14 @@ def test_prefixes_of_the_same_cells_are_one_that_is_known_better() -> None:
     prefix = MeasuredPrefix(np.array([3, 7, 10]), np.array([40.0, 150, 290]), np.array([25.0, 9, 16]))
     few = replace(seen, measured=prefix).within(np.array([2, 8, 11]))
     assert few.measured is not None and few.measured.cells.tolist() == [1, 2]
-    at, rows = few.held(np.zeros(3)), seen.blur[[2, 8, 11]]
-    law, noisy, expected = at.expectation(np.zeros(3))
-    upto = np.tri(3)[[0, 0, 1]]
-    spread = upto @ few.covariance(law, noisy, expected) @ upto.T + np.diag(prefix.variance)
-    apart = prefix.prefix - upto @ expected
+    at, rows, held = few.expectation(np.zeros(3)), seen.blur[[2, 8, 11]], [0, 0, 1]
+    spread = few.covariance(at)[np.ix_(held, held)] + np.diag(prefix.variance)
+    apart = prefix.prefix - np.cumsum(at.rows)[held]
     direct = (
-        seen.rows @ np.log(law @ rows) - (apart @ np.linalg.solve(spread, apart) + np.linalg.slogdet(spread)[1]) / 2
+        seen.rows @ np.log(at.shares @ rows)
+        - (apart @ np.linalg.solve(spread, apart) + np.linalg.slogdet(spread)[1]) / 2
     )
-    assert at.log_likelihood(np.zeros(3)) == pytest.approx(direct, rel=1e-3)
+    assert few.held(at).log_likelihood(np.zeros(3)) == pytest.approx(direct, rel=1e-3)
 
 
 def test_no_more_columns_than_cells_and_the_same_prior() -> None:
@@ -221,7 +222,7 @@ def test_a_fit_is_at_the_top_of_the_penalised_likelihood(measured: bool) -> None
     basis = prior_of(np.arange(13), 1.5, False).smooth(0, 3.0)
     found = fit(seen, np.arange(12), basis, np.zeros(basis.shape[1]))
 
-    held = seen.held(found.log_density)  # a measurement's covariance does not move while a fit climbs
+    held = seen.held(seen.expectation(found.log_density))  # a measurement's covariance does not move while a fit climbs
 
     def loss(weights: np.ndarray) -> float:
         return 0.5 * float(weights @ weights) - held.log_likelihood(basis @ weights)
@@ -245,7 +246,7 @@ def test_no_law_is_likelier_than_the_bound_says(rows: list[int], seed: int, meas
         seen = replace(seen, measured=prefix)
     bound = seen.most_likely(rng.normal(size=size))
     for density in (*rng.normal(scale=3, size=(5, size)), np.log(seen.rows)):
-        assert seen.held(density).log_likelihood(density) <= bound + 1e-9
+        assert seen.held(seen.expectation(density)).log_likelihood(density) <= bound + 1e-9
 
 
 @pytest.mark.parametrize("rows", [300, 100_000])
@@ -257,7 +258,7 @@ def test_an_end_that_is_not_fitted_would_have_been_worthless(rows: int) -> None:
     best = fit(seen, np.arange(60), basis, np.zeros(basis.shape[1]))
     left_out = 0
     for end in range(30, 61, 6):
-        most, found = _limited(best, 0, end)
+        most, found = _limited(best, 0, end, best)
         again = fit(seen, np.arange(end), basis[:end], best.weights).evidence
         if most > best.evidence - 12:
             assert found is not None and most == pytest.approx(again, abs=0.1)

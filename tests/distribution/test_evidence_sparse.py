@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import follow, posterior
 from discreet.distribution.evidence.cells import blur, seen_edges
-from discreet.distribution.evidence.fit import MeasuredPrefix, Seen
+from discreet.distribution.evidence.seen import MeasuredPrefix, Seen
 from discreet.distribution.evidence.sparse import ALIKE, MOST_ALONE, PACKS, Pack, _alone, _gains, few, packs_of
 from discreet.laws import Gaussian, NoiseLaw
 from tests.distribution.noisy import Noisy, drawn, geometric

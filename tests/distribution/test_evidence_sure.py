@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import follow, posterior, unchanged
-from discreet.distribution.evidence.fit import Seen, fit
+from discreet.distribution.evidence.fit import fit
 from discreet.distribution.evidence.integrate import laws_of
+from discreet.distribution.evidence.seen import Seen
 from discreet.distribution.evidence.thresholds import (
     PLAUSIBLE,
     _as_far_as_sure,

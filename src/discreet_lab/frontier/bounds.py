@@ -5,7 +5,9 @@
 1. The oracle of the study knows the counts of these very rows. Who knows no more than the law that they are drawn from
    sees in a noisy value only its own row: the least error is that of the median of what it may have been. So many times
    the oracle's error is the least that anybody has, on average over tables of that law.
-   The same where two laws are hard to tell from each other, and ask for different rules.
+   The same where two laws are hard to tell from each other, and ask for different rules; or many, of which each is as
+   likely as another: on average over them nobody errs less than who weighs them by how likely they make the noisy
+   values, and takes for each row the median of what it may have been.
 2. Two laws of which noisy values hardly differ cannot be told apart, and so an error that one of them has and the other
    has not cannot be promised rightly for both: the promise is wrong in one of them at least (1 - d) / 2 of the time,
    if noisy tables of both are no further apart than d in total variation, which Hellinger's affinity bounds.
@@ -20,7 +22,7 @@ import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +40,9 @@ NEAR = (  # laws that are hard to tell from those of two tables
     ("coin", 0.25, (0.626, 0.32, 0.045, 0.009)),
     ("few", 0.1, (0.722, 0.0, 0.004, 0.081, 0.192, 0.001)),
 )
+TWO_PLACES = tuple(product(range(1, 6), range(38, 43)))  # those of two-point, each to within two counts
+BETWEEN = combinations_with_replacement(range(10, 16), 2)  # where two spikes of spiky may be, that are at 12 and 13
+SPIKES = tuple((0, *pair, far) for pair, far in product(BETWEEN, range(37, 44)))  # and that at 40, to within three
 ALIKE = (("all-zero", 0.1, 0.09), ("all-equal", 0.1, 1.92), ("all-equal", 0.25, 0.44), ("all-equal", 0.5, 0.075))
 PRICES = np.concatenate([[0.0], 2.0 ** np.arange(-3, 8, 0.1)])  # m
 
@@ -83,6 +88,36 @@ def beyond_both(one: Floats, other: Floats, decay: float, rows: int) -> float:
     least = [least_error(law, decay) for law in (one, other)]
     lost = 2 * least_error((one + other) / 2, decay) - sum(least)
     return 1 + lost * (1 - apart(one, other, decay, rows)) / 2 / max(least)
+
+
+def beyond_any(laws: Floats, decay: float, rows: int, draws: int = 1) -> float:
+    """How many times the least error everybody has, on average over laws (a line each) of which it is one.
+
+    Tables of each are drawn; of each the error is worked out that who weighs the laws expects, which is on average
+    what he has.
+    """
+    rng, found, places = np.random.default_rng(rows), [], np.arange(laws.shape[1])
+    reach = math.ceil(math.log(NOTHING) / math.log(decay))
+    values = np.arange(-reach, len(places) + reach)[:, None]
+    joint = laws[:, None, :] * ((1 - decay) / (1 + decay) * decay ** np.abs(values - places))
+    noisy = joint.sum(axis=2)
+    given = joint / noisy[:, :, None]
+    for one in np.repeat(np.arange(len(laws)), draws):
+        seen = rng.multinomial(rows, noisy[one] / noisy[one].sum())
+        likely = np.log(noisy) @ seen
+        weights = np.exp(likely - likely.max())
+        chance = np.tensordot(weights / weights.sum(), given, axes=1)
+        middle = (np.cumsum(chance, axis=1) < 0.5).sum(axis=1)
+        off = np.abs(places - middle[:, None])
+        found.append(float(seen @ (chance * off).sum(axis=1)) / rows)
+    return float(np.mean(found)) / float(np.mean([least_error(law, decay) for law in laws]))
+
+
+def places_of(places: tuple[int, ...], size: int, even: float = 0.0) -> Floats:
+    """A law with as many rows at each of those places (twice as many where one is named twice), and some anywhere."""
+    law = np.full(size, even / size)
+    np.add.at(law, list(places), (1 - even) / len(places))
+    return law
 
 
 def beyond_the_oracle(law: Floats, rows: int, decay: float, draws: int = DRAWN) -> float:
@@ -169,6 +204,10 @@ def lines(data: Path | None) -> Iterator[str]:
         (table,) = some_tables((name,))
         times = beyond_both(law_of(table.counts), np.array(near), math.exp(-epsilon), table.rows)
         yield f"{name} {epsilon:g}: who does not know whether it is {near} has {times:.3f} of one of the least errors"
+    laws = np.array([places_of(places, 51) for places in TWO_PLACES])
+    yield f"two-point 0.1: who knows its places to within two has {beyond_any(laws, math.exp(-0.1), 1000, DRAWN):.3f}"
+    laws = np.array([places_of(places, 61, 0.2) for places in SPIKES])
+    yield f"spiky 0.1: who knows its spikes to within two has {beyond_any(laws, math.exp(-0.1), 3000):.3f}"
     for name, epsilon, measured in ALIKE:
         (table,) = some_tables((name,))
         found = mistaken(int(table.counts[0]), table.rows, math.exp(-epsilon), measured)

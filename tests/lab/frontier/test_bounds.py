@@ -11,12 +11,14 @@ from discreet.laws import Geometric
 from discreet.numbers import exact
 from discreet_lab.frontier.bounds import (
     apart,
+    beyond_any,
     beyond_both,
     beyond_the_oracle,
     law_of,
     least_error,
     least_sum,
     mistaken,
+    places_of,
     plain_error,
 )
 from discreet_lab.frontier.methods import medians
@@ -59,6 +61,16 @@ def test_no_rule_is_the_best_for_two_laws_that_look_alike() -> None:
     errors = np.array([[(part[np.arange(82), 1 - rule]).sum() for part in chance] for rule in rules])
     assert (errors / [least_error(one, HALF), least_error(other, HALF)]).max(axis=1).min() > bound > 1.01
     assert beyond_both(one, one, HALF, 50) == pytest.approx(1.0)
+
+
+def test_nobody_knows_a_place_that_noise_hides() -> None:
+    """Most rows are at 0, or most at 1: of one row nobody knows which, of very many everybody does."""
+    assert beyond_any(np.array([[0.8, 0.2], [0.8, 0.2]]), HALF, 30, 40) == pytest.approx(1, rel=0.1)
+    mixed = np.array([[0.75, 0.25], [0.25, 0.75]])
+    least = least_error(mixed[0], HALF)
+    assert beyond_any(mixed, HALF, 1, 500) == pytest.approx(least_error(np.array([0.5, 0.5]), HALF) / least, rel=0.05)
+    assert beyond_any(mixed, HALF, 5000, 20) == pytest.approx(1, rel=0.02)  # so many rows tell which it is
+    np.testing.assert_allclose(places_of((1, 1, 3), 5, 0.5), [0.1, 0.1 + 1 / 3, 0.1, 0.1 + 1 / 6, 0.1])
 
 
 @pytest.mark.parametrize("rows", [1, 50])

@@ -28,7 +28,7 @@ def laws_of(one: Fit) -> tuple[Floats, Floats]:
     turned = directions[sizes > NOTHING * sizes[0]].T
     points: Floats = ndtri(np.modf(np.outer(STEPS[: turned.shape[1]], np.arange(1, POINTS + 1)))[0])
     points = np.column_stack([points, -points])
-    root = np.linalg.cholesky(turned.T @ one.precision @ turned)
+    root = np.linalg.cholesky(turned.T @ one.precision.matrix @ turned)
     moves = solve_triangular(root, points, lower=True, trans="T")
     density = one.log_density[:, None] + one.basis @ (turned @ moves)
     laws = seen.widths[:, None] * np.exp(density - density.max(axis=0))

@@ -13,12 +13,14 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import MOST_CELLS, TINY, blur, cell_edges, seen_edges, spread_out, width_of
-from discreet.distribution.evidence.fit import Fit, MeasuredPrefix, Seen
+from discreet.distribution.evidence.factor import factor_of
+from discreet.distribution.evidence.fit import Fit
 from discreet.distribution.evidence.heaps import GUESSES, NoisyValues
 from discreet.distribution.evidence.integrate import NARROW, laws_of
 from discreet.distribution.evidence.prior import prior_of
 from discreet.distribution.evidence.rows import Rows, rows_of
 from discreet.distribution.evidence.search import explanations
+from discreet.distribution.evidence.seen import Implied, MeasuredPrefix, Seen
 from discreet.laws import NoiseLaw
 from discreet.threads import one_thread
 
@@ -138,7 +140,7 @@ def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats,
         upto = np.searchsorted(one.cells, np.arange(size), side="right")
         means[k] = np.append(0.0, mean)[upto]
         for sum_of, part in zip(covariances, given):
-            sum_of += weights[k] * np.pad(part, ((1, 0), (1, 0)))[np.ix_(upto, upto)]
+            sum_of += weights[k] * (part if len(part) == size else np.pad(part, (1, 0))[np.ix_(upto, upto)])
     centre = weights @ means
     apart = (means - centre) * np.sqrt(weights)[:, None]
     unforeseen = UNFORESEEN / len(shares)
@@ -149,31 +151,25 @@ def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats
     """The law to be expected; of F at the ends of cells the mean and both covariances, over all laws."""
     laws, chance = laws_of(one)
     law, expected = laws @ chance, laws * (seen.blur @ (seen.rows / (laws.T @ seen.blur)).T)
-    mean, own = np.cumsum(expected @ chance), seen.covariance(law, law @ seen.blur, expected @ chance)
+    mean, own = np.cumsum(expected @ chance), seen.covariance(Implied(law, law @ seen.blur, expected @ chance))
     apart = (np.cumsum(expected, axis=0) - mean[:, None]) * np.sqrt(chance)
-    return law, mean, apart @ apart.T, own.cumsum(axis=0).cumsum(axis=1)
+    return law, mean, apart @ apart.T, own
 
 
 def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
     """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
-    from scipy.linalg import cholesky, solve_triangular
-
-    law, noisy, expected = seen.expectation(one.log_density)
-    covariance, mean = seen.covariance(law, noisy, expected), np.cumsum(expected)
-    slopes = np.cumsum(covariance, axis=0)
-    own = np.cumsum(slopes, axis=1)
+    at = seen.expectation(one.log_density)
+    mean, own, slopes = np.cumsum(at.rows), seen.covariance(at), np.cumsum(seen.changed(at, one.basis), axis=0)
     unknown = np.zeros_like(own)
     if seen.measured is not None:
-        residual, spread, measured = seen.stage_one(law, noisy, expected)
-        both = np.column_stack([np.cumsum(measured, axis=1), residual])
-        root = cholesky(spread, lower=True, check_finite=False)
-        whitened = solve_triangular(root, both, lower=True, check_finite=False)
-        gain, residual = whitened[:, :-1].T, whitened[:, -1]
-        unknown, own = own - gain @ gain.T, unknown
-        mean, slopes = mean + gain @ residual, slopes - gain @ np.diff(gain.T, axis=1, prepend=0.0)
-    root = cholesky(one.precision, lower=True, check_finite=False)
-    moved = solve_triangular(root, (slopes @ one.basis).T, lower=True, check_finite=False)
-    return law, mean, moved.T @ moved + unknown, own
+        padded, first = np.pad(own, (1, 0)), seen.measured.cells
+        spread = factor_of(padded[np.ix_(first, first)] + np.diag(seen.measured.variance))
+        residual = spread.forward(seen.measured.prefix - np.append(0.0, mean)[first])
+        gain = spread.forward(padded[first, 1:]).T
+        told = spread.forward(np.pad(slopes, ((1, 0), (0, 0)))[first])
+        mean, slopes, unknown, own = mean + gain @ residual, slopes - gain @ told, own - gain @ gain.T, unknown
+    moved = one.precision.factor.forward(slopes.T)
+    return at.shares, mean, moved.T @ moved + unknown, own
 
 
 def _of_these_rows(

@@ -17,7 +17,6 @@ from discreet.distribution.evidence.fit import (
     ROUGHLY,
     WORTHLESS,
     Fit,
-    Seen,
     fit,
     likeliest,
     narrowed,
@@ -25,6 +24,7 @@ from discreet.distribution.evidence.fit import (
 )  # fmt: skip
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
 from discreet.distribution.evidence.prior import Prior
+from discreet.distribution.evidence.seen import Seen
 from discreet.distribution.evidence.sparse import few, hopeless, packs_of
 
 ROUGHNESS = 10.0 ** np.arange(0, 3.6, 0.5)  # of the smooth curve: from a trend to the noise's own width
@@ -104,7 +104,7 @@ def _with(one: Fit, columns: Floats, goal: float = -math.inf, price: float = 0.0
 
 def _polished(one: Fit) -> Fit:
     enough = ENOUGH_GAIN if one.seen.measured is None else ENOUGH_MEASURED
-    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough), price=one.price)
+    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough, near=one), price=one.price)
 
 
 def _smooth(
@@ -159,7 +159,7 @@ def _heaped(bases: list[Fit], kind: Fit, prior: Prior, told: Told, goal: float) 
 
 def _heard(smooth: Fit, prior: Prior, guesses: tuple[Rounding, ...]) -> tuple[Rounding, ...]:
     """Beside a stage one: that by which what was seen is likeliest, under the same smooth law, if it is likelier."""
-    seen = smooth.seen.held(smooth.log_density)
+    seen = smooth.seen.held(smooth.seen.expectation(smooth.log_density))
     if seen.measured is None or not guesses:
         return guesses
     gains = [seen.heaped(guess.heaps(prior.edges)).log_likelihood(smooth.log_density) for guess in guesses]
@@ -214,8 +214,8 @@ def _promise(one: Fit) -> Floats:
     seen = one.seen
     shares, noisy, _ = seen.expectation(one.log_density)
     whole = shares[:, None] * (seen.blur - noisy) * np.sqrt(seen.total / noisy)
-    cross = whole @ one.root[:, : whole.shape[1]].T
-    left = np.maximum((whole**2).sum(axis=1) - (np.linalg.solve(one.precision, cross.T).T * cross).sum(axis=1), 0)
+    cross = whole @ one.precision.root.T
+    left = np.maximum((whole**2).sum(axis=1) - (one.precision.factor.forward(cross.T) ** 2).sum(axis=0), 0)
     sure = 1 + LONE_SPIKE**2 * left
     gain: Floats = 0.5 * (LONE_SPIKE**2 * one.gradient**2 / sure - np.log(sure))
     return gain
@@ -227,37 +227,45 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
     found = [best]
     low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
     if not cut:
-        found += _searched(lambda end: _limited(best, 0, end), low, size)
+        found += _searched(lambda end, near: _limited(best, 0, end, near), best, low, size)
     end = int(likeliest(found).cells[-1]) + 1
     high = min(int(np.searchsorted(upto, TAIL)), end - 1)
-    found += _searched(lambda start: _limited(best, start, end), 0, high)
+    found += _searched(lambda start, near: _limited(best, start, end, near), best, 0, high)
     start = int(likeliest(found).cells[0])
     if not cut and start > 0:
-        found += _searched(lambda end: _limited(best, start, end), max(low, start + 1), size)
+        found += _searched(lambda end, near: _limited(best, start, end, near), best, max(low, start + 1), size)
     return found[1:]
 
 
-def _limited(best: Fit, start: int, end: int) -> Limited:
+def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
+    """If counts were from one cell to another only; `near`: a fit of about as many cells, whose precision may do."""
     cells = np.arange(start, end)
     most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal), price=best.price)
+    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal, near), price=best.price)
     return found.evidence, found
 
 
-def _searched(at: Callable[[int], Limited], low: int, high: int) -> list[Fit]:
+def _searched(at: Callable[[int, Fit], Limited], best: Fit, low: int, high: int) -> list[Fit]:
     """Fits for borders from low to high, closer and closer to the best; each counts for the places around it."""
     step = 1 << max(0, (max(high - low, 1) // COARSE).bit_length() - 1)
-    tried = {place: at(place) for place in range(low, high + 1, step)}
+    tried: dict[int, Limited] = {}
+
+    def look(place: int) -> None:
+        fits = [(abs(place - other), one) for other, (_, one) in tried.items() if one is not None]
+        tried[place] = at(place, min(fits, key=lambda fit: fit[0])[1] if fits else best)
+
+    for place in range(low, high + 1, step):
+        look(place)
     while step > 1:
         step //= 2
         highest = max(evidence for evidence, _ in tried.values())
-        best = min(place for place, (evidence, _) in tried.items() if evidence > highest - EQUAL)
-        for place in (best - step, best + step):
+        middle = min(place for place, (evidence, _) in tried.items() if evidence > highest - EQUAL)
+        for place in (middle - step, middle + step):
             if low <= place <= high and place not in tried:
-                tried[place] = at(place)
+                look(place)
     places = np.array(sorted(tried))
     middles = np.concatenate([[low - 0.5], (places[1:] + places[:-1]) / 2, [high + 0.5]])
     prices = math.log(high - low + 1) - np.log(np.diff(middles))

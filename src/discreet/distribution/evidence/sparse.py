@@ -10,8 +10,9 @@ from itertools import product
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.fit import EQUAL, ROUGHLY, WORTHLESS, Fit, Seen, fit, likeliest
+from discreet.distribution.evidence.fit import EQUAL, ROUGHLY, WORTHLESS, Fit, fit, likeliest
 from discreet.distribution.evidence.prior import FREE
+from discreet.distribution.evidence.seen import Seen
 
 MOST_ALONE = 4  # that hold all counts between them; where there are more, spikes on a curve say it as well
 HALVINGS = 12  # of the share that a further place might hold: known to a row in 4,000, enough to compare places

@@ -1,0 +1,159 @@
+"""The way up to the top of one penalised likelihood, by Fisher scoring and, near the top, by Newton's steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.distribution.evidence.factor import Factor, Times, factor_of, solved_near
+from discreet.distribution.evidence.seen import Implied, Seen, apart
+
+MOST_STEPS = 80  # a dozen usually do
+LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further; or twice as far after a step in which
+KEPT = 0.5  # of what the curvature promised was gained
+SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
+MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
+MOVED = 0.1  # of the rows: then what is known by measurements is worked out again on the way
+CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
+MIXED = (0.0, 0.1, 0.3)  # shares of Fisher's information in a curvature, the first that makes it one of a hill
+NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
+ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
+MANY_WEIGHTS = 96  # of fewer a new factor takes no longer than the use of an old one
+
+
+class Foothold(NamedTuple):
+    """On the way up."""
+
+    weights: Floats
+    density: Floats
+    at: Implied
+    value: float  # of the penalised likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Of the weights under some law, by Fisher's information."""
+
+    at: Implied
+    root: Floats  # of what the rows add to it
+    matrix: Floats
+
+    @cached_property
+    def factor(self) -> Factor:
+        return factor_of(self.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a climb goes over: what was seen, the basis, and what is sure of the weights: by their prior, and by what
+    was measured as it is under some law."""
+
+    seen: Seen
+    basis: Floats
+    at: Implied  # that law
+    known: Floats  # a root of the latter
+    sure: Floats
+
+    def foothold(self, weights: Floats, density: Floats) -> Foothold:
+        at = self.seen.expectation(density)
+        return Foothold(weights, density, at, self.seen.log_likelihood_at(at) - 0.5 * float(weights @ weights))
+
+    def precision(self, at: Implied) -> Precision:
+        root = self.seen.root(at, self.basis)
+        return Precision(at, root, root @ root.T + self.sure)
+
+    def times(self, of: Times) -> Times:
+        """A matrix of the weights times a direction, given that of the log-density."""
+        return lambda way: self.basis.T @ of(self.basis @ way) + self.sure @ way
+
+    def moved_to(self, at: Implied) -> Ground:
+        if self.seen.measured is None or apart(self.at, at) <= MOVED:
+            return self
+        return ground_of(self.seen, self.basis, at)
+
+
+def ground_of(seen: Seen, basis: Floats, at: Implied) -> Ground:
+    known = seen.measured_root(at, basis)
+    return Ground(seen, basis, at, known, known @ known.T + np.eye(basis.shape[1]))
+
+
+class Top(NamedTuple):
+    """Where a climb ended."""
+
+    here: Foothold
+    precision: Precision | None  # there, if it was worked out
+    hopeless: bool  # whether it was given up, since the top explains too little
+
+
+def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: Factor | None = None) -> Top:
+    """From those weights, until no more than enough is to be gained, or the top is seen to explain less than the least.
+    `near`: the factor of a precision that may be near the first."""
+    here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
+    for _ in range(MOST_STEPS):
+        slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
+        move, near, precision = _scored(ground, here.at, slope, near)
+        promised = float(slope @ move)
+        if promised < enough:
+            return Top(here, precision if ground is start else None, False)
+        if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
+            return Top(here, None, True)
+        if promised < NEAR:
+            move = _newton(ground, here.at, slope, near, precision, move)
+        there, longest = _stepped(ground, here, move, promised, longest)
+        if there is None:
+            break
+        here, ground = there, ground.moved_to(there.at)
+    return Top(here, None, False)
+
+
+def _scored(ground: Ground, at: Implied, slope: Floats, near: Factor | None) -> tuple[Floats, Factor, Precision | None]:
+    """The move by Fisher's information, the factor that it took, and the precision there, if it was worked out."""
+    if near is not None and len(slope) >= MANY_WEIGHTS:
+        move = solved_near(ground.times(ground.seen.informed(at)), near, slope)
+        if move is not None:
+            return move, near, None
+    precision = ground.precision(at)
+    return precision.factor.solve(slope), precision.factor, precision
+
+
+def _newton(
+    ground: Ground, at: Implied, slope: Floats, near: Factor, precision: Precision | None, otherwise: Floats
+) -> Floats:
+    """The move by the curvature itself, which soon ends at the top; where there is no hill, by one mixed with Fisher's
+    information, or another."""
+    if len(slope) >= MANY_WEIGHTS:
+        informed, bent = ground.seen.informed(at), ground.seen.bent(at)
+        for part in MIXED:
+            move = solved_near(ground.times(_mixed(bent, informed, part)), near, slope)
+            if move is not None:
+                return move
+    curvature, precision = ground.seen.curvature(at, ground.basis) + ground.sure, precision or ground.precision(at)
+    for part in MIXED:
+        try:
+            return factor_of((1 - part) * curvature + part * precision.matrix).solve(slope)
+        except np.linalg.LinAlgError:
+            continue
+    return otherwise
+
+
+def _mixed(one: Times, other: Times, part: float) -> Times:
+    return lambda way: (1 - part) * one(way) + part * other(way) if part else one(way)
+
+
+def _stepped(
+    ground: Ground, here: Foothold, move: Floats, promised: float, longest: float
+) -> tuple[Foothold | None, float]:
+    """As far along a move as is no loss, if that is any way; and how long the next may be."""
+    moved = ground.basis @ move
+    length = longest / max(longest, float(np.ptp(moved)))
+    while length >= SMALLEST_STEP:
+        there = ground.foothold(here.weights + length * move, here.density + length * moved)
+        if there.value >= here.value - ROUNDING * abs(here.value):
+            kept = there.value - here.value > KEPT * length * (1 - length / 2) * promised
+            return there, 2 * longest if kept else longest
+        length, longest = length / 2, LONGEST_STEP
+    return None, longest

@@ -1,0 +1,102 @@
+"""Steps by an old factor: the same as with a new one, and never more than so many turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.distribution.evidence import climb
+from discreet.distribution.evidence.cells import blur, seen_edges
+from discreet.distribution.evidence.factor import MOST_TURNS, factor_of, solved_near
+from discreet.distribution.evidence.fit import Fit, fit, narrowed
+from discreet.distribution.evidence.prior import prior_of
+from discreet.distribution.evidence.seen import MeasuredPrefix, Seen
+from discreet.laws import Gaussian, NoiseLaw
+from tests.distribution.noisy import drawn, geometric
+
+SIZE = 110
+NOISES: list[NoiseLaw] = [geometric(0.1), geometric(2.0), Gaussian(9)]  # type: ignore[arg-type]
+
+
+def seen_in(noise: NoiseLaw, measured: bool) -> Seen:
+    """Two heaps of rows, over as many counts as there are many weights."""
+    rng, edges = np.random.default_rng(3), np.arange(SIZE + 1)
+    counts = np.where(rng.random(3000) < 0.4, 20, rng.binomial(SIZE - 1, 0.7, 3000))
+    noisy = counts + drawn(noise, 3000, rng)
+    seen = seen_edges(edges, noise, int(noisy.min()), int(noisy.max()))
+    place = np.clip(np.searchsorted(seen, noisy, side="right") - 1, 0, len(seen) - 2)
+    rows = np.bincount(place, minlength=len(seen) - 1)
+    prefix = np.cumsum(np.bincount(counts, minlength=SIZE))[9::10] + rng.normal(scale=12, size=SIZE // 10)
+    told = MeasuredPrefix(np.arange(10, SIZE + 1, 10), prefix, np.full(SIZE // 10, 144.0))
+    return Seen(rows.astype(float), blur(edges, seen, noise), np.ones(SIZE), told if measured else None)
+
+
+def value_of(one: Fit) -> float:
+    """Of the penalised likelihood."""
+    return one.explained + 0.5 * one.precision.factor.log_determinant
+
+
+def spiky() -> np.ndarray:
+    prior = prior_of(np.arange(SIZE + 1), 10.0, False)
+    return narrowed(np.column_stack([prior.smooth(0, 10.0), prior.spikes]))
+
+
+@pytest.mark.parametrize("measured", [False, True])
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
+def test_a_direction_is_as_by_the_matrix(noise: NoiseLaw, measured: bool) -> None:
+    seen, rng = seen_in(noise, measured), np.random.default_rng(1)
+    at = seen.expectation(rng.normal(size=SIZE))
+    held, basis, way = seen.held(at), rng.normal(size=(SIZE, 7)), rng.normal(size=7)
+    root = held.root(at, basis)
+    np.testing.assert_allclose(basis.T @ held.informed(at)(basis @ way), root @ (root.T @ way), rtol=1e-8)
+    np.testing.assert_allclose(basis.T @ held.bent(at)(basis @ way), held.curvature(at, basis) @ way, rtol=1e-8)
+
+
+def test_equations_are_solved_by_a_factor_nearby_or_not_at_all() -> None:
+    rng = np.random.default_rng(2)
+    half, right, turns = rng.normal(size=(40, 40)), rng.normal(size=40), 0
+    matrix = half @ half.T + np.eye(40)
+
+    def times(way: np.ndarray) -> np.ndarray:
+        nonlocal turns
+        turns += 1
+        return matrix @ way
+
+    found = solved_near(times, factor_of(1.1 * matrix + 0.01 * np.eye(40)), right)
+    assert found is not None
+    np.testing.assert_allclose(matrix @ found, right, atol=1e-3)
+    turns = 0
+    assert solved_near(times, factor_of(np.diag(np.exp(rng.normal(scale=6, size=40)))), right) is None
+    assert turns == MOST_TURNS
+    assert solved_near(lambda way: -(matrix @ way), factor_of(matrix), right) is None
+    assert solved_near(lambda way: np.nan * way, factor_of(matrix), right) is None
+
+
+@pytest.mark.parametrize("measured", [False, True])
+@pytest.mark.parametrize("noise", [*NOISES, geometric(60.0), Gaussian(1e-3)], ids=str)  # type: ignore[arg-type]
+def test_the_top_is_the_same_by_old_factors_and_by_new_ones(
+    noise: NoiseLaw, measured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where there is hardly any noise; and whatever the first factor is of."""
+    seen, basis, steps = seen_in(noise, measured), spiky(), []
+    stepped = climb._stepped
+
+    def counted(*given: object) -> object:
+        steps.append(1)
+        return stepped(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(climb, "_stepped", counted)
+
+    def climbed(near: Fit | None) -> Fit:
+        return fit(seen, np.arange(SIZE), basis, np.zeros(basis.shape[1]), 1e-9, near=near)
+
+    old = climbed(None)
+    assert len(steps) <= 2 * climb.MOST_STEPS
+    elsewhere = fit(seen, np.arange(SIZE), basis, np.random.default_rng(4).normal(size=basis.shape[1]), 1e9)
+    misled = climbed(elsewhere)
+    monkeypatch.setattr(climb, "MANY_WEIGHTS", 10**9)
+    new = climbed(None)
+    for one in (old, misled):
+        assert one.evidence == pytest.approx(new.evidence, abs=1e-5)
+        assert value_of(one) == pytest.approx(value_of(new), abs=1e-6 if measured else 1e-8)
+        np.testing.assert_allclose(one.log_density, new.log_density, atol=1e-3)
