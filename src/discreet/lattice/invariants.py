@@ -326,9 +326,12 @@ def rows_where(item: SumWhere, keys: Mapping[str, Coded], cells: int, to_be: str
 
 def _disjoint(groups: Integers, number: int) -> csr_array:
     """A row per group, a column per cell."""
-    from scipy.sparse import csc_array
+    from scipy.sparse import csc_array, csr_array
 
     cells = len(groups)
+    if (groups[1:] >= groups[:-1]).all():  # the cells of one after those of another
+        ends = np.searchsorted(groups, np.arange(number + 1)).astype(np.int32)
+        return csr_array((np.ones(cells, dtype=np.int64), np.arange(cells, dtype=np.int32), ends), (number, cells))
     places = groups.astype(np.int32), np.arange(cells + 1, dtype=np.int32)
     return csc_array((np.ones(cells, dtype=np.int64), *places), shape=(number, cells)).tocsr()
 
