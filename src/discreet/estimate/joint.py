@@ -118,14 +118,12 @@ class JointRows:
 
     def drawn(self, number: int) -> Integers:
         """The public noise of every row, so many times."""
-        from discreet.lattice.sampler import pieces_for, simulated
+        from discreet.lattice.sampler import pieces_for
+        from discreet.lattice.simulated import simulated
         from discreet.sample.bits import seeded
 
         assert self.law is not None
-        out, bits = np.zeros((number, self.rows), dtype=np.int64), seeded(SEED)
-        for piece in pieces_for(self.structure, self.law, False):
-            out[:, piece.cells] = simulated(piece, number, bits)
-        return out
+        return simulated(pieces_for(self.structure, self.law, False), self.rows, number, seeded(SEED))
 
     def _by_simulation(self, weights: csr_array, level: float) -> tuple[Floats, Floats]:
         """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
