@@ -62,10 +62,10 @@ class JointRows:
 
     def sums(self, weights: csr_array, level: float) -> SumEstimates:
         exact = self._are_kept(weights)
-        estimate = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
         if exact.all():
-            nothing = np.zeros(len(estimate))
-            return around(estimate, nothing, nothing, exact)
+            nothing = np.zeros(len(exact))
+            return around(weights @ self.counts.astype(float), nothing, nothing, exact)
+        estimate = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
         deviation, reach = (self._by_law if self._follows else self._by_simulation)(weights, level)
         return around(estimate, np.where(exact, 0.0, deviation), np.where(exact, 0.0, reach), exact)
 

@@ -128,9 +128,9 @@ def numbers_of(values: Any) -> tuple[Integers, Integers]:
 
 def _in_order(values: Any) -> tuple[Integers, Integers]:
     """The same of numbers that ascend: each begins where it differs from the one before."""
-    new = np.ones(len(values), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    return np.cumsum(new) - 1, np.flatnonzero(new)
+    first = np.flatnonzero(values[1:] != values[:-1]) + 1
+    first = np.concatenate([np.zeros(min(1, len(values)), dtype=np.int64), first])
+    return np.repeat(np.arange(len(first)), np.diff(first, append=len(values))), first
 
 
 def _numbered(column: Any) -> tuple[Integers, Any]:

@@ -96,19 +96,15 @@ def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bi
     if len(sizes) == 1:
         return _marked_once(int(sizes[0]), reach, bits)
     marks, stamps = np.zeros(reach, dtype=bool), np.empty(reach, dtype=np.int32)
-    lacking = np.flatnonzero(sizes)
-    needed = sizes[lacking]
-    while len(lacking):
-        owners = np.repeat(lacking, needed)
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    while len(owners):
         new = _proposals(owners, places, offsets, bits)
         order = np.arange(len(new), dtype=np.int32)
         stamps[new] = order  # of equal proposals one keeps its stamp
         fresh = stamps[new] == order
         fresh &= ~marks[new]
         marks[new] = True
-        needed = needed - np.add.reduceat(fresh, np.cumsum(needed) - needed, dtype=np.int64)
-        still = np.flatnonzero(needed)
-        lacking, needed = lacking[still], needed[still]
+        owners = owners[~fresh]
     return np.flatnonzero(marks)
 
 

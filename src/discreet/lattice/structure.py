@@ -261,6 +261,8 @@ def _classes(matrix: csr_array) -> tuple[Classes, csr_array]:
     """Cells by equal columns, and the matrix of distinct columns."""
     from scipy.sparse import csr_array
 
+    if (standing := _standing_together(matrix)) is not None:
+        return standing
     if matrix.nnz == matrix.shape[1] and (np.bincount(matrix.indices, minlength=1) == 1).all():
         return _disjoint(matrix)
     columns = matrix.tocsc()
@@ -274,15 +276,31 @@ def _classes(matrix: csr_array) -> tuple[Classes, csr_array]:
 
 def _disjoint(matrix: csr_array) -> tuple[Classes, csr_array]:
     """The same where every cell is in one sum: that is its class. They stand as their first cells do."""
-    from scipy.sparse import csr_array
-
     rows = matrix.sorted_indices()
     sums = Classes(rows.indices.astype(np.int64), np.diff(rows.indptr).astype(np.int64))
     held = np.flatnonzero(sums.sizes)
-    first = sums.cells[sums.starts[held]]
-    order = held[np.argsort(first)]
+    order = held[np.argsort(sums.cells[sums.starts[held]])]
+    return sums.some(order), _one_each(matrix, order)
+
+
+def _standing_together(matrix: csr_array) -> tuple[Classes, csr_array] | None:
+    """The same where the cells of every sum follow one another, and every cell is in one; None where they do not."""
+    sizes = np.diff(matrix.indptr).astype(np.int64)
+    if matrix.nnz != matrix.shape[1] or not len(sizes) or sizes.min() < 1 or not matrix.has_sorted_indices:
+        return None
+    first, last = matrix.indices[matrix.indptr[:-1]], matrix.indices[matrix.indptr[1:] - 1]
+    order = np.argsort(first)
+    if (last - first + 1 != sizes).any() or (first[order][1:] != last[order][:-1] + 1).any():
+        return None
+    return Classes(np.arange(matrix.shape[1]), sizes[order]), _one_each(matrix, order)
+
+
+def _one_each(matrix: csr_array, order: Integers) -> csr_array:
+    """The distinct columns, where each class is a sum: these, in this order."""
+    from scipy.sparse import csr_array
+
     ones, places = np.ones(len(order), dtype=matrix.dtype), np.arange(len(order))
-    return sums.some(order), csr_array((ones, (order, places)), shape=(matrix.shape[0], len(order)))
+    return csr_array((ones, (order, places)), shape=(matrix.shape[0], len(order)))
 
 
 def _sorting(numbers: Integers, most: int) -> Integers:
