@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,26 @@ def test_what_cannot_be_answered() -> None:
             ask()
     with pytest.raises(BadInput, match="Did you mean 'area'"):
         view.by("aera")
+
+
+@pytest.mark.parametrize(
+    "keep", [("total",), ("margin:area",), ("sum:area=a", "sum:area=b,kind=x"), ("total", "margin:kind")]
+)
+@pytest.mark.parametrize("known", [[], [2, 3, 4, 5, 9]])
+def test_what_kept_sums_leave_open_is_what_least_squares_leave(keep: tuple[str, ...], known: list[int]) -> None:
+    told = estimate(released(keep)).told
+    assert isinstance(told, JointRows)
+    told = replace(told, known=np.array(known, dtype=np.int64))
+    fixed = np.eye(len(KEYS))[known]
+    rows = np.vstack([told.invariants.matrix.toarray(), fixed])
+    given = np.random.default_rng(1).normal(size=len(KEYS))
+    expected = given - np.linalg.pinv(rows) @ (rows @ given)
+    assert told._left_open(given) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_total_is_exact_only_where_what_is_kept_adds_up_to_it() -> None:
+    for keep, exact in ((("total",), True), (("margin:area", "margin:kind"), True), (("sum:area=a",), False)):
+        assert estimate(released(keep)).total().exact == exact
+    weights = np.ones(len(KEYS))
+    weights[4] = 2
+    assert not estimate(released(("margin:area",)))._sums_of(weights).exact[0]

@@ -121,3 +121,13 @@ def test_classes_are_lists_of_cells(sizes: list[int], random: object, data: st.D
     both = together([found, some])
     assert [one.tolist() for one in both] == [*slow, *(slow[c] for c in which)]
     assert len(together([])) == 0
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 5), max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_numbers_are_numbered_as_they_are_met_in_any_order(values: list[int]) -> None:
+    for some in (values, sorted(values)):
+        met = list(dict.fromkeys(some))
+        codes, first = numbers_of(np.array(some, dtype=np.int64))
+        assert codes.tolist() == [met.index(value) for value in some]
+        assert first.tolist() == [some.index(value) for value in met]

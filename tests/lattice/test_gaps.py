@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput, DiscreetError
+from discreet.lattice import simulated as simulating
 from discreet.lattice.basis import exchange, kernel_basis
 from discreet.lattice.gaps import has_swap
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.plan import plan_lattice
-from discreet.lattice.sampler import simulated
+from discreet.lattice.sampler import RepeatedPiece
+from discreet.lattice.simulated import simulated
 from discreet.lattice.structure import structure_of
 from discreet.lattice.transport import nearest_two_way
 from discreet.sample.bits import seeded
@@ -119,15 +121,11 @@ def test_counts_without_a_negative_one_are_their_own_projection_however_large():
 
 def test_slow_noise_is_simulated_by_turning_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is one that was drawn, its rows, columns and layers in another order."""
-    from discreet.lattice import sampler
-
-    monkeypatch.setattr(sampler, "TURNED", 0)
+    monkeypatch.setattr(simulating, "TURNED", 0)
     plan = plan_lattice(lacking((4, 3, 4), 0), ALL_PAIRS, epsilon=2)
     (piece,) = plan.pieces
-    drawn, found = piece.draw(4, seeded(1), None), simulated(piece, 40, seeded(1))
-    full = np.zeros((40, plan.invariants.cells), dtype=np.int64)
-    full[:, piece.cells] = found
-    assert not any(plan.invariants.sums(noise).any() for noise in full)
+    drawn, found = piece.draw(4, seeded(1), None), simulated([piece], plan.invariants.cells, 40, seeded(1))
+    assert not any(plan.invariants.sums(noise).any() for noise in found)
     assert {tuple(np.sort(noise)) for noise in found.tolist()} == {tuple(np.sort(noise)) for noise in drawn.tolist()}
     assert len({tuple(noise) for noise in found.tolist()}) > 10
 
@@ -138,15 +136,13 @@ def test_two_margins_are_simulated_by_turning_few_tables(
 ) -> None:
     """Each is one that was drawn, its rows and columns in another order: the kept sums are zero, and sorted rows are
     rows of a table that was drawn."""
-    from discreet.lattice import sampler
-
-    monkeypatch.setattr(sampler, "TURNED_WIDE", 0)
+    monkeypatch.setattr(simulating, "TURNED_WIDE", 0)
     plan = plan_lattice(lacking(shape, 0), BOTH, epsilon=1)
     (piece,) = plan.pieces
-    drawn, found = np.zeros((2, 40, plan.invariants.cells), dtype=np.int64)
-    drawn[:4, piece.cells], found[:, piece.cells] = piece.draw(4, seeded(1), None), simulated(piece, 40, seeded(1))
+    drawn, found = np.zeros((4, len(piece.cells)), dtype=np.int64), simulated([piece], len(piece.cells), 40, seeded(1))
+    drawn[:, piece.cells] = piece.draw(4, seeded(1), None)
     assert not any(plan.invariants.sums(noise).any() for noise in found)
-    rows = [{tuple(np.sort(row)) for noise in some for row in noise.reshape(7, -1)} for some in (found, drawn[:4])]
+    rows = [{tuple(np.sort(row)) for noise in some for row in noise.reshape(7, -1)} for some in (found, drawn)]
     assert rows[0] == rows[1] and len({tuple(noise) for noise in found.tolist()}) > 30
 
 
@@ -155,3 +151,39 @@ def test_tables_whose_rows_differ_are_drawn_one_by_one() -> None:
     for lacks, options in ((3, {}), (0, {"nonnegative": True})):
         plan = plan_lattice(lacking((7, 6), lacks), BOTH, epsilon=1, **options)
         assert all(getattr(piece, "box", None) is None for piece in plan.pieces)
+
+
+BOTH_OF_EACH = ["margin:table,a", "margin:table,b"]
+
+
+def beside(tables: list[dict[str, list[str]]]) -> dict[str, list[str]]:
+    """Tables in one, told apart by another key."""
+    numbers = [str(number) for number, one in enumerate(tables) for _ in one["a"]]
+    return {"table": numbers, **{name: [value for one in tables for value in one[name]] for name in ("a", "b")}}
+
+
+def test_tables_beside_each_other_are_simulated_by_turning_few() -> None:
+    """Each alone has the law of all, and none tells of another."""
+    plan = plan_lattice(beside([lacking((7, 6), 0)] * 30), BOTH_OF_EACH, epsilon=1)
+    (piece,) = plan.pieces
+    assert isinstance(piece, RepeatedPiece)
+    found = simulated([piece], plan.invariants.cells, 2000, seeded(1))
+    assert not any(plan.invariants.sums(noise).any() for noise in found[:50])
+    whole = piece.draw(200, seeded(2), None)
+    assert found.var() == pytest.approx(whole.var(), rel=0.05)
+    each = found.reshape(2000, 30, 42)
+    assert each.var(axis=(0, 2)) == pytest.approx(found.var(), rel=0.1)
+    together = np.corrcoef(np.abs(each).sum(axis=2).T)
+    assert np.abs(together - np.eye(30)).max() < 0.15
+
+
+def test_of_many_tables_that_lack_cells_each_is_drawn_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And used in another order than those beside it."""
+    monkeypatch.setattr(simulating, "FEWEST_SLOWLY", 20)
+    monkeypatch.setattr(simulating, "MOST_SLOWLY", 0)
+    plan = plan_lattice(beside([lacking((7, 6), 3), lacking((7, 6), 2)]), BOTH_OF_EACH, epsilon=1)
+    assert len(plan.pieces) == 2
+    found = simulated(plan.pieces, plan.invariants.cells, 400, seeded(1))
+    assert not any(plan.invariants.sums(noise).any() for noise in found)
+    numbers = [len({tuple(noise) for noise in found[:, piece.cells].tolist()}) for piece in plan.pieces]
+    assert max(numbers) <= 20 and len({tuple(noise) for noise in found.tolist()}) > 200

@@ -157,3 +157,13 @@ def test_noise_of_groups_that_are_alike_is_drawn_under_inequalities() -> None:
     drawn = plan.draws(400, seeded(0), table) + table
     assert (drawn[:, 0] >= 1).all() and (drawn[:, 4] <= 9).all() and (drawn[:, 8] < 1).any()
     assert (drawn.reshape(400, 3, 2, 2).sum(axis=3) == table.reshape(3, 2, 2).sum(axis=2)).all()
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_where_every_cell_is_in_one_sum_the_classes_stand_as_they_are_met(groups: list[int]) -> None:
+    matrix = csr_array(np.array([[int(group == row) for group in groups] for row in range(7)]))
+    structure = structure_of(Invariants(matrix, (), (), np.arange(7)))
+    met = [[cell for cell, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)]
+    assert [block.tolist() for block in structure.apart] == met
+    assert structure.determined.tolist() == sorted(block[0] for block in met if len(block) == 1)

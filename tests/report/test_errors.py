@@ -98,11 +98,11 @@ def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, 
 @pytest.mark.parametrize("options", [{}, {"nonnegative": True}])
 def test_noise_beside_kept_sums_is_drawn_again_once(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """For intervals; the error of a count is taken from the same draws."""
-    from discreet.lattice import sampler
+    from discreet.lattice import simulated as module
 
     drawn: list[int] = []
-    simulated = sampler.simulated
-    monkeypatch.setattr(sampler, "simulated", lambda *given: drawn.append(given[1]) or simulated(*given))
+    simulated = module.simulated
+    monkeypatch.setattr(module, "simulated", lambda *given: drawn.append(given[1]) or simulated(*given))
     rows = pa.table({"p": [f"p{i:03d}" for i in range(120)], "n": np.arange(120) % 7})
     out = dc.release(dc.table(rows, "n", ["p"]), 1, keep="total", seed=1, **options)
     found = prepared(out.publication)

@@ -31,7 +31,10 @@ class RowGroups:
         """A row for each group, 1 for each of its rows, of so many."""
         from scipy.sparse import csr_array
 
-        return csr_array((np.ones(len(self.rows)), (self.of, self.rows)), shape=(len(self), number))
+        ones, shape = np.ones(len(self.rows)), (len(self), number)
+        if len(self) == 1:
+            return csr_array((ones, self.rows.astype(np.int32), np.array([0, len(self.rows)], np.int32)), shape=shape)
+        return csr_array((ones, (self.of, self.rows)), shape=shape)
 
 
 def require_columns(columns: Sequence[str], known: Sequence[str]) -> None:

@@ -19,15 +19,14 @@ from discreet.arrays import Flags, Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.intervals import MANY_TERMS, has_steps, masses_of_sum, sum_half_width
 from discreet.estimate.told import SumEstimates, are_signs, around, squared, terms_of
-from discreet.io.coded import key_columns
-from discreet.lattice.invariants import Invariants, Kept, invariant_matrix
+from discreet.lattice.invariants import Invariants, Margin, Total
 from discreet.lattice.laws import LatticeLaw
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from discreet.lattice.structure import Structure
+    from discreet.lattice.structure import Classes, Structure
 
 DRAWS = 2000  # standard errors are then known to 2%
 FEWEST_DRAWS = 200  # standard errors are then known to 5%
@@ -51,8 +50,7 @@ class JointRows:
 
     seen: Integers  # with noise
     counts: Integers  # the published ones, which have every kept sum
-    categories: Any
-    kept: tuple[Kept, ...]
+    worked_out: Callable[[], tuple[Invariants, Structure]]  # the kept sums; asked for once they are needed
     known: Integers  # rows that can have one count only
     law: LatticeLaw | None  # of the noise; None where errors are only drawn again
     again: Again | None = None  # errors of the published table, where the law of the noise alone does not tell them
@@ -64,10 +62,10 @@ class JointRows:
 
     def sums(self, weights: csr_array, level: float) -> SumEstimates:
         exact = self._are_kept(weights)
-        estimate = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
         if exact.all():
-            nothing = np.zeros(len(estimate))
-            return around(estimate, nothing, nothing, exact)
+            nothing = np.zeros(len(exact))
+            return around(weights @ self.counts.astype(float), nothing, nothing, exact)
+        estimate = np.where(exact, weights @ self.counts.astype(float), weights @ self.seen.astype(float))
         deviation, reach = (self._by_law if self._follows else self._by_simulation)(weights, level)
         return around(estimate, np.where(exact, 0.0, deviation), np.where(exact, 0.0, reach), exact)
 
@@ -120,14 +118,12 @@ class JointRows:
 
     def drawn(self, number: int) -> Integers:
         """The public noise of every row, so many times."""
-        from discreet.lattice.sampler import pieces_for, simulated
+        from discreet.lattice.sampler import pieces_for
+        from discreet.lattice.simulated import simulated
         from discreet.sample.bits import seeded
 
         assert self.law is not None
-        out, bits = np.zeros((number, self.rows), dtype=np.int64), seeded(SEED)
-        for piece in pieces_for(self.structure, self.law, False):
-            out[:, piece.cells] = simulated(piece, number, bits)
-        return out
+        return simulated(pieces_for(self.structure, self.law, False), self.rows, number, seeded(SEED))
 
     def _by_simulation(self, weights: csr_array, level: float) -> tuple[Floats, Floats]:
         """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
@@ -182,9 +178,16 @@ class JointRows:
     def _are_kept(self, weights: csr_array) -> Flags:
         """Whether a sum follows from the kept ones: it is then orthogonal to all that these leave open, and so to any
         one direction of it that nobody chose."""
+        if self._adds_up and weights.nnz == weights.shape[0] * self.rows and (weights.data == 1).all():
+            return np.ones(weights.shape[0], dtype=bool)
         scale = np.sqrt(squared(weights).sum(axis=1))
         found: Flags = np.abs(weights @ self._open) <= CLOSE * np.maximum(scale, 1e-300)
         return found
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether some of the kept sums are all rows together."""
+        return any(isinstance(one, (Total, Margin)) for one in self.invariants.kept)
 
     @cached_property
     def _open(self) -> Floats:
@@ -193,11 +196,12 @@ class JointRows:
 
     def _left_open(self, direction: Floats) -> Floats:
         """What is left of a direction where no kept sum changes."""
+        if not any(part.shape.free for part in self.structure.alike):
+            return _apart(self.structure.apart, direction, self.known)
         from scipy.sparse.linalg import lsqr
 
         rows = self.invariants.matrix.astype(float)
-        if rows.shape[0]:
-            direction = direction - rows.T @ lsqr(rows.T, direction, atol=1e-13, btol=1e-13, iter_lim=10_000)[0]
+        direction = direction - rows.T @ lsqr(rows.T, direction, atol=1e-13, btol=1e-13, iter_lim=10_000)[0]
         direction[self.structure.determined] = 0.0
         return self._without_known(rows, direction) if len(self.known) else direction
 
@@ -215,15 +219,29 @@ class JointRows:
         out[inside] = left
         return out
 
-    @cached_property
+    @property
     def invariants(self) -> Invariants:
-        return invariant_matrix(self.kept, key_columns(self.categories), self.rows, some=False)
+        return self.worked_out()[0]
 
-    @cached_property
+    @property
     def structure(self) -> Structure:
-        from discreet.lattice.structure import structure_of
+        return self.worked_out()[1]
 
-        return structure_of(self.invariants)
+
+def _apart(classes: Classes, direction: Floats, known: Integers) -> Floats:
+    """What is left of a direction where each of these classes keeps its sum, and known rows do not change."""
+    out, sizes = direction.copy(), classes.sizes
+    out[known] = 0.0
+    if not len(classes):
+        return out
+    if len(known):
+        free = np.ones(len(out), dtype=bool)
+        free[known] = False
+        sizes = classes.sums(free.astype(np.int64))
+    means = classes.sums(out) / np.maximum(sizes, 1)
+    out[classes.cells] -= np.repeat(means, classes.sizes)
+    out[known] = 0.0
+    return out
 
 
 def _within(law: NoiseLaw, size: int) -> float:

@@ -113,6 +113,8 @@ def numbers_of(values: Any) -> tuple[Integers, Integers]:
     """Numbers for equal values of a numpy array, in the order in which they are met; and where each is met first."""
     import pyarrow as pa
 
+    if values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+        return _in_order(values)
     codes, different = _numbered(pa.array(values))
     first = np.empty(len(different), dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
@@ -124,6 +126,13 @@ def numbers_of(values: Any) -> tuple[Integers, Integers]:
     return place[codes], first[order]
 
 
+def _in_order(values: Any) -> tuple[Integers, Integers]:
+    """The same of numbers that ascend: each begins where it differs from the one before."""
+    first = np.flatnonzero(values[1:] != values[:-1]) + 1
+    first = np.concatenate([np.zeros(min(1, len(values)), dtype=np.int64), first])
+    return np.repeat(np.arange(len(first)), np.diff(first, append=len(values))), first
+
+
 def _numbered(column: Any) -> tuple[Integers, Any]:
     """The number of each row's value, and the values, each once."""
     import pyarrow as pa
@@ -132,6 +141,9 @@ def _numbered(column: Any) -> tuple[Integers, Any]:
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_integer(column.type) and not column.null_count and len(column):
         values = column.to_numpy()
+        if (values[1:] >= values[:-1]).all():
+            codes, first = _in_order(values)
+            return codes, pa.array(values[first], column.type)
         least, most = int(values.min()), int(values.max())
         if most - least < SLOTS_A_ROW * len(values):
             return _by_slots(values, least, most, column.type)

@@ -246,9 +246,14 @@ class Contents:
     def digests(self) -> dict[str, str]:
         return {name: hashlib.sha256(content).hexdigest() for name, content in self.files.items()}
 
+    @cached_property
+    def seal(self) -> str:
+        """What the seal should be."""
+        return seal_of(self.document)
+
     @property
     def sealed(self) -> bool:
-        return self.document.get("seal") == seal_of(self.document)
+        return self.document.get("seal") == self.seal
 
     @property
     def without_tables(self) -> Contents:
@@ -295,7 +300,7 @@ def read_plain(path: Path, largest: int) -> bytes:
 
 def folder_of(contents: Contents) -> Folder:
     """The record and the tables in what was read."""
-    record = read_record(contents.document)
+    record = read_record(contents.document, contents.seal)
     if record.parts is not None:
         from discreet.parts.verify import whole_folder
 

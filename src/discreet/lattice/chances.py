@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 Chance = Callable[[int, int], tuple[int, int]]  # (value, bits) -> bounds on 2^bits times the chance of accepting it
+AT_ONCE = 1 << 15  # words: what is made of them stays near the processor
 LARGEST = (1 << WORD_BITS) - 1  # the largest word: a certain event, 2^64, does not fit
 
 
@@ -92,7 +93,7 @@ def uniform_below(bounds: Integers, bits: Bits) -> Integers:
     """For every bound (at least 1) an independent uniform integer below it."""
     if len(bounds) and int(bounds.max()) >= 1 << 32:
         return _masked(bounds, bits)
-    wide = bounds.astype(np.uint64)
+    wide = np.asarray(bounds, dtype=np.int64).view(np.uint64)
     out = np.empty(len(bounds), dtype=np.int64)
     _scale(out, slice(None), wide, bits)
     return out
@@ -101,11 +102,16 @@ def uniform_below(bounds: Integers, bits: Bits) -> Integers:
 def _scale(out: Integers, places: Any, bounds: NDArray[np.uint64], bits: Bits) -> None:
     """The upper half of a 32-bit word times the bound (Lemire): uniform, unless the lower half is among the few left
     over when 2^32 is dealt out evenly; then again."""
-    products = bits.words(len(bounds), 32).astype(np.uint64) * bounds
-    out[places] = (products >> np.uint64(32)).view(np.int64)
-    lower = products & np.uint64(0xFFFFFFFF)
-    near = np.flatnonzero(lower < bounds)
-    again = near[lower[near] < np.uint64(1 << 32) % bounds[near]]
+    words, found = bits.words(len(bounds), 32), []
+    for start in range(0, len(bounds), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        products = words[some] * bounds[some]
+        out[some if isinstance(places, slice) else places[some]] = products >> np.uint64(32)
+        products &= np.uint64(0xFFFFFFFF)
+        near = np.flatnonzero(products < bounds[some])
+        left = np.uint64(1 << 32) % bounds[some][near]
+        found.append(start + near[products[near] < left])
+    again = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
     if len(again):
         _scale(out, again if isinstance(places, slice) else places[again], bounds[again], bits)
 

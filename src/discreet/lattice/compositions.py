@@ -86,24 +86,25 @@ def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) ->
     return _sorted(sizes, places, offsets, bits)
 
 
-def _proposals(needed: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
-    return uniform_below(np.repeat(places, needed), bits) + np.repeat(offsets, needed)
+def _proposals(owners: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
+    found = uniform_below(places[owners], bits)
+    found += offsets[owners]
+    return found
 
 
 def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bits: Bits) -> Integers:
     if len(sizes) == 1:
         return _marked_once(int(sizes[0]), reach, bits)
     marks, stamps = np.zeros(reach, dtype=bool), np.empty(reach, dtype=np.int32)
-    needed = sizes
-    while needed.any():
-        owners = np.repeat(np.arange(len(sizes)), needed)
-        new = _proposals(needed, places, offsets, bits)
-        fresh = ~marks[new]
-        new, owners = new[fresh], owners[fresh]
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    while len(owners):
+        new = _proposals(owners, places, offsets, bits)
         order = np.arange(len(new), dtype=np.int32)
         stamps[new] = order  # of equal proposals one keeps its stamp
+        fresh = stamps[new] == order
+        fresh &= ~marks[new]
         marks[new] = True
-        needed = needed - np.bincount(owners[stamps[new] == order], minlength=len(sizes))
+        owners = owners[~fresh]
     return np.flatnonzero(marks)
 
 
@@ -118,7 +119,8 @@ def _sorted(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) ->
     chosen = np.zeros(0, dtype=np.int64)
     needed = sizes
     while needed.any():
-        chosen = np.concatenate([chosen, _proposals(needed, places, offsets, bits)])
+        owners = np.repeat(np.arange(len(sizes)), needed)
+        chosen = np.concatenate([chosen, _proposals(owners, places, offsets, bits)])
         chosen.sort()
         chosen = chosen[np.diff(chosen, prepend=-1) > 0]
         needed = sizes - np.diff(np.append(np.searchsorted(chosen, offsets), len(chosen)))

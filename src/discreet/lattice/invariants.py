@@ -326,9 +326,17 @@ def rows_where(item: SumWhere, keys: Mapping[str, Coded], cells: int, to_be: str
 
 def _disjoint(groups: Integers, number: int) -> csr_array:
     """A row per group, a column per cell."""
-    from scipy.sparse import csc_array
+    from scipy.sparse import csc_array, csr_array
 
     cells = len(groups)
+    first = np.concatenate([[0], np.flatnonzero(groups[1:] != groups[:-1]) + 1])
+    if len(first) == number:  # the cells of each stand together
+        starts, sizes = np.empty((2, number), dtype=np.int32)
+        starts[groups[first]], sizes[groups[first]] = first, np.diff(first, append=cells)
+        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        own = np.arange(cells, dtype=np.int32)
+        own += np.repeat(starts - ends[:-1], sizes)
+        return csr_array((np.ones(cells, dtype=np.int64), own, ends), (number, cells))
     places = groups.astype(np.int32), np.arange(cells + 1, dtype=np.int32)
     return csc_array((np.ones(cells, dtype=np.int64), *places), shape=(number, cells)).tocsr()
 

@@ -39,14 +39,21 @@ class Tail:
 
     def floats(self, number: int) -> Floats:
         """At the points 1 .. number, each within a rounding or two."""
-        from flint import ctx
+        return _far(self, 1 << number.bit_length())[:number]
 
-        with ctx.workprec(FLOAT_PRECISION):
-            value, ratio, found = arb_of(self.factor), arb_of(self.ratio), []
-            for _ in range(number):
-                value *= ratio
-                found.append(float(value))
-        return np.array(found)
+
+@lru_cache(maxsize=1024)
+def _far(tail: Tail, number: int) -> Floats:
+    """One after the other, so that shorter ones are the beginning of a longer one: it is asked for often."""
+    from flint import ctx
+
+    with ctx.workprec(FLOAT_PRECISION):
+        value, ratio, found = arb_of(tail.factor), arb_of(tail.ratio), np.empty(number)
+        for k in range(number):
+            value *= ratio
+            found[k] = float(value)
+    found.flags.writeable = False
+    return found
 
 
 @dataclass(frozen=True, eq=False)

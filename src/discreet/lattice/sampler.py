@@ -56,8 +56,6 @@ LAYERED: dict[int, type[MirroredPiece] | type[LayeredPiece]] = {
 }  # by the shortest side of a three-way table
 APART = 20  # iterations, of about as many steps as there are dimensions: neighbours then correlate by 1/8 at most
 SETTLING = 200  # places of a path that are left out, since it starts at zero
-TURNED, TURNED_WIDE = 6_000, 24_000  # numbers of a simulation that are drawn, in three-way tables and in two-way ones
-FEWEST_TURNED = 4  # tables that are drawn at least; all others are these, turned
 LONGEST_WALK = 2_000  # dimensions, walked one by one for every draw: half a second, and seconds for the first
 
 
@@ -277,30 +275,8 @@ class ChainPiece:
         return places
 
 
-def simulated(piece: Piece, draws: int, bits: Bits) -> Integers:
-    """Noise that serves to learn its law and is never published: a chain need not start anew for every draw, a walk may
-    be in floats, and whole tables whose draws are slow are drawn a few times only."""
-    if isinstance(piece, ChainPiece):
-        return piece.path(draws, bits)
-    if isinstance(piece, LayeredPiece | WidePiece) and piece.box is not None:
-        numbers = TURNED if isinstance(piece, LayeredPiece) else TURNED_WIDE
-        few = min(draws, max(FEWEST_TURNED, numbers // piece.box.size))
-        return turned(piece.draw(few, bits, None), piece.box, draws, bits)
-    return for_learning(piece).draw(draws, bits, None)
-
-
 def for_learning(piece: Piece) -> Piece:
     return RoughWalk(piece.cells, piece.steps, piece.noise) if isinstance(piece, WalkPiece) else piece
-
-
-def turned(drawn: Integers, box: Integers, draws: int, bits: Bits) -> Integers:
-    """So many tables of these: in a whole table no row, column or layer is told apart, so that in another order they
-    are noise of the same law."""
-    rng, found = np.random.default_rng(bits.words(4, 32).tolist()), np.empty((draws, box.size), dtype=drawn.dtype)
-    for k in range(draws):
-        order = np.ix_(*(rng.permutation(side) for side in box.shape))
-        found[k, box.ravel()] = drawn[k % len(drawn)][box[order].ravel()]
-    return found
 
 
 def in_order(values: Integers, places: Integers) -> Integers:

@@ -44,6 +44,8 @@ class Classes(Sequence[Integers]):
 
     def some(self, which: Integers) -> Classes:
         """These classes alone, in this order."""
+        if len(which) == len(self) and (which == np.arange(len(self))).all():
+            return self
         sizes = self.sizes[which]
         shift = self.starts[which] - (np.cumsum(sizes) - sizes)
         return Classes(self.cells[np.repeat(shift, sizes) + np.arange(sizes.sum())], sizes)
@@ -173,8 +175,6 @@ def tied(structure: Structure, others: Sequence[Integers]) -> Integers:
 def structure_of(invariants: Invariants) -> Structure:
     """Classes, and the groups of needed sums that touch. All nested and disjoint sums are one group: whichever touch,
     each of their classes keeps its own sum."""
-    from scipy.sparse import csr_array
-
     classes, distinct = _classes(invariants.needed_matrix)
     heights = np.asarray(distinct.sum(axis=0)).ravel()
     group = _groups(distinct, heights)
@@ -185,13 +185,22 @@ def structure_of(invariants: Invariants) -> Structure:
     sizes = np.diff(starts, append=len(order))
     for alike in _alike(columns, classes.sizes[order], starts, sizes):
         first, width = starts[alike[0]], sizes[alike[0]]
-        inside = columns[:, first : first + width].tocsr()
-        inside = csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
+        inside = _without_other_sums(columns, first, first + width)
         own = classes.some(order[(starts[alike][:, None] + np.arange(width)).ravel()])
         parts.append(Part(Shape(inside, own.sizes[:width], bool(group[order[first]] == NESTED)), own))
         numbers.append(alike)
     untouched = np.sort(classes.some(np.flatnonzero(heights == 0)).cells)
     return Structure(invariants.cells, untouched, tuple(parts), tuple(numbers))
+
+
+def _without_other_sums(columns: Any, first: int, last: int) -> csr_array:
+    """These columns alone, and the sums they are in. There may be as many groups as sums: none of them looks at all."""
+    from scipy.sparse import csc_array, csr_array
+
+    ends = columns.indptr[first : last + 1] - columns.indptr[first]
+    entries = slice(columns.indptr[first], columns.indptr[last])
+    sums, place = np.unique(columns.indices[entries], return_inverse=True)
+    return csr_array(csc_array((columns.data[entries], place, ends), shape=(len(sums), last - first)))
 
 
 def _alike(columns: Any, sizes: Integers, starts: Integers, widths: Integers) -> list[Integers]:
@@ -252,17 +261,46 @@ def _classes(matrix: csr_array) -> tuple[Classes, csr_array]:
     """Cells by equal columns, and the matrix of distinct columns."""
     from scipy.sparse import csr_array
 
+    if (standing := _standing_together(matrix)) is not None:
+        return standing
+    if matrix.nnz == matrix.shape[1] and (np.bincount(matrix.indices, minlength=1) == 1).all():
+        return _disjoint(matrix)
     columns = matrix.tocsc()
     columns.sort_indices()
-    lengths = np.diff(columns.indptr)
-    if lengths.min(initial=1) == lengths.max(initial=1) == 1:  # every cell is in one sum: that is its class
-        which, first = numbers_of(columns.indices)
-    else:
-        marks = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[0], dtype=np.int64).astype(np.uint64)
-        running = np.concatenate([[np.uint64(0)], np.cumsum(marks[columns.indices], dtype=np.uint64)])
-        which, first = numbers_of(running[columns.indptr[1:]] - running[columns.indptr[:-1]])
-        _check_equal(columns, first[which])
+    marks = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[0], dtype=np.int64).astype(np.uint64)
+    running = np.concatenate([[np.uint64(0)], np.cumsum(marks[columns.indices], dtype=np.uint64)])
+    which, first = numbers_of(running[columns.indptr[1:]] - running[columns.indptr[:-1]])
+    _check_equal(columns, first[which])
     return Classes(_sorting(which, len(first)), np.bincount(which)), csr_array(columns[:, first])
+
+
+def _disjoint(matrix: csr_array) -> tuple[Classes, csr_array]:
+    """The same where every cell is in one sum: that is its class. They stand as their first cells do."""
+    rows = matrix.sorted_indices()
+    sums = Classes(rows.indices.astype(np.int64), np.diff(rows.indptr).astype(np.int64))
+    held = np.flatnonzero(sums.sizes)
+    order = held[np.argsort(sums.cells[sums.starts[held]])]
+    return sums.some(order), _one_each(matrix, order)
+
+
+def _standing_together(matrix: csr_array) -> tuple[Classes, csr_array] | None:
+    """The same where the cells of every sum follow one another, and every cell is in one; None where they do not."""
+    sizes = np.diff(matrix.indptr).astype(np.int64)
+    if matrix.nnz != matrix.shape[1] or not len(sizes) or sizes.min() < 1 or not matrix.has_sorted_indices:
+        return None
+    first, last = matrix.indices[matrix.indptr[:-1]], matrix.indices[matrix.indptr[1:] - 1]
+    order = np.argsort(first)
+    if (last - first + 1 != sizes).any() or (first[order][1:] != last[order][:-1] + 1).any():
+        return None
+    return Classes(np.arange(matrix.shape[1]), sizes[order]), _one_each(matrix, order)
+
+
+def _one_each(matrix: csr_array, order: Integers) -> csr_array:
+    """The distinct columns, where each class is a sum: these, in this order."""
+    from scipy.sparse import csr_array
+
+    ones, places = np.ones(len(order), dtype=matrix.dtype), np.arange(len(order))
+    return csr_array((ones, (order, places)), shape=(matrix.shape[0], len(order)))
 
 
 def _sorting(numbers: Integers, most: int) -> Integers:

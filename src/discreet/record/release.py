@@ -164,6 +164,11 @@ class ReleaseRecord(Terse, Generic[Facts]):
         return value
 
     @cached_property
+    def seal(self) -> str:
+        """A checksum of it."""
+        return seal_of(self.encoded)
+
+    @cached_property
     def stated(self) -> str:
         """What every page must state, whatever its words: it is compared even where none can be rendered again."""
         return f"{self.way}; {self.guarantee.loss}; {self.guarantee.grade}; private: {str(self.private).lower()}"
@@ -235,7 +240,7 @@ def drawn_of(publication: Publication[Any]) -> str:
 
 def write_record(record: ReleaseRecord[Any]) -> str:
     """release.json, sealed."""
-    return indented({**record.encoded, "seal": seal_of(record.encoded)}) + "\n"
+    return indented({**record.encoded, "seal": record.seal}) + "\n"
 
 
 def indented(value: object, depth: int = 0) -> str:
@@ -282,8 +287,9 @@ def _no_number(word: str) -> Json:
     raise ValueError(f"{word} is not a number")
 
 
-def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
-    """The record in a JSON object, its types checked field by field; whether it is true is for `verify` to say."""
+def read_record(value: Mapping[str, object], seal: str | None = None) -> ReleaseRecord[Any]:
+    """The record in a JSON object, its types checked field by field; whether it is true is for `verify` to say. Whoever
+    has made the seal of the object anew may give it."""
     from discreet.ways import way_named
 
     version = value.get("schema_version")
@@ -298,7 +304,7 @@ def read_record(value: Mapping[str, object]) -> ReleaseRecord[Any]:
     of: Any = ReleaseRecord
     read: ReleaseRecord[Any] = decode_fields(of[way_named(str(inside.get("way"))).facts], inside, "release.json")
     record = replace(read, guarantee=replace(read.guarantee, private=read.private))
-    if not _same(record.encoded, inside):
+    if record.seal != (seal or seal_of(inside)):
         raise Damaged(_difference(record.encoded, inside, "release.json"), "is missing, or written in another way")
     return record
 

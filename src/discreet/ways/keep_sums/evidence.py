@@ -23,6 +23,7 @@ from discreet.record.release import Publication
 from discreet.report.errors import ENOUGH_ROWS, Errors
 from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import KeptSums
+from discreet.ways.keep_sums.worked_out import kept_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -75,8 +76,8 @@ def _joint(publication: Publication[KeptSums]) -> JointRows:
     signed = publication.measured
     known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
     return JointRows(
-        publication.counts if signed is None else signed, publication.counts, publication.categories,
-        invariants.kept, known, mechanism.noise,
+        publication.counts if signed is None else signed, publication.counts, lambda: kept_of(publication),
+        known, mechanism.noise,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from discreet.lattice.laws import width_of
 from discreet.lattice.plan import LatticePlan, plan_lattice
@@ -21,6 +21,7 @@ class SumsPlan:
     spec: KeepSums
     lattice: LatticePlan
     guarantee: Guarantee
+    categories: Any = None  # the key columns that it was made from, where they are at hand
     apart: ClassVar[bool] = True
 
     @property
@@ -66,4 +67,5 @@ def plan(schema: Schema, loss: Loss, spec: KeepSums) -> SumsPlan:
     if spec.projected:
         require_projectable(lattice.structure)
     promise = lattice.guarantee
-    return SumsPlan(spec, lattice, replace(promise, remarks=(ROWS_ARE_PUBLIC, *promise.remarks)))
+    promise = replace(promise, remarks=(ROWS_ARE_PUBLIC, *promise.remarks))
+    return SumsPlan(spec, lattice, promise, schema.categories)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from weakref import WeakKeyDictionary
 
 from discreet.errors import choose
-from discreet.io.coded import key_columns
-from discreet.lattice.invariants import Invariants, invariant_matrix, two_rows_each
 from discreet.lattice.laws import LAWS, LatticeLaw
 from discreet.lattice.neighbours import grade_of, neighbours, remarks, terms_of
 from discreet.lattice.sampler import pieces_for, sampler_names
-from discreet.lattice.structure import Structure, structure_of
 from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication, ReleaseRecord
 from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
+from discreet.ways.keep_sums.worked_out import kept_of
 
-# forgotten with the publication, which never changes
-_WORKED_OUT: WeakKeyDictionary[Publication[KeptSums], tuple[Invariants, Structure]] = WeakKeyDictionary()
 RESOLVED = Fraction(29, 10_000)  # a thousand runs without a failure show a chance below about 3/1000, not less
 
 
@@ -49,27 +44,6 @@ def prove(publication: Publication[KeptSums]) -> list[str]:
     ):
         problems.append("The noise was not drawn by the sampler that belongs to what is kept.")
     return [*problems, *_grade(record, noise, promise.remarks[len(said) :])]
-
-
-def kept_of(publication: Publication[KeptSums]) -> tuple[Invariants, Structure]:
-    """The kept sums and their structure, worked out once for a publication: half of what a million rows take."""
-    if publication not in _WORKED_OUT:
-        invariants = _invariants(publication) if publication.in_parts is None else _in_parts(publication)
-        _WORKED_OUT[publication] = invariants, structure_of(invariants)
-    return _WORKED_OUT[publication]
-
-
-def _in_parts(publication: Publication[KeptSums]) -> Invariants:
-    """That each of the blocks has two rows or more is seen where the parts are read."""
-    kept = publication.record.facts.invariants
-    return two_rows_each(kept.kept, kept.labels)
-
-
-def _invariants(publication: Publication[KeptSums]) -> Invariants:
-    keys = key_columns(publication.categories, publication.record.schema.keys)
-    facts = publication.record.facts
-    some = facts.mechanism.inequalities is None
-    return invariant_matrix(facts.invariants.kept, keys, len(publication.counts), some=some)
 
 
 def _shape(record: ReleaseRecord[KeptSums], noise: LatticeLaw) -> list[str]:

@@ -8,6 +8,7 @@ from discreet.lattice.projection import project
 from discreet.ways import Published
 from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts, described
 from discreet.ways.keep_sums.plan import SumsPlan
+from discreet.ways.keep_sums.worked_out import remember
 
 
 def publish(plan: SumsPlan, measured: Integers) -> Published[KeptSums]:
@@ -16,6 +17,8 @@ def publish(plan: SumsPlan, measured: Integers) -> Published[KeptSums]:
     fixed = fixed_rows(lattice.structure, measured, kept.matrix, lattice.inequalities)
     free = lattice.structure.dimensions
     invariants = InvariantFacts(kept.kept, kept.labels, kept.sums(measured), lattice.determined + 1, fixed, free)
+    if plan.categories is not None:
+        remember(invariants, plan.categories, (kept, lattice.structure))
     if not plan.spec.projected:
         noise = described(lattice.law, lattice.sampler, plan.spec.nonnegative_by, lattice.inequalities, lattice.bound)
         return Published(measured, None, plan.guarantee, KeptSums(noise, invariants))
