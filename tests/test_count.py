@@ -399,6 +399,29 @@ def test_tables_of_the_users_own(tmp_path: Path) -> None:
         assert "discreet_people" not in str(own.sql("SELECT view_name FROM duckdb_views()").fetchall())
 
 
+def test_a_database_of_the_users_own_stays_what_it_is(tmp_path: Path) -> None:
+    """No view is left in its file, and one that may only be read can be counted."""
+    rows = as_arrow(ROWS, tmp_path)
+    with duckdb.connect(tmp_path / "own.db") as own:
+        own.register("given", rows)
+        own.execute("CREATE TABLE rows AS SELECT * FROM given")
+    before = (tmp_path / "own.db").read_bytes()
+    for read_only in (False, True):
+        with duckdb.connect(tmp_path / "own.db", read_only=read_only) as own:
+            found = count(own.table("rows"), ["county", "sex"], UNIVERSE, "person", 9)
+            assert counts_of(found) == obvious(ROWS)
+        assert (tmp_path / "own.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["discreet_people", "Discreet_Key"])
+def test_a_table_that_would_be_taken_for_ours_is_refused(name: str, tmp_path: Path) -> None:
+    with duckdb.connect() as own:
+        own.register("rows", as_arrow(ROWS, tmp_path))
+        own.execute(f"CREATE TABLE {name} AS SELECT 42 AS mine")
+        with pytest.raises(BadInput, match=f"a table or view named {name}"):
+            count(own.sql("SELECT * FROM rows"), ["county", "sex"], UNIVERSE, "person", 9)
+
+
 def test_the_key_is_in_no_text_of_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which the user's own connection may log, and an error would show."""
     asked, seen = in_duckdb.InDuckDB.asked, []

@@ -27,11 +27,11 @@ def count(
     `person`: the column that says whose row it is; at most `bound` rows of each person are counted, chosen at random.
     Without it every row is taken to be a different person.
     """
-    from discreet.io.counted import METADATA
+    from discreet.io.counted import saying
     from discreet.io.microdata import counted as counts_of
     from discreet.io.microdata.ranks import fresh_key
     from discreet.io.tables import table
-    from discreet.io.totals import rows_of_totals
+    from discreet.io.totals import seeming_totals
     from discreet.io.universe import read_universe
 
     names = [str(name) for name in listed(by, (str,))]
@@ -39,10 +39,10 @@ def count(
     categories = read_universe(universe, names)
     if categories.num_rows == 0:
         raise BadInput("microdata were to be counted", "the universe has no categories")
-    seems_total = bool(rows_of_totals(categories).any())
+    seems_total = bool(seeming_totals(categories).any())
     counts, kind = counts_of(data, names, categories, person, limit, fresh_key())
     # every row of the data went into one category, whatever its name: no category is a total of others
-    frame = categories.append_column(COUNT, [counts]).replace_schema_metadata({METADATA: str(limit)})
+    frame = saying(categories.append_column(COUNT, [counts]), limit)
     counted = table(frame, COUNT, names, rows_are_disjoint=seems_total)
     return replace(counted, schema=replace(counted.schema, kind=kind))
 

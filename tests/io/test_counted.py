@@ -283,3 +283,43 @@ def test_a_frame_says_it_itself_where_parquet_did(tmp_path: Path, state: Path) -
 def test_counting_again_with_another_bound_is_not_held_against_it(file: Path) -> None:
     assert counted(20).schema.contributions == 20 and counted(1).schema.contributions == 1
     assert counted().schema.contributions == 3
+
+
+def test_tables_that_were_put_together_do_not_say_it_for_all(tmp_path: Path, state: Path) -> None:
+    """One person may be in both. Some of the rows are fewer, and hold what all of them do."""
+    write_counted(counted(), tmp_path / "one.parquet")
+    shutil.rmtree(state)
+    one = pq.read_table(tmp_path / "one.parquet")
+    other = one.set_column(0, "place", pa.array([f"q{i}" for i in range(8)]))
+    pq.write_table(pa.concat_tables([one, other]), tmp_path / "both.parquet")
+    with pytest.raises(BadInput, match=r"more rows than were counted at once.*Say in how many rows .*contributions"):
+        bound(tmp_path / "both.parquet")
+    assert bound(tmp_path / "both.parquet", contributions=6) == 6
+    pq.write_table(one.slice(0, 5), tmp_path / "some.parquet")
+    assert bound(tmp_path / "some.parquet") == 3
+
+
+@pytest.mark.parametrize("said", [b"99999999999999999999", b"9" * 4000, b"0", b"3.0"])
+def test_metadata_with_an_absurd_bound(said: bytes, tmp_path: Path) -> None:
+    frame = pa.table({"place": ["a", "b"], "count": [1, 2]}).replace_schema_metadata({b"discreet.contributions": said})
+    with pytest.raises(BadInput, match="contributions"):
+        dc.table(frame, "count", ["place"])
+
+
+def test_parts_that_were_counted_one_by_one_do_not_say_it_for_all(tmp_path: Path) -> None:
+    from discreet.parts.plan import parts_schema
+    from discreet.run import TableSpec
+
+    (tmp_path / "parts").mkdir()
+    write_counted(counted(), tmp_path / "one.parquet")
+    one = pq.read_table(tmp_path / "one.parquet")
+    for name in "ab":
+        frame = one.set_column(0, "place", pa.array([f"{name}{i}" for i in range(8)]))
+        pq.write_table(frame, tmp_path / "parts" / f"{name}.parquet")
+    asked: dict[str, Any] = {"out": tmp_path / "out", "mechanism": "signed-geometric"}
+    with pytest.raises(BadInput, match="more rows than were counted at once"):
+        dc.release_parts(tmp_path / "parts", "count", ["place"], 1, **asked)
+    with pytest.raises(BadInput, match="more rows than were counted at once"):
+        parts_schema(TableSpec(str(tmp_path / "parts"), "count", ("place",)), False)
+    dc.release_parts(tmp_path / "parts", "count", ["place"], 1, contributions=6, **asked)
+    assert dc.verify(tmp_path / "out").problems == ()

@@ -377,3 +377,13 @@ def test_what_stands_between_thousands_is_asked_for(tmp_path: Path, mark: str) -
     with pytest.raises(BadInput, match="say what stands between the digits with thousands"):
         dc.read_table(path, "n", ["county"])
     assert dc.read_table(path, "n", ["county"], thousands=mark).counts.tolist() == [1234, 5]
+
+
+@pytest.mark.parametrize("name", ["area", "Area", " area", "", "  ", "N", "n", "a\nb", "\u200barea"])
+def test_a_column_that_is_made_can_be_told_from_the_others(name: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("area,f,m\na,1,2\nb,3,4\n")
+    with pytest.raises(BadInput, match=r"is the name of another column, too|no name that can be read"):
+        dc.read_table(tmp_path / "t.csv", "n", ["area"], wide=name)
+    (tmp_path / "t.csv").write_text("Counted,f,m\na,1,2\nb,3,4\n")
+    with pytest.raises(BadInput, match="'Counted' is the name of another column, too"):
+        dc.read_table(tmp_path / "t.csv", ["f", "m"], ["Counted"])

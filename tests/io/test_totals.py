@@ -49,6 +49,30 @@ NAMES = (
 )
 
 
+IN_OTHER_LANGUAGES = (
+    "Sum of all", "Ｓｕｍ　ｏｆ　ａｌｌ", "yht.", "Ｙｈｔ．", "összes", "O\u0308SSZES", "Všetko",
+    "male and female", "Men & women",
+    "Male/Female", "Frauen und Männer", "Hommes et femmes", "Hombres y mujeres", "Kobiety i mężczyźni",
+    "Мужчины и женщины",
+    "All combined", "Whole country", "World", "ttl", "ges.", "Summe aller Kreise", "Beide", "Totalité",
+    "Totales", "Totais",
+    "Guztira", "Complesso", "Tezamen", "Sammanlagt", "I\u00a0alt", "Samtals", "Kaikkiaan", "Kõik", "Pavisam",
+    "Viso", "Wszyscy",
+    "Úhrnem", "Soucet", "Všetci", "Vsota", "Sveukupno", "Укупно", "Végösszeg", "Toți", "Ambele sexe", "Всички",
+    "Άθροισμα",
+    "Γενικό σύνολο", "Итог", "Всё", "Итого по области", "Оба пола", "Разом", "Усього", "Загалом", "Gjithsej",
+    "Cyfanswm",
+    "Iomlán", "Tümü", "Ara toplam", "Semua", "Jumlah keseluruhan", "Tổng số", "Tất cả", "ทั้งหมด", "总数",
+    "全国", "男女合計",
+    "総 数", "전체", "계", "مجموع", "الكل", "جمع کل", "סה״כ", 'סה"כ', "योग", "মোট", "மொத்தம்",
+)  # fmt: skip
+SAME_IN_NAMES = (
+    "Germany", "Lahat", "Sumas", "Soma", "Samen", "Alt", "Male", "female", "Wholesale", "All other", "Worldham",
+    "Asya",
+    "Menall", "Anytown", "Zuse", "Svitavy", "女", "会計課", "Totnes", "Talla", "Baku",
+)  # fmt: skip
+
+
 def flags(values: Any) -> list[bool]:
     return rows_of_totals(pa.table({"k": values})).tolist()
 
@@ -68,6 +92,37 @@ def test_words_for_a_total_are_refused_with_the_ways_out(word: str) -> None:
 
 def test_names_are_not_taken_for_totals() -> None:
     assert flags(NAMES) == [False] * len(NAMES)
+
+
+def test_words_of_many_languages_and_names_that_are_like_them() -> None:
+    assert [word for word, found in zip(IN_OTHER_LANGUAGES, flags(IN_OTHER_LANGUAGES)) if not found] == []
+    assert [word for word, found in zip(SAME_IN_NAMES, flags(SAME_IN_NAMES)) if found] == []
+
+
+@pytest.mark.parametrize("values, total", [
+    (["m", "f", "m+f"], "m+f"), (["M", "F", "m/f", "U"], "m/f"), (["Male", "Female", "M+F"], "M+F"), (["a", "b",
+    "ab"], "ab"),
+    (["M", "F", "T"], "T"), (["Ｍ", "Ｆ", "Ｍ＋Ｆ"], "Ｍ＋Ｆ"), (["a", "b", "c", "a, c und b"], "a, c und b"),
+    (["1", "2", "1-2"], "1-2"), (["north", "south", "north & south"], "north & south"), (["м", "ж", "м и ж"],
+    "м и ж"),
+    (["A", "B", "AB", "0"], ""), (["White", "Asian", "White and Asian", "Black"], ""), (["S", "M", "L"], ""),
+    (["0-4", "5-9", "10-14"], ""), (["A", "B", "A/B test"], ""), (["B", "F", "G", "M", "T"], ""), (["m", "f"], ""),
+])  # fmt: skip
+def test_a_value_that_names_all_others_of_its_column_is_their_total(values: list[str], total: str) -> None:
+    """Where the column makes it plain; a list of words cannot."""
+    rows = pa.table({"sex": values * 2, "area": ["x"] * len(values) + ["y"] * len(values), "n": range(2 * len(values))})
+    if not total:
+        assert len(dc.table(rows, "n", ["sex", "area"])) == 2 * len(values)
+        return
+    with pytest.raises(BadInput, match=re.escape(f"row {values.index(total) + 1} (sex = {total!r})")):
+        dc.table(rows, "n", ["sex", "area"])
+    assert dc.table(rows, "n", ["sex", "area"], drop_totals=True).schema.dropped_totals == 2
+    assert len(dc.table(rows, "n", ["sex", "area"], rows_are_disjoint=True)) == 2 * len(values)
+
+
+def test_what_was_counted_is_no_total_though_it_names_all_others() -> None:
+    counted = dc.count(pa.table({"sex": ["m", "f", "m/f"]}), "sex", {"sex": ["m", "f", "m/f"]})
+    assert counted.schema.rows_are_disjoint and counted.counts.sum() == 3
 
 
 SPELT_OTHERWISE = (

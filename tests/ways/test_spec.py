@@ -53,7 +53,17 @@ def test_the_short_and_the_long_way_are_the_same_release() -> None:
     assert dc.plan(table(), 1, keep="total").promise == dc.plan(table(), dc.Pure(1), dc.KeepSums(keep="total")).promise
 
 
-@pytest.mark.parametrize("given", [np.array(MATRIX), pd.DataFrame(MATRIX), MATRIX], ids=["array", "frame", "list"])
+class FrameOfPandas2(pd.DataFrame):
+    """Which has a method of that name; later ones do not."""
+
+    def first(self, offset: Any) -> Any:
+        raise NotImplementedError
+
+
+KINDS = {"array": np.array, "frame": pd.DataFrame, "older frame": FrameOfPandas2, "list": list}
+
+
+@pytest.mark.parametrize("given", [kind(MATRIX) for kind in KINDS.values()], ids=KINDS)
 def test_a_matrix_of_any_kind_is_a_mechanism(given: Any, tmp_path: Path) -> None:
     out = dc.release(table(), 1, mechanism=given)
     assert out.mechanism.name == "own" and out.max_count == 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ import numpy as np
 
 from discreet.errors import BadInput, called
 from discreet.io.files import create_secret, write_secret
-from discreet.numbers import MOST_CONTRIBUTIONS, whole
+from discreet.numbers import MOST_CONTRIBUTIONS, whole, whole_of
 from discreet.table import Table
 
-METADATA = b"discreet.contributions"  # of a Parquet file
+METADATA, ROWS = b"discreet.contributions", b"discreet.rows"  # of a Parquet file
+OTHERS = "than were counted at once, and one person may be in some of the others, too"
 LIST = "counted"  # one line for each table: its digest, the bound, and how many rows it has
 
 
@@ -34,7 +35,7 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
 
     out, bound = Path(out), counted.schema.contributions
     frame = arrow_frame(counted.schema, counted.counts)
-    frame = frame.replace_schema_metadata({METADATA: str(bound).encode()})
+    frame = saying(frame, bound)
     digest, part = digest_of(frame), out.with_name(out.name + ".part")
     try:
         create_secret(part)
@@ -45,6 +46,16 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
         part.unlink(missing_ok=True)
         raise BadInput(f"{out} was to be written", error.strerror or str(error)) from error
     return None if bound == 1 else _list(digest, bound, frame.num_rows)
+
+
+def saying(frame: Any, bound: int) -> Any:
+    """A table of counts whose metadata say the bound, and of how many rows."""
+    return frame.replace_schema_metadata({METADATA: str(bound), ROWS: str(frame.num_rows)})
+
+
+def rows_said(metadata: Mapping[bytes, bytes] | None) -> int | None:
+    """Of the table that was counted, by metadata that say it."""
+    return None if metadata is None or ROWS not in metadata else whole_of(metadata[ROWS].decode("ascii", "replace"))
 
 
 def digest_of(frame: Any) -> str:
@@ -130,13 +141,14 @@ def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequ
 
 def _known(path: Path | None, frame: Any, names: Sequence[str]) -> KnownBound:
     """Inside the file, beside it, or in the list; where nothing is known, every person is in one row."""
-    inside = (frame.schema.metadata or {}).get(METADATA)
-    if inside is not None:
+    inside = frame.schema.metadata or {}
+    if METADATA in inside:
         try:
-            return KnownBound(whole(int(inside), "contributions", 1), True)
+            bound, rows = whole(int(inside[METADATA]), "contributions", 1, MOST_CONTRIBUTIONS), rows_said(inside)
         except ValueError as error:
             asked = f"{path or 'a frame'} was to be read"
             raise BadInput(asked, "its metadata hold no number of contributions") from error
+        return KnownBound(bound, rows is None or frame.num_rows <= rows, f"it has more rows {OTHERS}")
     note = None if path is None else _beside(path)
     if note is not None and note.exists():
         return _noted(note, frame, names)
@@ -148,7 +160,7 @@ def _known(path: Path | None, frame: Any, names: Sequence[str]) -> KnownBound:
 def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
     try:
         value = json.loads(note.read_text(encoding="utf-8"))
-        bound, digest = whole(value["contributions"], "contributions", 1), value.get("digest")
+        bound, digest = whole(value["contributions"], "contributions", 1, MOST_CONTRIBUTIONS), value.get("digest")
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
     same = digest in _digests(frame, names)

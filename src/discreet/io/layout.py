@@ -169,12 +169,21 @@ def _wide_columns(columns: list[str], keys: list[str], names: list[str], wide: s
         must_have(name, names, "count column")
     if len(set(columns)) != len(columns) or not columns:
         raise BadInput("counts in several columns were to be read", "a column is named twice, or none is left")
-    apart = COUNTED if wide is None else wide
-    twice = [name for name in (apart, titled) if name in keys] or ([titled] if apart == titled else [])
-    if twice:
-        found = f"{twice[0]!r} is the name of another column, too"
-        raise BadInput(f"a column {twice[0]!r} was to be made", found, "Choose other names with wide and count")
+    _check_made(COUNTED if wide is None else wide, titled, keys)
     return columns, titled
+
+
+def _check_made(apart: str, titled: str, keys: Sequence[str]) -> None:
+    """Columns that are made here have names that can be read, and told from the others in every program."""
+    taken = {key.strip().casefold(): key for key in keys}
+    for name in (apart, titled):
+        asked, same = f"a column {name!r} was to be made", name.strip().casefold()
+        if name != name.strip() or not name.isprintable() or not name:
+            raise BadInput(asked, "that is no name that can be read", "Choose other names with wide and count")
+        if same in taken:
+            found = f"{taken[same]!r} is the name of another column, too"
+            raise BadInput(asked, found, "Choose other names with wide and count")
+        taken[same] = name
 
 
 def _below_each_other(laid: Laid, columns: list[str], wide: str | None, titled: str) -> Laid:

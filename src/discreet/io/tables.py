@@ -16,7 +16,7 @@ from discreet.io.key_columns import Keys, plain, with_texts
 from discreet.io.layout import Arrangement, Counts, Laid, Read, laid_out, read_given
 from discreet.io.row_order import in_order, strictly_ascending
 from discreet.io.rows import AS_THEY_COME, RowNames, together
-from discreet.io.totals import TotalsRule, rows_of_totals, without_totals
+from discreet.io.totals import TotalsRule, seeming_totals, without_totals
 from discreet.io.universe import filled_from, universe_of
 from discreet.numbers import whole
 from discreet.options import listed, spelt
@@ -172,7 +172,7 @@ def _taken_in(
             laid, dropped = laid.filtered(stays), int((~stays).sum())
     except BadInput as error:
         problems.append(error)
-        others = np.logical_not(rows_of_totals(laid.frame.select(names)))
+        others = np.logical_not(seeming_totals(laid.frame.select(names)))
     categories, comparable = laid.frame.select(names), True
     try:
         categories = plain(categories, laid.rows)

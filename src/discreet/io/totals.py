@@ -1,6 +1,7 @@
 """Rows that are sums of other rows: a person in one of them is counted twice, so that a promise about one row is false.
 
-They are known by a key value that means a total: one of these words, in any case, whatever stands around it.
+They are known by a key value that means a total: one of some words, in any case, whatever stands around it; or one
+that names all the others of its column.
 """
 
 from __future__ import annotations
@@ -15,8 +16,21 @@ import numpy as np
 
 from discreet.arrays import Flags
 from discreet.errors import BadInput, called
-from discreet.io.formulas import distinct
+from discreet.io.formulas import LOOKED_AT, distinct
+from discreet.io.made_of_others import MOST_VALUES, naming_all_others
 from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
+from discreet.io.total_words import (
+    ARTICLES,
+    AT_THE_END,
+    EVERY,
+    JOINED_BY,
+    LEADING,
+    LEXICON,
+    MEN,
+    SUM_OF,
+    WHOLES,
+    WOMEN,
+)
 from discreet.lookalikes import (
     ACCENTS,
     LIKE_CAPITALS,
@@ -30,43 +44,13 @@ from discreet.lookalikes import (
 )
 
 
-def _any_digit(word: str) -> str:
-    """As a pattern: with a nought for an o, or a one for an l, too."""
-    return word.replace("o", "[o0]").replace("l", "[l1]")
+def _likely(word: str) -> str:
+    """As a pattern: with a nought for an o, and a one, a bar or a capital i for an l, too."""
+    return word.replace("o", "[o0]").replace("l", "[l1i|]")
 
 
 MOST_OF_A_CROSSTAB = 100  # rows that are looked at to name a few
-LEXICON = """
-    total totals tot grand-total grand-totals grandtotal sub-total sub-totals subtotal subtotals overall all sum sums
-    everyone everybody altogether aggregate both
-    gesamt insgesamt insg gesamtergebnis gesamtsumme gesamtzahl gesamtbevölkerung summe zwischensumme alle zusammen
-    totaal eindtotaal subtotaal allemaal
-    ensemble somme tous toutes sous-total totaux
-    suma todos todas conjunto somatório
-    totale totali somma tutti tutte complessivo
-    totalt summa alla samtliga sammenlagt i-alt
-    yhteensä kaikki kokku kopā iš-viso razem ogółem łącznie celkem spolu összesen ukupno skupaj
-    всього итого всего сумма общо σύνολο toplam genel-toplam jumlah tổng tổng-cộng รวม
-    合計 総計 計 合计 总计 總計 小计 小計 총계 합계 المجموع الإجمالي कुल סך-הכל
-"""  # words that mean a total and hardly anything else; places of such a name are what rows_are_disjoint is for
-EVERY = """
-    all both every alle beide sämtliche tous toutes les-deux ensemble todos todas ambos ambas tutti tutte entrambi
-    entrambe alla samtliga båda begge kaikki molemmat wszystkie wszyscy obie oba
-"""  # words that mean a total before one of the next
-ARTICLES = "the|les|des|los|las|os|as|i|gli|le"
-WHOLES = """
-    ages age-groups persons people sexes genders rows groups categories areas regions counties states countries races
-    causes districts provinces municipalities ethnicities residents individuals households patients
-    altersgruppen altersklassen alter personen leute menschen geschlechter kreise länder bundesländer gemeinden regionen
-    staaten gruppen kategorien
-    âges ages sexes personnes régions départements communes pays groupes catégories tranches-d-âge
-    edades sexos personas regiones provincias municipios países grupos categorías
-    idades pessoas regiões municípios categorias
-    età sessi persone regioni province comuni paesi gruppi categorie
-    leeftijden geslachten gemeenten provincies landen groepen categorieën
-    åldrar kön personer regioner kommuner län grupper aldre aldersgrupper køn kjønn
-    ikäryhmät sukupuolet alueet henkilöt płcie grupy-wiekowe województwa regiony osoby
-"""  # what tables are divided by, in the plural: 'All ages', 'Tous âges', 'Alle Personen', 'Ambos sexos'
+SHORTEST_WITHIN = 4  # letters: shorter ones are within many names
 SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
 
 
@@ -77,14 +61,26 @@ def _spelt(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*given, *others]))
 
 
+def _telling(words: Iterable[str]) -> tuple[str, ...]:
+    """As few texts as do, one of which is in each of the words: of long lists Arrow makes slow work."""
+    longest = {max(word.split("-"), key=len) for word in words if not any(one in word.split("-") for one in words)}
+    some = {word for word in words if "-" not in word} | longest
+    long = [word for word in some if len(word) >= SHORTEST_WITHIN]
+    return tuple(sorted(word for word in some if not any(one in word and one != word for one in long)))
+
+
 WORDS = _spelt(LEXICON)
 QUANTIFIERS = _spelt(EVERY)
 ALL_OF = rf"({'|'.join(QUANTIFIERS)})-(({ARTICLES})-)?({'|'.join(_spelt(WHOLES))})(-(combined|confondus|confondues))?"
-ALONE = "|".join((*WORDS, ALL_OF))
+_MEN, _WOMEN = ("|".join(_spelt(words)) for words in (MEN, WOMEN))
+BOTH = rf"({_MEN})-(({JOINED_BY})-)?({_WOMEN})|({_WOMEN})-(({JOINED_BY})-)?({_MEN})"  # 'Men and women', 'Male/female'
+ALONE = "|".join((*WORDS, ALL_OF, BOTH))
 SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,4}})?$"  # several, 'Gesamt (alle)'; with a footnote or a year
-LEADING = _spelt("total totals gesamt insgesamt summe totaal totale totalt yhteensä razem ogółem")  # others begin names
-_LEADS = "|".join(LEADING)
-PHRASES = rf"^(grand-|sub-?)?({_LEADS})-|-(sub-?)?({_LEADS})$"  # 'Total, all ages', 'County total'
+LEADS = _spelt(LEADING)
+_LEADS, _SUM, _OF = "|".join(LEADS), *SUM_OF
+PHRASES = (  # 'Total, all ages'; 'County total'; 'Sum of all'
+    rf"^(grand-|sub-?)?({_LEADS})-|-(sub-?)?({_LEADS})$|^({_SUM})-({_OF})-|({AT_THE_END})$"
+)
 FORMS = (  # blocks of letters in another form: half and full width, mathematical, raised, encircled
     r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
     r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
@@ -103,10 +99,14 @@ LATIN = rf"[^\pL]|[A-Za-z{ALIKE}]"
 LOOKS = rf"^({LATIN})*[{ALIKE}]({LATIN})*$|[A-Za-z][{ALIKE}]|[{ALIKE}][A-Za-z]"  # a text, or a word, of such letters
 WITHIN = rf"\pL{SIGN}+\pL"
 DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL|{WITHIN}"  # what may look like another word
+TELLING = _telling((*WORDS, *QUANTIFIERS, *LEADS, *_spelt(WOMEN), *_SUM.split("|"), *AT_THE_END.split("|")))
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
     rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|{WITHIN}|\pL{DIGIT}|{DIGIT}\pL|"
-    + "|".join(sorted({_any_digit(max(word.split("-"), key=len)) for word in (*WORDS, *QUANTIFIERS, *LEADING)}))
+    + "|".join(_likely(word) for word in TELLING if word.isascii() and len(word) >= SHORTEST_WITHIN)
 )
+_SHORT = "|".join(_likely(word) for word in TELLING if word.isascii() and len(word) < SHORTEST_WITHIN)
+MAYBE_SHORT = rf"(?i)^[^a-z]*({_SHORT})([^a-z]|$)|[^a-z]({_SHORT})[^a-z]*$"
+MAYBE_FOREIGN = "(?i)" + "|".join(word for word in TELLING if not word.isascii())  # asked of such texts alone
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
 FEW = 4096  # bytes of text whose answer is remembered: to look through them takes 10 ms, and tables are read often
 ONE_PIECE = 1 << 28  # bytes of text that are copied for it; Arrow's texts end at eight times as much
@@ -204,6 +204,29 @@ def rows_of_totals(categories: Any) -> Flags:
     return found
 
 
+def seeming_totals(categories: Any) -> Flags:
+    """Of each row of a whole table, whether one of its key values means a total, or names all others of its column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = rows_of_totals(categories)
+    for column in categories.columns:
+        if is_text(_kind(column)) and (values := _few(text := column.cast(pa.string()))):
+            words = _meaning_totals(pa.array(values, pa.string())).to_pylist()
+            if made := naming_all_others([value for value in values if value not in words]):
+                found = found | pc.is_in(text, value_set=pa.array(made, pa.string())).to_numpy()
+    return found
+
+
+def _few(text: Any) -> list[str]:
+    """The different values of a column of text; none, where they are many."""
+    import pyarrow.compute as pc
+
+    first = pc.unique(text.slice(0, LOOKED_AT).drop_null())
+    values = pc.unique(text.drop_null()) if len(first) <= MOST_VALUES else first
+    return values.to_pylist() if len(values) <= MOST_VALUES else []
+
+
 def _kind(column: Any) -> Any:
     import pyarrow as pa
 
@@ -239,8 +262,12 @@ def _looked_through(values: Any) -> Any:
     import pyarrow.compute as pc
 
     accented = values.filter(pc.match_substring_regex(values, r"[^\x00-\x7F]"))
-    likely = [(values, values), (accented, _bare(pc.utf8_normalize(accented, form="NFKC")))]
-    some = _one_after_another(own.filter(pc.match_substring_regex(spelt, MAYBE)) for own, spelt in likely).unique()
+    bare = _bare(pc.utf8_normalize(accented, form="NFKC"))
+    likely = [
+        (own, look, maybe) for own, look in ((values, values), (accented, bare)) for maybe in (MAYBE, MAYBE_SHORT)
+    ]
+    likely.append((accented, accented, MAYBE_FOREIGN))
+    some = _one_after_another(own.filter(pc.match_substring_regex(look, maybe)) for own, look, maybe in likely).unique()
     return some.filter(means_total(some)) if len(some) else some
 
 
@@ -254,7 +281,7 @@ def is_text(kind: Any) -> bool:
 def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowNames = AS_THEY_COME) -> Flags | None:
     """Of each row, whether it stays, as those do that count different people (None: all); or BadInput and ways out."""
     keys = frame.select(names)
-    flags = rows_of_totals(keys)
+    flags = seeming_totals(keys)
     if rule.drop:
         for column in keys.columns:
             flags = flags | column.is_null(nan_is_null=True).to_numpy()
@@ -269,18 +296,18 @@ def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowName
     raise _refused(frame, names, flags, rows)
 
 
-def _as_total(frame: Any, names: list[str], row: int, named: RowNames) -> str:
+def _as_total(frame: Any, row: int, named: RowNames, by_column: dict[str, Flags]) -> str:
     """One row, and the key that says that it is a total."""
-    own = frame.select(names).slice(row, 1)
-    name = next(name for name in names if rows_of_totals(own.select([name]))[0])
-    return f"row {named.number(row)} ({name} = {own.column(name)[0].as_py()!r})"
+    name = next(name for name, flags in by_column.items() if flags[row])
+    return f"row {named.number(row)} ({name} = {frame.column(name)[row].as_py()!r})"
 
 
 def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> BadInput:
     """Key values are public, so they may be shown."""
     rows = np.flatnonzero(flags)
     some = rows[:NAMED] if named.column_of is None else rows[:MOST_OF_A_CROSSTAB]  # where one row stands several times
-    told = list(dict.fromkeys(_as_total(frame, names, row, named) for row in some.tolist()))
+    by_column = {name: seeming_totals(frame.select([name])) for name in names}
+    told = list(dict.fromkeys(_as_total(frame, row, named, by_column) for row in some.tolist()))
     number = f" ({len(rows):,} in all)" if named.column_of is None else ""
     more = f", ...{number}" if len(rows) > len(some) or len(told) > NAMED else ""
     return BadInput(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.io.counted import OTHERS
 from discreet.parts.engine import Engine
 from discreet.parts.given import Given
 from discreet.parts.passes import Look, Reading
@@ -45,7 +46,7 @@ def arranged(
         raise BadInput("people were to be counted", found, "Give universe, a public file with every row")
     if not people:
         looked = look(given.files, replace(first, reading=reading), engine)
-        bound = _bound(looked)
+        bound = bound_of_all((one.contributions for one in looked), given, reading.contributions)
         order = sorted(range(len(looked)), key=lambda place: looked[place].first)
         ready = Arranged(tuple(given.files[place] for place in order), tuple(looked[place] for place in order))
         if universe is None and _in_order(ready.looked) and max(one.rows for one in looked) <= LARGEST_PART:
@@ -78,13 +79,18 @@ def _in_order(looked: Sequence[Looked]) -> bool:
     return apart and not any(one.unsorted for one in looked)
 
 
-def _bound(looked: Sequence[Looked]) -> int:
-    """In how many rows one person may be counted: what is said of it holds for all parts."""
-    said = {one.contributions for one in looked}
-    if len(said) > 1:
-        found = "their files say different bounds on the rows of one person"
-        raise BadInput("a table in parts was to be read", found, f"Give contributions, {max(said)} or more")
-    return said.pop()
+def bound_of_all(said: Iterable[int], given: Given, asked: int | None) -> int:
+    """In how many rows of all parts one person may be counted: what is said of it holds for all of them."""
+    bounds = set(said)
+    if asked is None and given.counted is not None and given.rows > given.counted:
+        raise _in_doubt(f"they have more rows {OTHERS}", bounds)
+    if len(bounds) > 1:
+        raise _in_doubt("their files say different bounds on the rows of one person", bounds)
+    return bounds.pop()
+
+
+def _in_doubt(found: str, bounds: set[int]) -> BadInput:
+    return BadInput("a table in parts was to be read", found, f"Give contributions, {max(bounds)} or more")
 
 
 def _numbered(ready: Arranged) -> Arranged:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from discreet.errors import BadInput
+from discreet.io.counted import rows_said
 from discreet.parts.tasks import MOST_PARTS
 
 SUFFIXES = (".parquet", ".pq")
@@ -53,6 +54,7 @@ class Given:
     folders: FolderNames
     rows: int
     folder: str | None = None  # where every file is one of them
+    counted: int | None = None  # rows of the table that files are said to be of, where one is
 
 
 def given_parts(parts: Any) -> Given:
@@ -72,7 +74,8 @@ def given_parts(parts: Any) -> Given:
     files = sorted(str(path.absolute()) for path in found)
     folders = FolderNames() if base is None else _folder_names(files, base.absolute(), asked)
     whole = str(base.absolute()) if base is not None and base.is_dir() and base == _path(parts) else None
-    return Given(tuple(files), folders, _rows(files, folders, asked), whole)
+    rows, counted = _rows(files, folders, asked)
+    return Given(tuple(files), folders, rows, whole, counted)
 
 
 def _path(part: Any) -> Path:
@@ -128,12 +131,13 @@ def _folder_names(files: list[str], base: Path, asked: str) -> FolderNames:
     return FolderNames(str(base), tuple(kinds))
 
 
-def _rows(files: list[str], folders: FolderNames, asked: str) -> int:
-    """As the heads of the files say, whose columns must have the same names in all of them."""
+def _rows(files: list[str], folders: FolderNames, asked: str) -> tuple[int, int | None]:
+    """As the heads of the files say, whose columns must have the same names in all of them; and of what table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows, first = 0, None
+    counted: list[int] = []
     for file in files:
         try:
             head = pq.read_metadata(file)
@@ -145,8 +149,10 @@ def _rows(files: list[str], folders: FolderNames, asked: str) -> int:
             found = f"{Path(file).name} has {', '.join(names)}, and {Path(files[0]).name} has {', '.join(first)}"
             raise BadInput(asked, found, "Give all parts the same columns")
         rows += head.num_rows
+        said = rows_said(head.metadata)
+        counted += [] if said is None else [said]
     both = [name for name, _ in folders.columns if name in (first or ())]
     if both:
         found = f"the column {both[0]} stands in the files and in the names of their folders"
         raise BadInput(asked, found, "Leave it out of one of them")
-    return rows
+    return rows, min(counted, default=None)

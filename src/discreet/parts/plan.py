@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.parts.front import bound_of_all
 from discreet.parts.given import Given, given_parts
 from discreet.parts.passes import Reading, blocks_of
 from discreet.parts.release import not_in_parts
@@ -56,8 +57,7 @@ def parts_schema(table: TableSpec, needs_rows: bool) -> Schema:
         raise BadInput("a table in parts was to be planned for", found, "Plan for some of its parts")
     found_parts = [_schema(reading, frame) for frame in _without_counts(table, given, reading.count)]
     first = found_parts[0]
-    if len({one.contributions for one in found_parts}) > 1:
-        raise BadInput("a table in parts was to be planned for", "its files say different bounds", "Give contributions")
+    bound_of_all((one.contributions for one in found_parts), given, reading.contributions)
     return replace(
         first,
         rows=sum(one.rows for one in found_parts),

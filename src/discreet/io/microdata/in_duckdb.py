@@ -17,7 +17,7 @@ from discreet.io.microdata.ranks import DIGITS, INNER, OUTER, padded
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAME, TEXT = '"', "'"  # marks around a name, and around a text
-PEOPLE = "discreet_people"  # what the rows are called in a query: a name that the user's own tables do not have
+PEOPLE, KEY = "discreet_people", "discreet_key"  # in a query. A table of that name would be taken for ours: refused
 FLOATS = ("FLOAT", "DOUBLE")
 NESTED = ("STRUCT", "MAP", "UNION")  # their texts may be alike where they are not; so may those of lists, KIND[]
 SPAN = "INTERVAL"  # whose texts may differ where it is the same: a month, and thirty days
@@ -43,8 +43,12 @@ def opened_file(path: Path) -> Iterator[InDuckDB]:
 
 @contextmanager
 def opened_relation(relation: Any, kind: str) -> Iterator[InDuckDB]:
-    with _explained("a relation of DuckDB was to be counted"):
-        yield InDuckDB(relation, kind)
+    asked = "a relation of DuckDB was to be counted"
+    with _explained(asked):
+        found = InDuckDB(relation, kind)
+        if taken := found.taken():
+            raise BadInput(asked, f"its database has a table or view named {taken}", "Rename it, or drop it")
+        yield found
 
 
 @contextmanager
@@ -126,13 +130,28 @@ class InDuckDB:
         texts = [_text(name, self.types[name]) for name in names]
         return ", ".join(f"coalesce({text}, '') AS {category(place)}" for place, text in enumerate(texts))
 
+    def taken(self) -> str:
+        """A name of ours that the user's database has, or nothing."""
+        names = "SELECT table_name AS name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
+        found = f"SELECT min(name) FROM ({names}) WHERE lower(name) IN ('{PEOPLE}', '{KEY}')"
+        return self.one_row.project(f"({found})").fetchall()[0][0] or ""
+
     def asked(self, query: str, discreet_key: Any = None) -> Any:
-        """The answer to a query about the people, as an Arrow table. DuckDB finds the key here, by the name that it
-        has in the query: so it stands in no text of a query, which the user's connection may log."""
+        """The answer to a query about the people, as an Arrow table. DuckDB finds the people and the key here, by the
+        names that they have in the query: so the key stands in no text of a query, which the user's connection may
+        log; and no view has to be made, which older versions would keep in the user's database."""
         assert discreet_key is None or discreet_key.num_rows == 1, "one key"
-        relation = self.relation.query(PEOPLE, query)
-        fetch = getattr(relation, "to_arrow_table", None) or relation.fetch_arrow_table
-        return fetch()
+        discreet_people = self.relation
+        found = self.one_row.project(f"unnest((SELECT list(answer) FROM ({query}) AS answer), max_depth := 2)")
+        fetch = getattr(found, "to_arrow_table", None) or found.fetch_arrow_table
+        answer = fetch()
+        del discreet_people  # looked up until here
+        return answer
+
+    @property
+    def one_row(self) -> Any:
+        """A relation to ask something of the same connection, which a relation does not tell."""
+        return self.relation.limit(0).aggregate("count(*)")
 
 
 def _quoted(name: str, mark: str = NAME) -> str:

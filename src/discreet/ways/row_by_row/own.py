@@ -16,7 +16,9 @@ def own_mechanism(given: Any) -> Mechanism:
         from discreet.io.files import read_probabilities
 
         given = read_probabilities(given)
-    mechanism = getattr(given, "mechanism", given)
+    inside = getattr(given, "mechanism", None)
+    mechanism = inside if isinstance(inside, Mechanism) else given  # frames have columns and methods of any name
+    first = getattr(given, "first", 0) if isinstance(mechanism, Mechanism) else 0
     form = mechanism.form if isinstance(mechanism, Mechanism) else weights_of(mechanism)
     if isinstance(form, NoiseThenMap):
         if not form.noise.rational:
@@ -25,7 +27,7 @@ def own_mechanism(given: Any) -> Mechanism:
             )
         form = mechanism.weights
     rows, columns = form.shape
-    if not isinstance(form, Continued) and (rows > columns or rows < 2 or getattr(given, "first", 0)):
+    if not isinstance(form, Continued) and (rows > columns or rows < 2 or first):
         raise BadInput(
             "a mechanism of your own was given",
             f"it has {rows} inputs and {columns} outputs",
