@@ -375,8 +375,8 @@ EXPLORE = {
     "subtitle-plain": "A private release of {counts}, made on {created}.",
     "of-rows": "Of a row, the estimate is what its own noisy value and the counts of all rows together let one expect; "
     "sums of such estimates are biased: ask for totals instead. The interval of a row holds the true count in "
-    "{percent}% of the rows of the table; of the rows that have one and the same count, such as 0 or the largest, it may "
-    "be fewer.",
+    "{percent}% of the rows of the table; of the rows that have one and the same count, such as 0 or the largest, it "
+    "may be fewer.",
     "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
     "missing": "This release has no intervals: {why}. The rows are shown as they are published.",
     "missing-many": "This release has no intervals on this page: {why}.",
