@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,14 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
         part.unlink(missing_ok=True)
         raise BadInput(f"{out} was to be written", error.strerror or str(error)) from error
     return None if bound == 1 else _list(digest, bound, frame.num_rows)
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """The file in another folder, and the note beside it: what is known of the one is known of the other."""
+    for one in (_beside(path), path):
+        if one == path or one.is_file():
+            shutil.copyfile(one, folder / one.name)
+    return folder / path.name
 
 
 def digest_of(frame: Any) -> str:
