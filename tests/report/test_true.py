@@ -132,3 +132,16 @@ def test_of_whom_an_interval_is_true_is_said(options: dict[str, Any], each: bool
     page, explore = pages(publication)["report.html"], pages(publication)["explore.html"]
     assert ("The interval of every row covers" in page) == each
     assert all(("one and the same count" in one) != each for one in (page, explore))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"max_count": 5, "top_code": True}, {"signed": True}, {"signed": True, "max_count": 5, "top_code": True},
+     {"max_count": 5, "mechanism": "unfixed"}, {"favor": "distribution"}, {"consistent": True}, {"keep": "total"},
+     {"mechanism": "geometric", "max_count": 5}, {"measure": "auto"}],
+)  # fmt: skip
+def test_a_plan_promises_what_the_release_does(options: dict[str, Any]) -> None:
+    """All that is known beforehand; whether rows were mapped depends on what comes out."""
+    planned, made = dc.plan(rows(40), 1, **options).promise, dc.release(rows(40), 1, **options).guarantee
+    later = {"mapped-together", "decided-together"}
+    assert planned.remarks == tuple(one for one in made.remarks if one.code not in later)

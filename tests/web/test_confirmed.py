@@ -37,11 +37,15 @@ def test_what_is_released_is_the_file_that_was_looked_at(page: Running, tmp_path
     client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": "county"}).raise_for_status()
     client.post(f"{work}/keep", data={"csrf": token, "way": "rows"}).raise_for_status()
     form = confirmed(client, work, token)
+    assert "Nothing is spent yet" in client.get(f"{work}/plan").text
     picked.write_text("county,n\nAsh,3\nElm,5\nOak,1\nYew,1\n")
     client.post(f"{work}/release", data=form).raise_for_status()
     assert wait(client, f"{work}/release.json", "done")["problem"] is None
     table = (page.folder / f"{name}-release" / "table.csv").read_text()
     assert "Elm" in table and "Oak" not in table
+    for screen in ("table", "contents", "keep", "plan"):
+        text = client.get(f"{work}/{screen}").text
+        assert "do not change any more" in text and "Nothing is spent yet" not in text
 
 
 def test_a_picked_file_keeps_what_is_known_of_its_persons(
