@@ -94,6 +94,6 @@ def test_rows_of_many_blocks_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     path.write_text("k,l,n\n" + "".join(lines))
     assert path.stat().st_size > 1 << 20  # more than Arrow takes at a time
-    found = read_csv(path)
+    found, _ = read_csv(path)
     assert list(zip(*(found.column(name).to_pylist() for name in "kl"))) == [row[:2] for row in rows]
     assert whole_numbers(found, "n").tolist() == [row[2] for row in rows]

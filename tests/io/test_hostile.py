@@ -48,9 +48,9 @@ def test_gaussian_noise_is_refuted_at_a_delta_too_small_to_prove() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('k,n\na,1\n"b,2\n' + "d,4\n" * 400_000, "row 2 has no end"),
+        ('k,n\na,1\n"b,2\n' + "d,4\n" * 400_000, "row 3 has no end"),
         ('"k,n\n' + "a,1\n" * 400_000, "no column names"),
-        ("k,n\na,1\nb\n", "row 2 has 1 cells"),
+        ("k,n\na,1\nb\n", "row 3 has 1 cells"),
     ],
 )
 def test_a_stray_quotation_mark_is_an_error_that_quotes_nothing(text: str, said: str, tmp_path: Path) -> None:

@@ -75,7 +75,44 @@ def test_titles_blank_rows_and_notes_are_left_out(tmp_path: Path) -> None:
 def test_notes_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("A title,\ncounty,n\nAsh,3\n,\nElm,5\nSource: the register,\n")
     table = dc.read_table(tmp_path / "t.csv", "n", header_row=2)
-    assert values(table) == {("Ash",): 3, ("Elm",): 5} and table.schema.notes == (4,)
+    assert values(table) == {("Ash",): 3, ("Elm",): 5} and table.schema.notes == (6,)
+
+
+AS_A_SPREADSHEET_SHOWS_THEM = {
+    "plain": ("k,n\na,1\nb,-1\n", {}, 3),
+    "blank lines": ("k,n\na,1\n\n\nb,-1\n", {}, 5),
+    "empty cells": ("k,n\na,1\n,\nb,-1\n", {}, 4),
+    "blank lines first": ("\n\nk,n\na,1\nb,-1\n", {}, 5),
+    "line breaks in cells": ('k,n\n"a\n\nz",1\nb,-1\n', {}, 3),
+    "carriage returns": ('\rk,n\r"a\rz",1\r\rb,-1\r', {}, 5),
+    "both": ('\r\nk,n\r\n"a\r\nz",1\r\n\r\nb,-1\r\n', {}, 5),
+    "a title": ("A title\n\nk;n\na;1\nb;-1\n", {"header_row": 3}, 5),
+    "a title of two lines": ('"A title\nof two lines",\nk,n\na,1\n\nb,-1\n', {"header_row": 2}, 5),
+    "a long cell": ("k,n\n" + "a" * 200_000 + ",1\nb,-1\n", {}, 3),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("case", AS_A_SPREADSHEET_SHOWS_THEM)
+def test_rows_of_a_csv_file_are_numbered_as_a_spreadsheet_shows_them(case: str, encoding: str, tmp_path: Path) -> None:
+    text, options, row = AS_A_SPREADSHEET_SHOWS_THEM[case]
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    with pytest.raises(BadInput, match=f"row {row}, column 'n' is negative") as caught:
+        dc.read_table(tmp_path / "t.csv", "n", ["k"], **options)
+    assert caught.value.values["row"] == row
+    (tmp_path / "t.csv").write_bytes((text + "c").encode(encoding))
+    with pytest.raises(BadInput, match=f"row {row + 1} has 1 cells" if "long" not in case else "has no end"):
+        dc.read_table(tmp_path / "t.csv", "n", ["k"], **options)
+
+
+def test_rows_of_a_universe_are_numbered_so_too(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("k,n\na,1\n")
+    (tmp_path / "u.csv").write_text("k,l\na,1\n\nb,2\na,3\n")
+    with pytest.raises(BadInput, match=r"A universe was given: rows 2 and 5 have the same keys"):
+        dc.read_table(tmp_path / "t.csv", "n", ["k"], tmp_path / "u.csv")
+    (tmp_path / "u.csv").write_text("k\nb\n")
+    with pytest.raises(BadInput, match=r"row 2 of the table is not in it"):
+        dc.read_table(tmp_path / "t.csv", "n", ["k"], tmp_path / "u.csv")
 
 
 def test_a_last_row_without_its_count_is_no_note(tmp_path: Path) -> None:

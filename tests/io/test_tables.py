@@ -103,10 +103,10 @@ def test_a_bad_count_is_named_by_row_and_column_and_no_other_cell_is_shown(tmp_p
     with pytest.raises(BadInput) as caught:
         dc.read_table(path, "n")
     message = str(caught.value)
-    assert "row 2, column 'n'" in message and BAD_COUNTS[bad] in message
+    assert "row 3, column 'n'" in message and BAD_COUNTS[bad] in message
     assert not any(secret in message for secret in (SECRET, "7654321", "secretville"))
     assert caught.value.exit_status == 2
-    assert caught.value.values["row"] == 2 and caught.value.values["column"] == "n"
+    assert caught.value.values["row"] == 3 and caught.value.values["column"] == "n"
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_counts_are_read_exactly_from_every_kind_of_column(values: list[int]) ->
         ("", "n", "the file is empty"),
         ("\n\n", "n", "the file is empty"),
         ("n,n\n1,2\n", "n", "'n' stands twice in the header"),
-        ("place,n\na,1,2\n", "n", "row 1 has 3 cells where the header has 2"),
-        ("place,n\na,1\nb\n", "n", "row 2 has 1 cells where the header has 2"),
-        ("place,n\na,1\na,2\n", "n", "rows 1 and 2 have the same"),
+        ("place,n\na,1,2\n", "n", "row 2 has 3 cells where the header has 2"),
+        ("place,n\na,1\nb\n", "n", "row 3 has 1 cells where the header has 2"),
+        ("place,n\na,1\na,2\n", "n", "rows 2 and 3 have the same"),
         ("place,age,n\na,30,1\nb,31,2\n", "n", "2 other columns.*'place', 'age'.*--keys"),
         ("place,n,m\na,1,2\n", "n,m", "several columns.*--keys A,B"),
         ("n\n1\n2\n", "n", "no key column"),
@@ -414,9 +414,9 @@ def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as error:
         dc.read_table(tmp_path / "t.csv", "n")
     found = error.value.found
-    for words in ("mean a total", "row 1, column 'n' is not a number", "row 2, column 'n' is negative"):
+    for words in ("mean a total", "row 2, column 'n' is not a number", "row 3, column 'n' is negative"):
         assert words in found
-    assert "row 3, column 'n' is not a whole number" in found and "row 4, column 'n' is missing" in found
+    assert "row 4, column 'n' is not a whole number" in found and "row 5, column 'n' is missing" in found
 
 
 words, numbers = st.text(st.sampled_from("aZ0 ä-"), max_size=2), st.integers(-3, 3)
@@ -462,7 +462,7 @@ def test_a_large_table_out_of_order_is_sorted(tmp_path: Path) -> None:
     assert found.counts.tolist() == right["n"].tolist()
     assert list(found.schema.column("a")) == right["a"].tolist()
     pd.concat([frame, frame[5:6]]).to_csv(tmp_path / "twice.csv", index=False)
-    with pytest.raises(BadInput, match=f"rows 6 and {rows + 1} have the same"):
+    with pytest.raises(BadInput, match=f"rows 7 and {rows + 2} have the same"):
         dc.read_table(tmp_path / "twice.csv", "n", ["a", "b"])
 
 
@@ -482,6 +482,6 @@ def test_all_that_is_wrong_with_numbers_is_told_at_once() -> None:
 
 def test_rows_of_other_lengths_are_told_together(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("k,n\na,1\nb,2,3\nc\nd,4\n")
-    with pytest.raises(BadInput, match="row 2 has 3 cells where the header has 2; row 3 has 1 cells") as told:
+    with pytest.raises(BadInput, match="row 3 has 3 cells where the header has 2; row 4 has 1 cells") as told:
         dc.read_table(tmp_path / "t.csv", "n", ["k"])
     assert "that is not closed" in told.value.do

@@ -200,13 +200,13 @@ def test_a_total_and_bad_counts_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         dc.read_table(file, "n")
     said = str(caught.value)
-    for part in ("row 1 (place = 'Total')", "row 2, column 'n' is not a number", "row 3, column 'n' is missing"):
+    for part in ("row 2 (place = 'Total')", "row 3, column 'n' is not a number", "row 4, column 'n' is missing"):
         assert part in said
     assert "--drop-totals" in said and "7654" not in said and "3x" not in said
     file.write_text("place,n\n" + "".join(f"p{i},x\n" for i in range(99)))
-    with pytest.raises(BadInput, match=r"row 5, column 'n' is not a number; and 94 more\.") as many:
+    with pytest.raises(BadInput, match=r"row 6, column 'n' is not a number; and 94 more\.") as many:
         dc.read_table(file, "n", keys=["place"])
-    assert "row 6" not in str(many.value)
+    assert "row 7" not in str(many.value)
 
 
 def test_in_any_key_column_and_in_no_other() -> None:
@@ -230,13 +230,13 @@ def test_a_row_of_a_crosstab_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("area,f,m,All\na,1,2,3\nb,3,4,7\nTotal,4,6,10\n")
     with pytest.raises(BadInput) as caught:
         dc.read_table(tmp_path / "t.csv", "n", ["area"], wide="sex")
-    assert str(caught.value).count("row 3 (area = 'Total')") == 1 and "row 1 (sex = 'All')" in str(caught.value)
+    assert str(caught.value).count("row 4 (area = 'Total')") == 1 and "row 2 (sex = 'All')" in str(caught.value)
 
 
 def test_the_first_rows_are_named_and_no_count() -> None:
     with pytest.raises(BadInput) as caught:
         dc.table(pa.table({"k": ["All"] * 9, "n": [7654321] * 9}), "n", "k")
-    assert "(9 in all)" in str(caught.value) and "row 5 (" in str(caught.value) and "row 6" not in str(caught.value)
+    assert "(9 in all)" in str(caught.value) and "row 5 (" in str(caught.value) and "row 7" not in str(caught.value)
     assert "7654321" not in str(caught.value)
 
 

@@ -77,14 +77,16 @@ def test_only_counts_near_published_ones_are_told() -> None:
         {"keep": "margin:g", "nonnegative": True},
         {"keep": "margin:g", "nonnegative": True, "measurements": False},
         {"keep": "margin:g", "nonnegative": "condition"},
+        {"measure": ["margin:g", "cells"]},
+        {"measure": ["total", "margin:g", "cells"], "keep": "total"},
     ],
 )
-def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, Any]) -> None:
+def test_the_error_of_a_count_beside_sums_is_what_it_is(options: dict[str, Any]) -> None:
     truth = np.random.default_rng(3).poisson(1, 120)
     rows = pa.table({"g": [f"g{i // 20}" for i in range(120)], "p": [f"p{i:03d}" for i in range(120)], "n": truth})
     table = dc.table(rows, "n", ["g", "p"])
     off, said = [], []
-    for seed in range(30):
+    for seed in range(8 if "measure" in options else 30):
         out = dc.release(table, 1, seed=seed, **options)
         off.append(np.abs(out.publication.counts - table.counts).mean())
         found = prepared(out.publication).errors
@@ -93,6 +95,15 @@ def test_the_error_of_a_count_beside_kept_sums_is_what_it_is(options: dict[str, 
         if seed == 0:
             assert f"off by about <strong>{few_digits(found.typical, 2)}</strong>" in render(out.publication)
     assert np.mean(said) == pytest.approx(np.mean(off), rel=0.12)
+
+
+def test_without_measured_cells_no_error_of_a_count_is_told() -> None:
+    rows = pa.table({"g": [f"g{i // 20}" for i in range(120)], "p": [f"p{i:03d}" for i in range(120)], "n": [1] * 120})
+    for options in ({"measure": "margin:g"}, {"measure": ["margin:g", "cells"], "measurements": False}):
+        out = dc.release(dc.table(rows, "n", ["g", "p"]), 1, seed=1, **options)  # type: ignore[arg-type]
+        assert prepared(out.publication).errors is None and "off by about" not in render(out.publication)
+    wide = dc.release(dc.table(rows, "n", ["g", "p"]), "1e-5", measure=["margin:g", "cells"], seed=1)
+    assert prepared(wide.publication).errors is None
 
 
 @pytest.mark.parametrize("options", [{}, {"nonnegative": True}])

@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.record import words
-from discreet.report import render
+from discreet.report import pages, render
 from tests.tampering.folders import KINDS, SLOW, Honest, honest, made
 
 MORE: dict[str, dict[str, Any]] = {
@@ -112,3 +112,36 @@ def test_a_plan_says_how_counts_stay_above_zero(by: Any, step: str | None) -> No
     planned = dc.plan(rows(10), 1, keep="total", nonnegative=by)
     assert codes(planned.done) & {"condition", "project"} == ({step} if step else set())
     assert step != "condition" or "an empty row will be published" in " ".join(planned.steps)
+
+
+def test_a_release_from_a_seed_is_said_to_protect_nobody_and_to_prove_nothing() -> None:
+    seeded, private = (render(dc.release(rows(40), 1, seed=seed).publication) for seed in (1, None))
+    for claim in ("nobody who reads them can tell it", words.GRADES["exact"], "how firm"):
+        assert claim in private and claim not in seeded
+    assert "Nobody, in this release" in seeded and "Nobody, in this release" not in private
+
+
+@pytest.mark.parametrize(
+    ("options", "each"),
+    [({}, False), ({"mechanism": "geometric"}, False), ({"signed": True}, False), ({"keep": "total"}, True),
+     ({"measure": "auto"}, True), ({"keep": "total", "nonnegative": True}, True)],
+)  # fmt: skip
+def test_of_whom_an_interval_is_true_is_said(options: dict[str, Any], each: bool) -> None:
+    """A posterior covers on average over the rows; where rows say nothing of each other, every one does."""
+    publication = dc.release(rows(140), 1, **options).publication
+    page, explore = pages(publication)["report.html"], pages(publication)["explore.html"]
+    assert ("The interval of every row covers" in page) == each
+    assert all(("one and the same count" in one) != each for one in (page, explore))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"max_count": 5, "top_code": True}, {"signed": True}, {"signed": True, "max_count": 5, "top_code": True},
+     {"max_count": 5, "mechanism": "unfixed"}, {"favor": "distribution"}, {"consistent": True}, {"keep": "total"},
+     {"mechanism": "geometric", "max_count": 5}, {"measure": "auto"}],
+)  # fmt: skip
+def test_a_plan_promises_what_the_release_does(options: dict[str, Any]) -> None:
+    """All that is known beforehand; whether rows were mapped depends on what comes out."""
+    planned, made = dc.plan(rows(40), 1, **options).promise, dc.release(rows(40), 1, **options).guarantee
+    later = {"mapped-together", "decided-together"}
+    assert planned.remarks == tuple(one for one in made.remarks if one.code not in later)

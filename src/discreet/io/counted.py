@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,14 @@ def saying(frame: Any, bound: int) -> Any:
 def rows_said(metadata: Mapping[bytes, bytes] | None) -> int | None:
     """Of the table that was counted, by metadata that say it."""
     return None if metadata is None or ROWS not in metadata else whole_of(metadata[ROWS].decode("ascii", "replace"))
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """The file in another folder, and the note beside it: what is known of the one is known of the other."""
+    for one in (_beside(path), path):
+        if one == path or one.is_file():
+            shutil.copyfile(one, folder / one.name)
+    return folder / path.name
 
 
 def digest_of(frame: Any) -> str:

@@ -7,7 +7,11 @@ import csv
 import io
 import os
 import re
+from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ HEAD = 1 << 16  # bytes that hold any usual header
 LONGEST_LINE = 1 << 24  # letters of a line that is looked at for what is wrong with it
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # as Arrow has it: no other mark ends one
 LINE_BYTES, EMPTY_LINES = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)"), re.compile(rb"[\r\n]*")
+LINE_END = re.compile(rb"\r\n?|\n")
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 WINDOWS = {  # cp1252; its five bytes without a meaning stay five different letters
@@ -33,9 +38,10 @@ WINDOWS = {  # cp1252; its five bytes without a meaning stay five different lett
 }
 
 
-def read_csv(path: Path, header_row: int | None = None) -> Any:
-    """An Arrow table of text columns. Arrow reads the file; Python looks at its head alone, if it is UTF-8."""
-    content = _from_header(_in_utf8(_content(path), path), header_row)
+def read_csv(path: Path, header_row: int | None = None) -> tuple[Any, CsvRows]:
+    """An Arrow table of text columns, and what its rows are called. Arrow reads the file; Python looks at its head
+    alone, if it is UTF-8."""
+    content, first = _from_header(_in_utf8(_content(path), path), header_row)
     head = _head(content, path)
     try:
         delimiter = max(DELIMITERS, key=lambda mark: _width(head, mark))
@@ -44,7 +50,33 @@ def read_csv(path: Path, header_row: int | None = None) -> Any:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
     header = [re.sub("\r\n?", "\n", name.strip()) for name in header]
     _check_header(header, path)
-    return arrow_text(content, header, path, delimiter=delimiter, skipped=lines)
+    frame = arrow_text(content, header, path, delimiter=delimiter, skipped=lines, first=first)
+    return frame, CsvRows(path, header_row, delimiter)
+
+
+@dataclass(frozen=True)
+class CsvRows:
+    """The rows of a file as a spreadsheet numbers them: with the header, what stands before it, and blank lines. They
+    are counted when somebody asks, which is where something is wrong with one."""
+
+    path: Path
+    header_row: int | None
+    delimiter: str
+
+    def number(self, place: int) -> int:
+        found = self._numbers
+        return found[place] if place < len(found) else (self.header_row or 1) + 1 + place
+
+    @cached_property
+    def _numbers(self) -> Sequence[int]:
+        """Of the rows below the header, as far as Python can read them."""
+        found = array("q")
+        try:
+            content, first = _from_header(_in_utf8(_content(self.path), self.path), self.header_row)
+            found.extend(number for number, row in enumerate(_records(content, self.delimiter), start=first) if row)
+        except (csv.Error, BadInput):
+            pass
+        return found[1:]
 
 
 def header_of(text: str, delimiter: str = ",") -> tuple[list[str], int]:
@@ -109,11 +141,19 @@ def _in_utf8(content: Any, path: Path) -> Any:
     return content
 
 
-def _from_header(content: Any, header_row: int | None) -> Any:
-    """Without what stands before the header: blank lines, or as many lines as was said."""
-    found = EMPTY_LINES.match(content) if header_row is None else None
-    ends = [one.end() for one in islice(LINE_BYTES.finditer(content), max((header_row or 1) - 1, 0))]
-    return content.slice(found.end() if found else ends[-1] if ends else 0)
+def _from_header(content: Any, header_row: int | None) -> tuple[Any, int]:
+    """Without what stands before the header, blank lines or as many rows as was said; and the row of the header."""
+    if header_row is None:
+        blank = EMPTY_LINES.match(content).end()  # type: ignore[union-attr]
+        return content.slice(blank), 1 + len(LINE_END.findall(content.slice(0, blank)))
+    lines = (found[0] for found in LINE_BYTES.finditer(content))
+    rows = csv.reader(line.decode(errors="replace") for line in lines)
+    try:
+        deque(islice(rows, header_row - 1), maxlen=0)
+    except csv.Error:
+        return content.slice(content.size), header_row
+    ends = [one.end() for one in islice(LINE_BYTES.finditer(content), rows.line_num)]
+    return content.slice(ends[-1] if ends else 0), header_row
 
 
 def _is_utf8(content: Any) -> bool:
@@ -174,15 +214,18 @@ def _check_header(header: list[str], path: Path) -> None:
         seen.add(name)
 
 
-def arrow_text(content: Any, header: list[str], path: Path, *, delimiter: str = ",", skipped: int) -> Any:
-    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped."""
+def arrow_text(
+    content: Any, header: list[str], path: Path, *, delimiter: str = ",", skipped: int, first: int = 1
+) -> Any:
+    """Every column as text, out of a buffer of Arrow's; as many lines as the header takes are skipped, and it is row
+    `first` of the file."""
     import pyarrow as pa
 
     try:
         batches = batches_of_text(content, header, delimiter=delimiter, skipped=skipped)
         return stacked_columns(batches, text_columns(content.size, header))
     except pa.ArrowInvalid:  # its message may quote the file, which is secret
-        raise ragged(content.to_pybytes(), header, delimiter, path) from None
+        raise ragged(content.to_pybytes(), header, delimiter, path, first) from None
 
 
 def batches_of_text(content: Any, header: Sequence[str], *, delimiter: str = ",", skipped: int = 0) -> Any:
@@ -208,6 +251,12 @@ def owned_by_arrow(content: Any) -> Any:
     return sink.getvalue()
 
 
+def _records(content: bytes, delimiter: str) -> Iterator[list[str]]:
+    """Row by row, blank ones too."""
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline=None)
+    return csv.reader(iter(lambda: _short_line(text), ""), delimiter=delimiter)
+
+
 def _short_line(text: io.TextIOBase) -> str:
     line = text.readline(LONGEST_LINE)
     if len(line) == LONGEST_LINE:
@@ -215,14 +264,12 @@ def _short_line(text: io.TextIOBase) -> str:
     return line
 
 
-def ragged(content: bytes, header: Sequence[str], delimiter: str, path: Path) -> BadInput:
-    """Name the rows with too many or too few cells, and none of their contents."""
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline=None)
-    rows = csv.reader(iter(lambda: _short_line(text), ""), delimiter=delimiter)
-    asked, number, wrong = f"{path} was to be read", -1, list[tuple[int, int]]()  # the header is row 0
+def ragged(content: bytes, header: Sequence[str], delimiter: str, path: Path, first: int = 1) -> BadInput:
+    """Name the rows with too many or too few cells, and none of their contents; the header is row `first`."""
+    asked, number, wrong = f"{path} was to be read", first - 1, list[tuple[int, int]]()
     try:
-        for number, row in enumerate(rows):
-            if number and row and len(row) != len(header):
+        for number, row in enumerate(_records(content, delimiter), start=first):
+            if number > first and row and len(row) != len(header):
                 wrong.append((number, len(row)))
     except csv.Error:
         return BadInput(asked, f"row {number + 1} has no end", STRAY, row=number + 1)

@@ -275,7 +275,10 @@ def read_given(path: str | Path, layout: Arrangement = AS_A_TABLE) -> Read:
     if path.suffix.lower() in OTHER_BOOKS:
         do = "Open it in a spreadsheet program and save it as .xlsx, or as CSV"
         raise BadInput(f"{path} was to be read", f"{path.suffix} is no format that is read here", do)
-    return Read(read_csv(path, layout.header_row) if kind == "csv" else read_parquet(path), source=str(path))
+    if kind == "parquet":
+        return Read(read_parquet(path), source=str(path))
+    frame, numbering = read_csv(path, layout.header_row)
+    return Read(frame, RowNames(numbering), str(path))
 
 
 def read_frame(path: str | Path) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,29 +16,57 @@ UNSAVED = "#formula without a value"  # the text of a cell whose value was never
 SAVE_IT = "Open the file in a spreadsheet program and save it, so that it holds the values of its formulas"
 
 
+class Numbering(Protocol):
+    """What rows are called in the file that they were read from."""
+
+    def number(self, place: int) -> int:
+        """Of the row that was read at this place, from zero on."""
+
+
+class FromOne:
+    """Of rows without a file, or without a header above them."""
+
+    def number(self, place: int) -> int:
+        return place + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """One by one."""
+
+    numbers: Integers
+
+    def number(self, place: int) -> int:
+        return int(self.numbers[place])
+
+
 @dataclass(frozen=True, eq=False)
 class RowNames:
     """Of each row of a frame its number in the file, and the column that its count stood in."""
 
-    numbers: Integers | None = None  # None: from one on
+    numbering: Numbering = field(default_factory=FromOne)
+    places: Integers | None = None  # of the rows that are left among those that were read; None: all of them
     columns: tuple[str, ...] = ()  # where counts of several columns were put below each other: these
     column_of: Integers | None = None  # and of each row, the place of its own among them
 
     def number(self, row: int) -> int:
-        return row + 1 if self.numbers is None else int(self.numbers[row])
+        return self.numbering.number(row if self.places is None else int(self.places[row]))
 
     def column(self, row: int, usual: str) -> str:
         return usual if self.column_of is None else self.columns[int(self.column_of[row])]
 
     def kept(self, flags: Any, rows: int) -> RowNames:
         """Of the rows that stay; they keep their numbers."""
-        numbers = np.arange(1, rows + 1) if self.numbers is None else self.numbers
-        return RowNames(numbers[flags], self.columns, None if self.column_of is None else self.column_of[flags])
+        column_of = None if self.column_of is None else self.column_of[flags]
+        return replace(self, places=self._placed(rows)[flags], column_of=column_of)
 
     def repeated(self, columns: Sequence[str], rows: int) -> RowNames:
         """Of the rows for every column anew."""
-        numbers = np.arange(1, rows + 1) if self.numbers is None else self.numbers
-        return RowNames(np.tile(numbers, len(columns)), tuple(columns), np.repeat(np.arange(len(columns)), rows))
+        places = np.tile(self._placed(rows), len(columns))
+        return replace(self, places=places, columns=tuple(columns), column_of=np.repeat(np.arange(len(columns)), rows))
+
+    def _placed(self, rows: int) -> Integers:
+        return np.arange(rows) if self.places is None else self.places
 
 
 AS_THEY_COME = RowNames()

@@ -14,7 +14,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, unread
 from discreet.io.frames import as_text, to_arrow
 from discreet.io.key_columns import must_have, plain, with_texts
-from discreet.io.layout import read_frame
+from discreet.io.layout import Read, read_given
 from discreet.io.row_order import in_order, numbered
 from discreet.io.rows import AS_THEY_COME, RowNames
 from discreet.io.totals import TotalsRule, without_totals
@@ -31,6 +31,7 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
     """The public set of rows: a frame or file with the key columns, or lists of values whose combinations are meant."""
     import pyarrow as pa
 
+    named = AS_THEY_COME
     if isinstance(universe, (str, Path)) and Path(universe).suffix.lower() == ".json":
         try:
             universe = json.loads(Path(universe).read_text(encoding="utf-8-sig"))
@@ -46,11 +47,16 @@ def read_universe(universe: Any, names: Sequence[str]) -> Any:
         rows = list(product(*(universe[name] for name in names)))
         frame = pa.table({name: as_text([row[k] for row in rows]) for k, name in enumerate(names)})
     else:
-        frame = read_frame(universe) if isinstance(universe, (str, Path)) else to_arrow(universe)[0]
+        given = read_given(universe) if isinstance(universe, (str, Path)) else Read(to_arrow(universe)[0])
+        frame, named = given.frame, given.rows
     for name in names:
         must_have(name, frame.column_names, "key column of the universe")
-    categories = plain(with_texts(frame, names).select(list(names)))
-    in_order(categories, list(names))  # which refuses a row that is there twice
+    try:
+        categories = plain(with_texts(frame, names).select(list(names)), named)
+        in_order(categories, list(names), named)  # which refuses a row that is there twice
+    except BadInput as error:
+        _, found, do = error.parts
+        raise BadInput("a universe was given", found, do, **error.values) from error
     return categories
 
 

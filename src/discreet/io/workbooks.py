@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, MissingExtra, called, choose
-from discreet.io.rows import NAMED, UNSAVED, RowNames
+from discreet.io.rows import NAMED, UNSAVED, Listed, RowNames
 from discreet.io.unpacked import expands, most_unpacked
 from discreet.io.written_xlsx import SHEETS
 
@@ -55,7 +55,7 @@ def read_sheet(path: Path, sheet: str | None = None, header_row: int | None = No
     below = [row for row in rows if row.number > header.number]
     names = _names(header, below, path)
     frame = _frame(names, below)
-    return frame, RowNames(np.array([row.number for row in below], dtype=np.int64)), header.number
+    return frame, RowNames(Listed(np.array([row.number for row in below], dtype=np.int64))), header.number
 
 
 def _has_formulas(path: Path) -> bool:

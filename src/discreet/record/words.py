@@ -258,6 +258,8 @@ PAGE = {
     "licence": "licence",
     "note": "note",
     "protected": "What was protected",
+    "protected-not": "Nobody, in this release: who knows or guesses the seed can take the noise off again. With noise "
+    "from the operating system it would be {unit}, with {strength}.",
     "protected-how": "The table counts people. The published numbers were changed at random, so that nobody who reads "
     "them can tell it with confidence from another table that differs by {unit}, whatever else the reader knows.",
     "guarantee": "The guarantee",
@@ -278,10 +280,15 @@ PAGE = {
     "reaches-caption": "How far the interval of the unbiased estimate reaches to either side, the median over the "
     "numbers of a kind; explore.html has the intervals.",
     "head": "The first rows",
-    "head-caption": "The interval covers the true count in some 95 of 100 rows, or in more; explore.html has that of "
-    "every row.",
-    "head-caption-treated": "The interval covers the true count, treated as is said here, in some 95 of 100 rows, or "
-    "in more; explore.html has that of every row.",
+    "head-caption": "The interval covers the true count in some 95 of 100 rows of the table, or in more. Of the rows "
+    "that have one and the same count, such as 0 or the largest, it may be fewer. explore.html has that of every row.",
+    "head-caption-treated": "The interval covers the true count, treated as is said here, in some 95 of 100 rows of "
+    "the table, or in more. Of the rows that have one and the same count, such as 0 or the largest, it may be fewer. "
+    "explore.html has that of every row.",
+    "head-caption-each": "The interval of every row covers its true count with a chance of some 95%, or more; "
+    "explore.html has that of every row.",
+    "head-caption-each-treated": "The interval of every row covers its true count, treated as is said here, with a "
+    "chance of some 95%, or more; explore.html has that of every row.",
     "files": "Files",
     "determined": "Rows that are determined by what is kept, and so published exactly: {determined}.",
     "fixed": "Rows that follow from the kept sums because no count is negative (in a sum of zero, say) or because of "
@@ -368,7 +375,9 @@ EXPLORE = {
     "holds the true number in {percent}% of all cases.",
     "subtitle-plain": "A private release of {counts}, made on {created}.",
     "of-rows": "Of a row, the estimate is what its own noisy value and the counts of all rows together let one expect; "
-    "sums of such estimates are biased: ask for totals instead.",
+    "sums of such estimates are biased: ask for totals instead. The interval of a row holds the true count in "
+    "{percent}% of the rows of the table; of the rows that have one and the same count, such as 0 or the largest, it "
+    "may be fewer.",
     "of-rows-unbiased": "The estimate of a row is right on average; it may be negative.",
     "missing": "This release has no intervals: {why}. The rows are shown as they are published.",
     "missing-many": "This release has no intervals on this page: {why}.",

@@ -12,6 +12,8 @@ from discreet.mechanism import LARGEST_MATRIX, Continued, EdgeThenNoise, Mechani
 from discreet.public_map import SeenValues
 
 ENOUGH_ROWS = 100  # with fewer, the published distribution is too rough to average errors over
+MOST_LOOKED_AT = 5_000_000  # pairs of a published count and a true one
+TINY = 1e-300  # a share that keeps a row in hand whose noisy value is beyond all counts that are expected
 WIDEST_SUM = 100_000  # values; wider noise is so smooth that every so many of its values tell the sum
 
 
@@ -100,6 +102,20 @@ def averaged(
         return replace(found, typical=None)
     shares = shares_behind(published.histogram(0, matrix.shape[1] - 1), matrix, prefix, prefix_noise)
     return replace(found, typical=float(shares @ found.absolute), distribution=_apart(published, shares))
+
+
+def seen_through(noisy: Integers, published: Integers, noise: NoiseLaw, shares: Floats) -> Errors | None:
+    """Of counts that were made from noisy ones in whatever way: by what each noisy one lets one expect of the true one,
+    where so large a share of rows has each count. None where that takes too long."""
+    pairs, numbers = np.unique(np.stack([noisy, published]), axis=1, return_counts=True)
+    reach = 4 * noise.centre[1]
+    if pairs.shape[1] * (2 * reach + 1) > MOST_LOOKED_AT:
+        return None
+    true = pairs[0][:, None] + np.arange(-reach, reach + 1)
+    known = np.where((true >= 0) & (true < len(shares)), shares[np.clip(true, 0, len(shares) - 1)], 0.0)
+    chances = np.maximum(known, TINY * (true >= 0)) * np.exp(noise.log_mass(np.arange(-reach, reach + 1.0)))
+    far = np.average(np.abs(true - pairs[1][:, None]), weights=chances, axis=1)
+    return Errors(np.zeros(0), np.zeros(0), float(np.average(far, weights=numbers)))
 
 
 def _apart(published: SeenValues, shares: Floats) -> float:

@@ -107,7 +107,7 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         columns=(*schema.keys, schema.count),
         head=_head(publication),
         head_reach=_head_reach(found),
-        head_words="head-caption-treated" if treated else "head-caption",
+        head_words=f"head-caption{'-each' if found.unbiased_rows else ''}{'-treated' if treated else ''}",
         files=files_of(record),
         determined=0 if invariants is None else len(invariants.determined),
         fixed=0 if invariants is None else len(invariants.fixed),

@@ -85,7 +85,7 @@ class Pages:
             offered = screens.start(self.folder)["files"]
             if not isinstance(offered, list) or name not in offered:
                 return self._problem(request, "No file was chosen. Choose one, or pick one of the folder.")
-            path = self.folder / name
+            path = await run_in_threadpool(self._copied, self.folder / name)
         work = self.works.add(name, await run_in_threadpool(_begun, path))
         return _to(work, "table")
 
@@ -107,6 +107,17 @@ class Pages:
         with place.open("xb") as file:
             shutil.copyfileobj(upload.file, file)
         return place
+
+    def _copied(self, picked: Path) -> Path:
+        """As it is now: what is released is what was looked at and confirmed, whatever becomes of the file."""
+        import tempfile
+
+        from discreet.io.counted import copied
+
+        try:
+            return copied(picked, Path(tempfile.mkdtemp(dir=self.uploads)))
+        except OSError as error:
+            raise BadInput(f"{picked.name} was to be read", error.strerror or "it cannot be copied") from None
 
     def show(self, name: str) -> Callable[[Request], Any]:
         async def shown(request: Request) -> Response:
@@ -343,9 +354,11 @@ def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
 def _release(pages: Pages, request: Request, work: Work) -> Response:
     if work.made is not None:
         return _json_or_to(pages, request, work)
-    if work.planned is None:
-        raise BadInput("a release was asked for", "it is not planned yet", "Look at the plan first")
-    return pages._drawn(request, screens.release(work, pages.ledger_file))
+    with work.lock:  # what is promised and what is confirmed are of the same answers
+        if work.planned is None:
+            raise BadInput("a release was asked for", "it is not planned yet", "Look at the plan first")
+        view = screens.release(work, pages.ledger_file)
+    return pages._drawn(request, view)
 
 
 def _json_or_to(pages: Pages, request: Request, work: Work) -> Response:
@@ -421,16 +434,15 @@ def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Respon
 
 def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Response:
     screens.must_be_described(work)
-    before = work.planned
-    answers = with_price(work.answers, form)
-    same = before is not None and (before.answers.epsilon, before.answers.guess) == (answers.epsilon, answers.guess)
-    curves, suggested = dict(work.curves), dict(work.suggested)
-    work.change(answers)
-    if same and before is not None:
-        work.planned, work.curves, work.suggested = before, curves, suggested
-    if "go" in form and same:
-        return _to(work, "release")
-    return _to(work, "plan")
+    with work.lock:  # another tab sees the answers and the plan of before, or those of after
+        before = work.planned
+        answers = with_price(work.answers, form)
+        same = before is not None and (before.answers.epsilon, before.answers.guess) == (answers.epsilon, answers.guess)
+        curves, suggested = dict(work.curves), dict(work.suggested)
+        work.change(answers)
+        if same and before is not None:
+            work.planned, work.curves, work.suggested = before, curves, suggested
+    return _to(work, "release" if "go" in form and same else "plan")
 
 
 def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Response:

@@ -349,6 +349,7 @@ def _of(work: Work, screen: str) -> View:
         "file": work.name,
         "way_through": steps,
         "released": work.made is not None,
+        "begun": work.begun,
     }
 
 

@@ -71,7 +71,7 @@ class Work:
     def change(self, answers: Answers) -> None:
         """New answers; what was planned with others no longer holds. What is released stays as it is."""
         with self.lock:
-            if "release" in self.tasks and self.tasks["release"].problem is None:
+            if self.begun:
                 found = "it was released already, with the answers of that time"
                 raise BadInput(f"{self.name} was to be changed", found, "Begin again with the table for a new release")
             if answers != self.answers:
@@ -79,6 +79,11 @@ class Work:
                 self.tasks.clear()
                 self.curves.clear()
                 self.suggested.clear()
+
+    @property
+    def begun(self) -> bool:
+        """Whether it is released, or being released."""
+        return "release" in self.tasks and self.tasks["release"].problem is None
 
     def told(self, error: DiscreetError) -> str:
         """What is wrong, as the page has it: a line for each problem."""

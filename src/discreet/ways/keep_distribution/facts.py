@@ -121,12 +121,18 @@ class KeptDistribution(Terse):
     distribution: DistributionFacts
 
 
+def known_remarks(cut: int | None, signed: bool) -> tuple[Remark, ...]:
+    """What the promise does not say by itself, as far as it is known before anything is drawn."""
+    said = (ROWS_ARE_PUBLIC, *(() if cut is None else top_coded(cut)))
+    return said if not signed else (*said, NEGATIVE if cut is None else CUT_NEGATIVE)
+
+
 def remarks(facts: KeptDistribution, max_count: int | None, rows: int) -> tuple[Remark, ...]:
-    """What the promise does not say by itself."""
+    """All of it: whether rows were mapped depends on what came out."""
     mechanism = facts.mechanism
-    said = (ROWS_ARE_PUBLIC, *(top_coded(max_count) if mechanism.top_code else ()))
+    said = known_remarks(max_count if mechanism.top_code else None, mechanism.name == SIGNED)
     if mechanism.name == SIGNED:
-        return (*said, CUT_NEGATIVE if mechanism.top_code else NEGATIVE)
+        return said
     if mechanism.aim is None or mechanism.noise is None or left_alone(mechanism.noise, mechanism.aim.favor, rows):
         return said
     return (*said, DECIDED if mechanism.aim.lam is None else TOGETHER)

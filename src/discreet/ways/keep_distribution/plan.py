@@ -26,7 +26,7 @@ from discreet.privacy.values import (
     pure_only,
 )
 from discreet.table import Schema
-from discreet.ways.keep_distribution.facts import left_alone
+from discreet.ways.keep_distribution.facts import known_remarks, left_alone
 from discreet.ways.keep_distribution.spec import CUMULATIVE, LARGEST_MAPPED, KeepDistribution
 
 MAPS = {
@@ -101,7 +101,8 @@ def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, spli
     if distribution is not None:  # noise that cannot be drawn is refused here, while nothing is spent
         noise_for(spec.privatizer, (spec.top or LARGEST_MAPPED) + 1, distribution, schema.contributions)
     shares: list[Share] = [counts] if distribution is None else [distribution, counts]
-    promise = Guarantee(loss, priced(shares, schema.contributions), grade_of(loss))
+    said = known_remarks(spec.cut, spec.signed)
+    promise = Guarantee(loss, priced(shares, schema.contributions), grade_of(loss), said)
     return DistributionPlan(spec, schema.rows, schema.contributions, promise, noise, counts, distribution)
 
 

@@ -18,7 +18,7 @@ from discreet.record.release import Publication
 from discreet.report.errors import Errors
 from discreet.table import Schema
 from discreet.ways.measure.facts import MeasureFacts
-from discreet.ways.measure.follow import Heard, apart, estimated_histogram, variances
+from discreet.ways.measure.follow import Heard, apart, errors_of_cells, estimated_histogram, variances
 
 
 def layout_of_release(publication: Publication[MeasureFacts]) -> Layout:
@@ -59,8 +59,10 @@ def evidence(publication: Publication[MeasureFacts], level: float) -> Estimate:
 
 
 def errors(publication: Publication[MeasureFacts], _: Estimate | None) -> Errors | None:
-    """Every question has an error of its own: they stand beside its answers."""
-    return None
+    """Of the counts of the table, where cells were measured; every question has an error of its own beside that."""
+    layout = layout_of_release(publication)
+    told = told_by(publication, layout)
+    return None if told is None else errors_of_cells(told, layout.design.in_cells(publication.counts).ravel())
 
 
 def steps(publication: Publication[MeasureFacts]) -> tuple[Remark, ...]:

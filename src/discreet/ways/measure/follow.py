@@ -27,6 +27,7 @@ from discreet.record.release import AnswerTable
 if TYPE_CHECKING:
     from discreet.levels.combine import Spread
     from discreet.levels.regress import RaggedCombined, RaggedSpread
+    from discreet.report.errors import Errors
 
 LEVEL = 0.95  # of the intervals that are published
 
@@ -94,6 +95,19 @@ def _histogram(told: Heard, cells: Question) -> Integers:
     from discreet.ways.keep_distribution.follow import Noisy, least_error
 
     return least_error(Noisy(seen_of(told.noisy[cells].ravel()), told.noise[cells], None), None, None).histogram
+
+
+def errors_of_cells(told: Heard, counts: Integers) -> Errors | None:
+    """How far these counts are off, as far as the cells' own noisy values tell."""
+    from discreet.report.errors import seen_through
+    from discreet.ways.keep_distribution.facts import too_wide
+    from discreet.ways.keep_distribution.follow import Noisy
+
+    cells = _measured_cells(told.layout.design, told.noise)
+    if cells is None or too_wide(told.noise[cells]):
+        return None
+    values, law = told.noisy[cells].ravel(), told.noise[cells]
+    return seen_through(values, counts, law, Noisy(seen_of(values), law, None).fitted().distribution)
 
 
 def mapped_leaves(design: Design, noise: Mapping[Question, NoiseLaw]) -> Question | None:

@@ -1,0 +1,98 @@
+"""What is released is what was confirmed, whatever happens to files, ledgers and other tabs meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.io.counted import write_counted
+from discreet.web.answers import Answers
+from discreet.web.app import FORMS
+from discreet.web.work import PlanShown, Work
+from tests.web.conftest import Running, csrf, workbook
+from tests.web.test_rules import ROWS, upload, wait
+
+
+def confirmed(client: httpx.Client, work: str, token: str, **price: str) -> dict[str, Any]:
+    """Planned, gone on to the release, and confirmed."""
+    form = {"csrf": token, "epsilon": "1", **price}
+    client.post(f"{work}/plan", data=form).raise_for_status()
+    assert wait(client, f"{work}/plan.json", "ready")["problem"] is None
+    client.post(f"{work}/plan", data={**form, "go": "1"}).raise_for_status()
+    return {"csrf": token, "confirms": client.get(f"{work}/release.json").json()["confirms"]}
+
+
+def test_what_is_released_is_the_file_that_was_looked_at(page: Running, tmp_path: Path) -> None:
+    """Also where it was picked from the folder, and becomes another before the release is confirmed."""
+    client, name = page.client(), tmp_path.name
+    token = csrf(client.get("/").text)
+    picked = page.folder / f"{name}.csv"
+    picked.write_text("county,n\nAsh,3\nElm,5\n")
+    work = str(client.post("/table", data={"csrf": token, "pick": picked.name}).url).rpartition("/")[0]
+    client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": "county"}).raise_for_status()
+    client.post(f"{work}/keep", data={"csrf": token, "way": "rows"}).raise_for_status()
+    form = confirmed(client, work, token)
+    assert "Nothing is spent yet" in client.get(f"{work}/plan").text
+    picked.write_text("county,n\nAsh,3\nElm,5\nOak,1\nYew,1\n")
+    client.post(f"{work}/release", data=form).raise_for_status()
+    assert wait(client, f"{work}/release.json", "done")["problem"] is None
+    table = (page.folder / f"{name}-release" / "table.csv").read_text()
+    assert "Elm" in table and "Oak" not in table
+    for screen in ("table", "contents", "keep", "plan"):
+        text = client.get(f"{work}/{screen}").text
+        assert "do not change any more" in text and "Nothing is spent yet" not in text
+
+
+def test_a_picked_file_keeps_what_is_known_of_its_persons(
+    page: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))  # where this user's list is
+    people = pa.table({"who": ["a", "a", "b"], "county": ["Ash", "Elm", "Ash"]})
+    table = dc.count(people, by="county", universe={"county": ["Ash", "Elm"]}, person="who", bound=2)
+    write_counted(table, page.folder / "counted.csv")
+    client = page.client()
+    token = csrf(client.get("/").text)
+    work = str(client.post("/table", data={"csrf": token, "pick": "counted.csv"}).url).rpartition("/")[0]
+    client.post(f"{work}/contents", data={"csrf": token, "count": "count", "keys": "county"}).raise_for_status()
+    client.post(f"{work}/keep", data={"csrf": token, "way": "rows"}).raise_for_status()
+    confirmed(client, work, token)
+    assert "counted up to 2 times" in client.get(f"{work}/release.json").json()["guarantee"]
+
+
+def test_a_ledger_that_is_emptied_after_the_plan_is_told_and_nothing_is_made(page: Running, tmp_path: Path) -> None:
+    client, name = page.client(), tmp_path.name
+    token = csrf(client.get("/ledger").text)
+    client.post("/ledger", data={"csrf": token, "dataset": name, "epsilon": "1"}).raise_for_status()
+    forms = []
+    for one in ("first", "second"):
+        work, _ = upload(client, workbook(tmp_path / f"{name}-{one}.xlsx", ["county", "n"], *ROWS))
+        client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": "county"}).raise_for_status()
+        client.post(f"{work}/keep", data={"csrf": token, "way": "rows"}).raise_for_status()
+        forms.append((work, confirmed(client, work, token, dataset=name)))
+    views = []
+    for work, form in forms:
+        client.post(f"{work}/release", data=form).raise_for_status()
+        views.append(wait(client, f"{work}/release.json", "done"))
+    assert views[0]["problem"] is None and "left" in views[1]["problem"] and not views[1]["done"]
+    assert [path.name for path in page.folder.glob(f"{name}-*-release*")] == [f"{name}-first-release"]
+    assert len([one for one in client.get("/ledger.json").json()["history"] if one["dataset"] == name]) == 1
+
+
+def test_another_tab_sees_answers_and_plan_of_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who changes them holds the lock, also while the plan is taken over for the same epsilon."""
+    work = Work("key", "t.csv", Answers(tmp_path / "t.csv"), described=True)
+    work.planned = PlanShown(work.answers, "", (), (), 1, (), None)  # type: ignore[arg-type]
+    held: list[bool] = []
+
+    def changed(self: Work, answers: Answers) -> None:
+        held.append(self.lock._is_owned())  # type: ignore[attr-defined]
+        self.answers, self.planned = answers, None
+
+    monkeypatch.setattr(Work, "change", changed)
+    FORMS["plan"](None, None, work, {"epsilon": ["1"], "format": ["csv"], "go": ["1"]})  # type: ignore[arg-type]
+    assert held == [True] and work.planned is not None and work.answers.format == "csv"
