@@ -162,7 +162,7 @@ def test_groups_that_follow_a_covariate_are_covered_and_nearer_to_the_truth() ->
     people = rng.lognormal(7, 1, 20).round()
     each = np.repeat(rng.gamma(4, 0.01 / 4, 20) * people / 6, 6)
     rows, groups, error, without = covered_with(rng.poisson(each), people, "0.3")
-    assert rows >= SHOULD and groups > LIMIT and error < without
+    assert rows >= SHOULD and groups >= SHOULD and error < without
 
 
 def test_few_groups_and_kept_ones_are_told_without_a_law_of_rates() -> None:
