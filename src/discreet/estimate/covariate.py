@@ -243,15 +243,16 @@ def group_counts(seen: Floats, deviation: Floats, covariate: Floats, level: floa
     noise = np.exp(-(((counts - seen[:, None]) / spread[:, None]) ** 2) / 2) * _steps(counts)
     relative = covariate / np.exp(np.log(covariate).mean())
     total, tail = max(float(seen.sum()), 1.0), (1 - level) / 2
-    laws = [_shaped(shape, counts, noise, relative**power, total) for power, shape in product(POWERS, SHAPES)]
-    likely = np.array([found for found, _ in laws])
-    weights = np.exp(likely - likely.max())
-    mean = sum(weight * (chance * counts).sum(axis=1) for weight, (_, chance) in zip(weights, laws)) / weights.sum()
-    ends = np.array([
-        [_at_share(counts, np.cumsum(chance, axis=1), share) for share in (tail, 1 - tail)]
-        for weight, (_, chance) in zip(weights, laws) if weight > PLAUSIBLE
-    ])  # fmt: skip
-    return np.stack([mean, ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+    likely, found = [], []
+    for power, shape in product(POWERS, SHAPES):
+        evidence, chance = _shaped(shape, counts, noise, relative**power, total)
+        ends = (_at_share(counts, np.cumsum(chance, axis=1), share) for share in (tail, 1 - tail))
+        likely.append(evidence)
+        found.append(np.stack([(chance * counts).sum(axis=1), *ends]))
+    each, weights = np.array(found), np.exp(np.array(likely) - max(likely))
+    plausible = each[weights > PLAUSIBLE]
+    mean = np.tensordot(weights, each[:, 0], 1) / weights.sum()
+    return np.stack([mean, plausible[:, 1].min(axis=0), plausible[:, 2].max(axis=0)])
 
 
 def _around(seen: Floats, spread: Floats) -> Floats:
