@@ -6,7 +6,6 @@ one of these numbers, a power of n: 1 if twice as many people have twice the cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.evidence import Evidence
+from discreet.estimate.posterior import row_estimates
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
@@ -33,8 +33,9 @@ UNLIKELY = 1e-3  # beside the likeliest: such laws are left out
 MANY = 200  # rows, of which the law is taken as known
 AROUND = ((-0.4, 0.0, 0.4), (-1.5, 0.0, 1.5), (-0.7, 0.0, 0.7))  # steps from it
 POWERS = (0.0, 0.5, 1.0)  # that are tried for groups
+PLAUSIBLE = float(np.exp(-2.0))  # beside the likeliest power: chance alone makes the true one less likely 1 time in 20
 SHAPES = np.exp(np.linspace(-3, 9, 13))  # that are tried for groups, from hardly alike to as good as equal
-FACTORS = np.exp(np.linspace(-0.6, 0.6, 9))  # of the mean: groups that are alike share its error
+FACTORS = np.exp(np.sinh(np.linspace(-2.3, 2.3, 17)) / 2)  # of the mean, close together near 1: groups share its error
 ROUNDS = 8  # in which the mean of rates is found for each shape
 REACH, POINTS = 6.0, 241  # deviations to either side, and how many counts are looked at there
 
@@ -96,7 +97,28 @@ def row_rates(view: Estimate, covariate: Floats) -> RowRates:
         columns[:, part] = _posteriors(evidence, laws, covariate, part, view.level)
     mean, variance = columns[:2]
     median, low, high = columns[2:].astype(np.int64)
+    if evidence.steady is None and not len(evidence.beyond) and _tells_nothing(evidence, laws[0][1], covariate):
+        alone = row_estimates(evidence, view.level)
+        low, high = np.minimum(low, alone.low), np.maximum(high, alone.high)
     return RowRates(laws[0][1], mean, variance, median, low, high, covariate)
+
+
+def _tells_nothing(evidence: Evidence, law: RateLaw, covariate: Floats) -> bool:
+    """Whether the distribution of counts alone explains what was seen about as well: then counts need not follow the
+    covariate, nor any gamma law."""
+    means, prior = law.means(covariate), np.append(evidence.prior, 0.0)
+    following, alone, step = 0.0, 0.0, max(1, CHUNK // _width(evidence))
+    for start in range(0, evidence.rows, step):
+        rows = np.arange(evidence.rows)[start : start + step]
+        possible, noise = _possible(evidence, rows)
+        following += _logarithm(_prior(possible, means[rows], law.shape, evidence) * noise)
+        alone += _logarithm(prior[np.minimum(possible, evidence.size).astype(np.int64)] * noise)
+    return alone > following + np.log(PLAUSIBLE)
+
+
+def _logarithm(chances: Floats) -> float:
+    """Of how likely all rows are, each by the sum of its chances."""
+    return float(np.log(np.maximum(chances.sum(axis=1), TINY)).sum())
 
 
 def fitted(evidence: Evidence, covariate: Floats) -> list[tuple[float, RateLaw]]:
@@ -117,7 +139,7 @@ def fitted(evidence: Evidence, covariate: Floats) -> list[tuple[float, RateLaw]]
 
     def unlikely(numbers: Floats) -> float:
         prior = _prior(possible, law_of(numbers).means(some), law_of(numbers).shape, evidence)
-        return -float(np.log(np.maximum((prior * noise).sum(axis=1), TINY)).sum())
+        return -_logarithm(prior * noise)
 
     in_proportion = np.array([np.log(seen / float(some.sum())), 0.0, 1.0])
     all_alike = np.array([np.log(seen / len(rows)) - float(np.log(some).mean()), 0.0, 0.0])
@@ -185,46 +207,52 @@ def _possible(evidence: Evidence, rows: Integers) -> tuple[Floats, Floats]:
 def _posteriors(
     evidence: Evidence, laws: list[tuple[float, RateLaw]], covariate: Floats, part: slice, level: float
 ) -> Floats:
-    """Mean, variance, median and the ends of a credible interval, for some rows."""
+    """Mean, variance, median and the ends of a credible interval, for some rows: under all laws by how likely they are,
+    and as wide as under each that is plausible, since a wrong one misses many rows at once."""
     rows = np.arange(evidence.rows)[part]
     possible, noise = _possible(evidence, rows)
     noise = noise / np.maximum(noise.max(axis=1, keepdims=True), TINY)
-    chance = np.zeros(possible.shape)
+    chance, likeliest, tail = np.zeros(possible.shape), max(weight for weight, _ in laws), (1 - level) / 2
     chance[:, 0] = TINY
+    lows, highs = [], []
     for weight, law in laws:
         under = np.maximum(_prior(possible, law.means(covariate)[rows], law.shape, evidence) * noise, 0.0)
-        chance += weight * under / np.maximum(under.sum(axis=1, keepdims=True), TINY)
+        under /= np.maximum(under.sum(axis=1, keepdims=True), TINY)
+        chance += weight * under
+        if weight > PLAUSIBLE * likeliest:
+            running = np.cumsum(under, axis=1)
+            lows.append(_at_share(possible, running, tail))
+            highs.append(_at_share(possible, running, 1 - tail))
     chance /= chance.sum(axis=1, keepdims=True)
     mean = (chance * possible).sum(axis=1)
     variance = (chance * (possible - mean[:, None]) ** 2).sum(axis=1)
-    running, tail = np.cumsum(chance, axis=1), (1 - level) / 2
-    ends = [
-        np.take_along_axis(
-            possible, np.minimum((running < share - 1e-12).sum(axis=1), possible.shape[1] - 1)[:, None], 1
-        )[:, 0]
-        for share in (0.5, tail, 1 - tail)
-    ]  # fmt: skip
-    return np.stack([mean, variance, *ends])
+    running = np.cumsum(chance, axis=1)
+    low, median, high = (_at_share(possible, running, share) for share in (tail, 0.5, 1 - tail))
+    return np.stack([mean, variance, median, np.minimum.reduce([low, *lows]), np.maximum.reduce([high, *highs])])
 
 
 def group_counts(seen: Floats, deviation: Floats, covariate: Floats, level: float) -> Floats:
     """Mean and ends of credible intervals of the true counts of groups, from what is told of each: its unbiased sum.
 
     Rows of a group are more alike than others, so that posteriors of rows would add up to too narrow a one; the law of
-    rates is that of groups. These are few: every mean, shape and power counts by how likely it makes what was seen.
+    rates is that of groups. These are few, and a wrong law moves all of them together: the interval holds those under
+    every shape and power that are not much less likely than the likeliest.
     """
     spread = np.maximum(deviation, 1e-3)
     counts = _around(seen, spread)
     noise = np.exp(-(((counts - seen[:, None]) / spread[:, None]) ** 2) / 2) * _steps(counts)
     relative = covariate / np.exp(np.log(covariate).mean())
-    evidence, chance, total = -np.inf, np.zeros_like(counts), max(float(seen.sum()), 1.0)
+    total, tail = max(float(seen.sum()), 1.0), (1 - level) / 2
+    likely, found = [], []
     for power, shape in product(POWERS, SHAPES):
-        for found, each in _under(shape, counts, noise, relative**power, total):
-            both = np.logaddexp(evidence, found)
-            evidence, chance = both, np.exp(evidence - both) * chance + np.exp(found - both) * each
-    running, tail = np.cumsum(chance, axis=1), (1 - level) / 2
-    ends = [_at_share(counts, running, share) for share in (tail, 1 - tail)]
-    return np.stack([(chance * counts).sum(axis=1), *ends])
+        evidence, chance = _shaped(shape, counts, noise, relative**power, total)
+        ends = (_at_share(counts, np.cumsum(chance, axis=1), share) for share in (tail, 1 - tail))
+        likely.append(evidence)
+        found.append(np.stack([(chance * counts).sum(axis=1), *ends]))
+    each, weights = np.array(found), np.exp(np.array(likely) - max(likely))
+    plausible = each[weights > PLAUSIBLE]
+    mean = np.tensordot(weights, each[:, 0], 1) / weights.sum()
+    return np.stack([mean, plausible[:, 1].min(axis=0), plausible[:, 2].max(axis=0)])
 
 
 def _around(seen: Floats, spread: Floats) -> Floats:
@@ -238,21 +266,23 @@ def _steps(counts: Floats) -> Floats:
     return np.maximum(np.diff(counts, axis=1, append=counts[:, -1:] + 1), 0.0)
 
 
-def _under(
-    shape: float, counts: Floats, noise: Floats, covariate: Floats, total: float
-) -> Iterator[tuple[float, Floats]]:
-    """For means around the likeliest one: the logarithm of how likely this shape makes what was seen, and the posterior
-    of every group under it."""
+def _shaped(shape: float, counts: Floats, noise: Floats, covariate: Floats, total: float) -> tuple[float, Floats]:
+    """The logarithm of how likely this shape makes what was seen, whatever the mean, and the posterior of every group:
+    every mean around the likeliest one by how likely it is, as if each had been as likely before."""
     mean = total / float(covariate.sum())
     for _ in range(ROUNDS):
         chance = _prior(counts, mean * covariate, shape) * noise
         each = np.maximum(chance.sum(axis=1, keepdims=True), TINY)
         weight = shape / (shape + mean * covariate)  # of a group: its count varies by its rate and by chance
         mean = max(float(weight @ (chance * counts / each).sum(axis=1) / (weight @ covariate)), 1e-12)
-    for factor in FACTORS:
+    evidence, found = -np.inf, np.zeros_like(counts)
+    for factor, apart in zip(FACTORS, np.gradient(FACTORS)):
         chance = _prior(counts, factor * mean * covariate, shape) * noise
         each = np.maximum(chance.sum(axis=1, keepdims=True), TINY)
-        yield float(np.log(each).sum()), chance / each
+        likely = float(np.log(each).sum() + np.log(apart))
+        both = float(np.logaddexp(evidence, likely))
+        evidence, found = both, np.exp(evidence - both) * found + np.exp(likely - both) * chance / each
+    return evidence, found
 
 
 def _at_share(counts: Floats, running: Floats, share: float) -> Floats:

@@ -36,16 +36,16 @@ class FewRows:
     def share(self, t: int, level: float) -> tuple[float, float]:
         """Between which shares of rows have a count of at most t."""
         near, rows, tail = self._near(t), self.evidence.rows, (1 - level) / 2
-        low = _first(0, rows, lambda k: near.as_many(k) > tail)
-        high = rows - _first(0, rows - low, lambda k: near.as_few(rows - k) > tail)
+        low = first_where(0, rows, lambda k: near.as_many(k) > tail)
+        high = rows - first_where(0, rows - low, lambda k: near.as_few(rows - k) > tail)
         return low / rows, high / rows
 
     def quantile(self, share: float, level: float) -> tuple[int, int]:
         """The smallest and the largest count that may be the smallest which this share of rows do not exceed."""
         tail, wanted = (1 - level) / 2, int(np.ceil(share * self.evidence.rows - TIED))
         last = self.evidence.size - 1
-        low = _first(self.evidence.least, last, lambda t: self._near(t).as_few(wanted) > tail)
-        high = _first(low, last, lambda t: self._near(t).as_many(wanted - 1) <= tail)
+        low = first_where(self.evidence.least, last, lambda t: self._near(t).as_few(wanted) > tail)
+        high = first_where(low, last, lambda t: self._near(t).as_many(wanted - 1) <= tail)
         return low, high
 
     def _near(self, t: int) -> Near:
@@ -143,11 +143,11 @@ def _near(evidence: Evidence, t: int) -> Near:
 
 def few_rows(evidence: Evidence) -> FewRows | None:
     """None where there are more, or another interval is the better one."""
-    known = evidence.law is not None and evidence.law.decay is not None and evidence.cumulative is None
+    known = evidence.law is not None and evidence.law.decay is not None
     return FewRows(evidence) if known and evidence.rows <= MOST else None
 
 
-def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+def first_where(low: int, high: int, holds: Callable[[int], bool]) -> int:
     """The least whole number from `low` on for which this holds; `high`, where none below it does."""
     while low < high:
         middle = (low + high) // 2

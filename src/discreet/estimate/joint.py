@@ -126,7 +126,9 @@ class JointRows:
         return simulated(pieces_for(self.structure, self.law, False), self.rows, number, seeded(SEED))
 
     def _by_simulation(self, weights: csr_array, level: float) -> tuple[Floats, Floats]:
-        """The interval holds the middle share of the simulated errors, and one more, since they are finitely many."""
+        """The interval holds the middle share of the simulated errors, and one more, since they are finitely many.
+        Those of the published table are not those of the true one: of them it leaves out half as many."""
+        level = level if self.again is None else (1 + level) / 2
         errors = np.abs(np.asarray(weights @ self.noise.T.astype(float)))
         place = min(errors.shape[1] - 1, int(np.ceil(level * (errors.shape[1] + 1))))
         deviation, reach = np.sqrt((errors**2).mean(axis=1)), np.partition(errors, place, axis=1)[:, place]

@@ -117,7 +117,9 @@ def likelihood_of(evidence: Evidence) -> Likelihood | None:
     Which is better is told by the noise and the number of rows, never by what came out: of two intervals that cover in
     95 of 100 cases each, the narrower one does not.
     """
-    if evidence.size > LARGEST or evidence.only_sums or len(evidence.beyond) or not _wide(evidence):
+    if evidence.cumulative is not None or evidence.size > LARGEST:
+        return None
+    if evidence.only_sums or len(evidence.beyond) or not _wide(evidence):
         return None
     matrix = evidence.matrix.copy()
     matrix[: evidence.least] = 0.0  # no count is there
@@ -126,8 +128,6 @@ def likelihood_of(evidence: Evidence) -> Likelihood | None:
 
 def _wide(evidence: Evidence) -> bool:
     """Whether noise is so wide that an unbiased estimate varies more than rows which are drawn would."""
-    if evidence.cumulative is not None and evidence.cumulative_law is not None:
-        return evidence.cumulative_law.spread > evidence.rows
     if evidence.law is not None:
         return evidence.law.spread > WIDE
     outputs = np.arange(evidence.matrix.shape[1])

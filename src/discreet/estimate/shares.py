@@ -23,6 +23,7 @@ from discreet.estimate.prefix import Prefix, prefix_of
 from discreet.estimate.profile import Likelihood, likelihood_of
 from discreet.estimate.sized import RowPart
 from discreet.estimate.steady import SteadyNoise, near, ordered
+from discreet.estimate.twice import TwiceMeasured, twice_measured
 from discreet.estimate.view import Estimate
 from discreet.numbers import probability, whole
 
@@ -82,13 +83,12 @@ class CountShares:
             law, weight = prefix.law, float(prefix.weight[at])
         single = len(self.parts) == len(parts) == 1 and place < evidence.size
         likelihood = _told_by(evidence) if single else None
-        level = self.level if likelihood is None else _level(evidence, self.level)
-        width = half_width(level, law, weight, variance) + bias if parts else 0.0
+        width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
         middle, low, high = map(float, ends)
         if likelihood is not None:
-            least, most = likelihood.share(place, level)
-            low, high = _both((low, high), (1 - most, 1 - least), level, self.level)
+            least, most = likelihood.share(place, self.level)
+            low, high = 1 - most, 1 - least
         if single and t == 0 and _all_may_be_zero(evidence, self.level):
             low = 0.0
         low, high = whole_rows(low, high, self.number)
@@ -156,13 +156,11 @@ class CountShares:
         rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
         wanted = share * evidence.rows - TIED
         likelihood = _told_by(evidence) if 0 < share < 1 else None
-        level = self.level if likelihood is None else _level(evidence, self.level)
-        width = prefix.half_widths(level, np.abs(rising - wanted))
+        width = prefix.half_widths(self.level, np.abs(rising - wanted))
         ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
         low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
         if likelihood is not None:
-            least, most = likelihood.quantile(share, level)
-            low, high = _both((low, high), (float(least), float(most)), level, self.level)
+            low, high = map(float, likelihood.quantile(share, self.level))
         if evidence.law is not None and evidence.top is None and high >= evidence.size - 1:
             high = max(high, float(evidence.seen.max()) + one_sided(self.level, evidence.law))
         return low, float(np.clip(middle, low, high)), high
@@ -198,8 +196,10 @@ class CountShares:
         return most_likely(self.evidence) if method == "likelihood" else posterior_mean(self.evidence)
 
 
-def _told_by(evidence: Evidence) -> Likelihood | FewRows | None:
+def _told_by(evidence: Evidence) -> Likelihood | FewRows | TwiceMeasured | None:
     """What tells more than an unbiased estimate with normal noise, if anything: by the noise and the number of rows."""
+    if evidence.cumulative is not None:
+        return twice_measured(evidence)
     if evidence.rows < FEW and (few := few_rows(evidence)) is not None:
         return few
     return likelihood_of(evidence) or few_rows(evidence)
@@ -209,22 +209,6 @@ def _all_may_be_zero(evidence: Evidence, level: float) -> bool:
     """By the law of the sum of all: of a table of zeros alone the likelihood has no law that Wilks would know."""
     law = evidence.law
     return law is not None and evidence.least == 0 and evidence.sum <= sum_half_width(level, law, evidence.rows)
-
-
-def _level(evidence: Evidence, level: float) -> float:
-    """Of each of two intervals: where the distribution was measured too, which the likelihood of rows knows nothing of,
-    the truth is in both of them."""
-    return level if evidence.cumulative is None else (1 + level) / 2
-
-
-def _both(
-    unbiased: tuple[float, float], likely: tuple[float, float], level: float, asked: float
-) -> tuple[float, float]:
-    """What is in both intervals, where each was made to miss half as often as asked; else the likely one."""
-    low, high = max(unbiased[0], likely[0]), min(unbiased[1], likely[1])
-    if level == asked:
-        return likely
-    return (low, high) if low <= high else unbiased
 
 
 def whole_rows(low: float, high: float, rows: int) -> tuple[float, float]:

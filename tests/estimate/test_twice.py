@@ -1,0 +1,93 @@
+"""Shares and medians from rows and their measured distribution together: against plain least squares, and covered."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.optimize import nnls
+
+import discreet as dc
+from discreet.estimate.evidence import Evidence
+from discreet.estimate.twice import MOST_CELLS, TwiceMeasured, _tables, twice_measured
+from discreet.laws import Geometric
+
+ROWS, MAX_COUNT = 240, 30
+FIRMLY = 1e4  # how much more a sum weighs than what is measured
+
+
+def released(true: Any, seed: int, epsilon: str = "0.1") -> Any:
+    table = dc.table(pa.table({"row": np.arange(len(true)), "n": true}), "n", ["row"])
+    out = dc.release(table, epsilon, max_count=MAX_COUNT, split="1/3", privatizer="cumulative", seed=seed)
+    return dc.estimate(out)
+
+
+def evidence(rng: np.random.Generator, rows: int = 40, size: int = 12) -> Evidence:
+    true = rng.integers(0, size - 2, rows)
+    law, measured = Geometric(Fraction(3, 2)), Geometric(Fraction(11, 10))
+    noise, more = (rng.geometric(1 - one.decay, (2, k)) for one, k in ((law, rows), (measured, size - 1)))
+    upto = (true[None, :] <= np.arange(size - 1)[:, None]).sum(axis=1)
+    seen, told = true + noise[0] - noise[1], (upto + more[0] - more[1]).astype(float)
+    return Evidence(seen, law, None, size - 1, told, measured, None, None)
+
+
+@pytest.mark.parametrize("number", [None, 0.0, 7.0, 40.0])
+def test_the_nearest_table_is_that_of_least_squares_without_negative_numbers(number: float | None) -> None:
+    found = evidence(np.random.default_rng(5))
+    tables = _tables(found, 3)
+    many = np.repeat(tables.measured, 2, axis=0)
+    distance, table = tables._nearest(many, None if number is None else np.array([number]))
+    sides = [np.ones(found.size)] if number is None else [tables.below, ~tables.below]
+    sums = np.array([found.rows] if number is None else [number, found.rows - number])
+    design = np.vstack([tables.design.T, FIRMLY * np.array(sides, dtype=float)])
+    best, _ = nnls(design, np.append(tables.measured[0], FIRMLY * sums))
+    assert (table >= 0).all() and np.array(sides) @ table[0] == pytest.approx(sums)
+    assert distance[0] == distance[1] == pytest.approx(((tables.measured - best @ tables.design) ** 2).sum(), abs=0.05)
+
+
+def test_what_is_measured_again_has_the_law_of_what_was() -> None:
+    """Means and variances of 1,000 draws of one table: within 6 standard errors, in deviations of its noise."""
+    tables = _tables(evidence(np.random.default_rng(6)), 3)
+    table = np.full(len(tables.below), tables.rows / len(tables.below))
+    again = tables.again(table)
+    whole = np.diff(np.floor(np.cumsum(table) + 0.5), prepend=0)
+    assert len(again) > 1000
+    error = again.std(axis=0) / np.sqrt(len(again))
+    assert (np.abs(again.mean(axis=0) - whole @ tables.design) < 6 * error).all()
+    noise = again[:, len(tables.expected) :]
+    assert noise.var(axis=0) == pytest.approx(np.ones(noise.shape[1]), rel=0.5)
+
+
+@pytest.mark.parametrize("true", [np.repeat([0, 30], ROWS // 2), np.zeros(ROWS, dtype=int)], ids=["heaps", "zeros"])
+def test_tables_at_the_ends_of_the_range_are_covered(true: Any) -> None:
+    """By the law of Wilks 78 to 85% of 95 were."""
+    repeats, hits = 4, 0
+    for seed in range(repeats):
+        found = released(true, seed).share_zero()
+        assert found.interval[0] <= found.estimate <= found.interval[1]
+        hits += found.interval[0] <= np.mean(true == 0) <= found.interval[1]
+    assert hits >= repeats - 1
+
+
+def test_intervals_know_of_both_measurements() -> None:
+    """By what was in both of two intervals, the one of rows alone, the median of a bell was between 1 and 22."""
+    view = released(np.random.default_rng(20).binomial(20, 0.5, ROWS), 3)
+    low, high = view.quantile("0.5").interval
+    assert low <= 10 <= high and high - low <= 10
+    assert view.share_zero().interval[1] <= 0.2
+    assert view.quantile("0.5") == view.quantile("0.5")
+
+
+def test_narrow_noise_and_many_counts_are_left_to_the_unbiased_estimate() -> None:
+    rng = np.random.default_rng(1)
+    assert isinstance(twice_measured(released(rng.integers(0, 9, 60), 1).shares.evidence), TwiceMeasured)
+    assert twice_measured(released(rng.integers(0, 9, 60), 1, "3").shares.evidence) is None
+    wide = dc.table(pa.table({"row": np.arange(60), "n": rng.integers(0, 300, 60)}), "n", ["row"])
+    out = dc.release(wide, "0.2", max_count=MOST_CELLS + 100, split="1/3", privatizer="cumulative", seed=1)
+    view = dc.estimate(out)
+    assert twice_measured(view.shares.evidence) is None
+    low, high = view.share_above(100).interval
+    assert 0 <= low < high <= 1
