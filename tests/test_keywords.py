@@ -154,3 +154,23 @@ def test_kinds_are_those_that_a_function_says_it_takes() -> None:
             asked(**wrong)
     with pytest.raises(dc.BadInput, match="flag was given as None"):
         asked("a", None)
+
+
+ASKED = sorted(
+    name
+    for name, one in inspect.getmembers(dc.Estimate, inspect.isfunction)
+    if not name.startswith("_") and name not in ("where", "with_rows", "read_rows", "sums")
+)  # `where` takes columns by name; the others are for the house
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_misspelt_keyword_of_a_question_is_refused(name: str) -> None:
+    ask = getattr(dc.estimate(dc.release(dc.example(), epsilon=1, seed=1)), name)
+    with pytest.raises(dc.BadInput, match="the option 'misspelt' was asked for"):
+        ask(misspelt=1)
+
+
+def test_a_misspelt_keyword_of_save_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(dc.BadInput, match="Did you mean 'format'"):
+        dc.release(dc.example(), epsilon=1, seed=1).save(tmp_path / "out", fromat="csv")  # type: ignore[call-arg]
+    assert not (tmp_path / "out").exists()

@@ -91,7 +91,8 @@ def spelt(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     known = None if function.__code__.co_flags & CO_VARKEYWORDS else dict.fromkeys(names)
     own = function.__name__ == "__init__"  # a value looks at its fields itself, and may take words for them
     kinds = {name: kind for name in names if not own and (kind := _kind_of(function.__annotations__.get(name)))}
-    placed = [(place, name) for place, name in enumerate(function.__code__.co_varnames[: len(names)]) if name in kinds]
+    positions = function.__code__.co_varnames[: function.__code__.co_argcount]
+    placed = [(place, name) for place, name in enumerate(positions) if name in kinds]
 
     @wraps(function)
     def checked(*args: Given.args, **keywords: Given.kwargs) -> Answer:

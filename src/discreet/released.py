@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from discreet.arrays import FrameT, Integers
+from discreet.options import spelt
 from discreet.privacy.values import Guarantee
 from discreet.shown import Shown
 from discreet.table import Schema
@@ -130,6 +131,7 @@ class Release(Recorded, Shown, Generic[FrameT]):
             facts.order, facts.rows_are_disjoint, facts.dropped_totals, facts.suppressed_as,
         )  # fmt: skip
 
+    @spelt
     def save(
         self,
         folder: str | Path | Place,

@@ -61,14 +61,17 @@ class Estimate(Shown):
         told = self.with_rows("some rows")
         return replace(told, chosen=rows_where(told.categories, told.rows_asked, wanted))
 
+    @spelt
     def total(self) -> Answer:
         """The sum of the true counts."""
         return self._answers(RowGroups(_nameless(), self.rows_asked, np.zeros(len(self.rows_asked), np.int64))).at(0)
 
+    @spelt
     def mean(self) -> Answer:
         """The mean true count."""
         return self.total().times(1 / (self.in_parts or len(self.rows_asked)))
 
+    @spelt
     def by(self, *columns: str) -> AnswerSet:
         """The total of each group of rows that share a value of a key column, or the values of several."""
         told = self.with_rows("totals by groups")
@@ -85,6 +88,7 @@ class Estimate(Shown):
             )
         return self.read_rows()
 
+    @spelt
     def rows(self, covariate: Any = None) -> AnswerSet:
         """Every row by itself: its posterior where noises are independent and rows are not few, else the best unbiased
         estimate.
@@ -103,6 +107,7 @@ class Estimate(Shown):
         more = {"median": found.median}
         return AnswerSet(groups.keys, found.mean, low, high, none, told.level, told.cut, more=more)
 
+    @spelt
     def region(self, weights: ArrayLike) -> Answer:
         """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
         for the difference of two groups."""
@@ -112,10 +117,12 @@ class Estimate(Shown):
             float(found.estimate[0]), (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative
         )  # fmt: skip
 
+    @spelt
     def deviation(self, weights: ArrayLike) -> float:
         """The standard deviation of `region`."""
         return float(self.with_rows("sums of rows")._sums_of(weights).deviation[0])
 
+    @spelt
     def minus(self, other: Estimate, *by: str) -> Any:
         """How much larger the total is than that of the other: rows of the same release, or another release, whose
         noise is independent. With columns: group by group."""
@@ -123,6 +130,7 @@ class Estimate(Shown):
 
         return difference(self.with_rows("differences"), _view(other, "a difference").with_rows("differences"), by)
 
+    @spelt
     def over(self, other: Estimate, *by: str) -> Any:
         """The total in parts of that of the other one: a ratio; a share, where the other one has all rows of this one.
         With columns: group by group."""
@@ -130,18 +138,21 @@ class Estimate(Shown):
 
         return ratio(self.with_rows("ratios"), _view(other, "a ratio").with_rows("ratios"), by)
 
+    @spelt
     def share(self, *by: str) -> AnswerSet:
         """The share of each group in the total of all of them."""
         from discreet.estimate.compare import shares_of
 
         return shares_of(self.with_rows("shares of groups"), by)
 
+    @spelt
     def per(self, denominators: Any) -> Rates:
         """Rates with a public denominator: a file or frame with key columns and one column of numbers."""
         from discreet.estimate.rates import rates
 
         return rates(self.with_rows("rates"), denominators)
 
+    @spelt
     def rank(self, *by: str) -> AnswerSet:
         """The rank of every group, or row, by its true count, 1 being the largest: all its ranks that are possible, at
         once for all, with probability `level`."""
@@ -149,12 +160,14 @@ class Estimate(Shown):
 
         return ranks(self.with_rows("ranks"), by)
 
+    @spelt
     def gini(self, *by: str) -> Answer:
         """How unequal the true counts of rows are, or of groups: 0 where all are equal, near 1 where one has all."""
         from discreet.estimate.inequality import gini
 
         return gini(self.with_rows("rows or groups"), by)
 
+    @spelt
     def dissimilarity(self, column: str, one: Any, other: Any, *over: str) -> Answer:
         """The index of dissimilarity: which part of those with `one` value of a column would have to move, for them to
         be spread over the groups by `over` like those with the `other` value."""
@@ -162,24 +175,29 @@ class Estimate(Shown):
 
         return dissimilarity(self.with_rows("groups"), column, one, other, over)
 
+    @spelt
     def share_above(self, threshold: int) -> Answer:
         """The share of rows whose true count exceeds `threshold`."""
         return self._told_shares(f"the share of counts above {threshold}").above(threshold)
 
+    @spelt
     def share_zero(self) -> Answer:
         """The share of rows whose true count is zero."""
         return self._told_shares("the share of zeros").zero()
 
+    @spelt
     def quantile(self, q: float | str) -> Answer:
         """The smallest count that at least a share q of the rows do not exceed."""
         found = self._told_shares(f"the quantile {q}").quantile(q)
         reaches = self.cut.top is not None and found.interval[1] >= self.cut.top
         return replace(found, cut=self.cut) if reaches else found
 
+    @spelt
     def posterior(self, value: int) -> Floats:
         """P(true count = 0, 1, ...) for a row whose noisy value (or, without measurements, published count) is this."""
         return self._told_shares("a posterior").posterior(value)
 
+    @spelt
     def distribution(self, method: str = "published") -> Floats:
         """The distribution of counts: as `published`, by maximum `likelihood`, or the posterior mean of `bayes`."""
         return self._told_shares("the distribution of counts").distribution(method)

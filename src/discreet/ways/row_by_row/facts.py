@@ -12,7 +12,7 @@ from discreet.certify.prove import smallest_odds
 from discreet.errors import BadInput, called
 from discreet.laws import NoiseLaw
 from discreet.mechanism import Continued, EdgeThenNoise, Form, Mechanism, NoiseThenMap, Weights, form_parameters
-from discreet.numbers import Epsilon, digits_above, text
+from discreet.numbers import Epsilon, digits_above, quoted, text
 from discreet.privacy.price import group_delta, weighted_steps
 from discreet.privacy.values import (
     ROWS_ARE_PUBLIC,
@@ -82,7 +82,9 @@ def unit_loss(loss: Loss, contributions: int) -> Pure | Approximate:
     share = rounded_down(loss.delta / weighted_steps(each, contributions)) if possible else Fraction(0)
     if not share:
         found = f"for {contributions:,} units one after another it leaves nothing for each"
-        raise BadInput(f"{called('delta', text(loss.delta))} was asked for", found, "Give more delta, or less epsilon")
+        raise BadInput(
+            f"{called('delta', quoted(text(loss.delta)))} was asked for", found, "Give more delta, or less epsilon"
+        )
     return Approximate(each, share)
 
 
