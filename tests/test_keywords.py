@@ -166,7 +166,7 @@ ASKED = sorted(
 @pytest.mark.parametrize("name", ASKED)
 def test_a_misspelt_keyword_of_a_question_is_refused(name: str) -> None:
     ask = getattr(dc.estimate(dc.release(dc.example(), epsilon=1, seed=1)), name)
-    with pytest.raises(dc.BadInput, match="the option 'misspelt' was asked for"):
+    with pytest.raises(dc.BadInput, match="The option 'misspelt' was asked for"):
         ask(misspelt=1)
 
 
