@@ -29,7 +29,7 @@ def apart(one: Implied, other: Implied) -> float:
     return float(np.abs(one.shares - other.shares).sum()) / 2
 
 
-class HeldStill(NamedTuple):
+class HeldSpread(NamedTuple):
     """Of what was measured, under some law: the factor of the covariance of its residuals, and a root of what noisy
     values tell of the rows, in cells and in prefixes."""
 
@@ -47,7 +47,7 @@ class MeasuredPrefix:
     prefix: Floats
     variance: Floats
     merged: float = 0.0  # log-likelihood of those that were merged into one, given that one
-    held: HeldStill | None = None  # while a fit climbs
+    held: HeldSpread | None = None  # while a fit climbs
 
     def within(self, cells: Integers) -> MeasuredPrefix:
         """If no row were outside these cells: prefixes that hold the same of them are measurements of one number."""
@@ -135,7 +135,7 @@ class Seen:
         spread = _covariance(self.measured.sums(at.rows), told)
         np.fill_diagonal(spread, spread.diagonal() + self.measured.variance)
         np.fill_diagonal(spread, spread.diagonal() + LEAST_VARIANCE * (1 + float(spread.diagonal().max())))
-        return replace(self, measured=replace(self.measured, held=HeldStill(factor_of(spread), at, part, told)))
+        return replace(self, measured=replace(self.measured, held=HeldSpread(factor_of(spread), at, part, told)))
 
     def log_likelihood(self, log_density: Floats) -> float:
         return self.log_likelihood_at(self.expectation(log_density))
