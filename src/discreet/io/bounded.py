@@ -126,3 +126,10 @@ def _plain(part: Any, schema: Any) -> Any:
     kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
     columns = [column.cast(kind) for column, kind in zip(part.columns, kinds)]
     return type(part).from_arrays(columns, names=list(part.schema.names))
+
+
+def is_text(kind: Any) -> bool:
+    """Of an Arrow type."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

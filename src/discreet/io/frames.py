@@ -30,8 +30,10 @@ def read_parquet(path: Path) -> Any:
         with pq.ParquetFile(path) as file:
             require_bounded_parquet(path, file.metadata)
             groups = map(file.read_row_group, range(file.num_row_groups))
-            return stacked(groups, file.schema_arrow, file.metadata.num_rows)
-    except (OSError, pa.ArrowException) as error:
+            found = stacked(groups, file.schema_arrow, file.metadata.num_rows)
+            assert len(found.column_names) == found.num_columns  # names are read now: they may be no text
+            return found
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadInput(f"{path} was to be read as Parquet", str(error).splitlines()[0]) from error
 
 

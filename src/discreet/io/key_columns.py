@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, called, did_you_mean, short
-from discreet.io.bounded import is_bytes
+from discreet.io.bounded import is_bytes, is_text
 from discreet.io.row_order import has_order
 from discreet.io.rows import AS_THEY_COME, NAMED, SAVE_IT, UNSAVED, RowNames, together
 from discreet.options import listed
@@ -34,6 +34,9 @@ FLAGS = (  # a column of such words alone says of every person whether something
     r"negative|unknown|missing|none|null|n/?a|"
     r"да|нет|так|ні|tak|nie|ano|ne|igen|nem|evet|hay[ıi]r|ναι|όχι|כן|לא|نعم|لا|हाँ|हां|नहीं|是|否|有|无|無|はい|いいえ|예|아니오)?[^\pL\pN]*$"
 )
+LONGEST_KEYS = (
+    1 << 13
+)  # bytes of a row, on average: Parquet has a key five times, and `verify` reads files up to 64 KiB a row
 LONGEST_COLUMN = 1 << 30  # bytes that are put into one array of text: it could hold twice as many
 ENDS = {"string": 4, "large_string": 8}  # bytes that say where the first text begins, which Arrow does not count
 CODE = r"^0\pN+$"  # a number has no zero before it: whoever writes one means a code
@@ -140,6 +143,19 @@ def with_texts(frame: Any, names: Sequence[str]) -> Any:
     return frame
 
 
+def refuse_no_text(frame: Any) -> None:
+    """Letters that are said to be text, and are not: a file may hold any bytes."""
+    import pyarrow as pa
+
+    for name, column in zip(frame.column_names, frame.columns):
+        if is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
+            try:
+                column.validate(full=True)
+            except pa.ArrowException:
+                found = "some of its values are no text (UTF-8)"
+                raise BadInput(f"column {name!r} was to be read", found, "Write the file anew", column=name) from None
+
+
 def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
     """Key columns with nothing hidden in them: no metadata, no dictionary that lists values which do not occur."""
     import pyarrow as pa
@@ -152,6 +168,9 @@ def plain(categories: Any, rows: RowNames = AS_THEY_COME) -> Any:
             problems.append(problem)
     if problems:
         raise together(problems)
+    if sum(column.nbytes for column in columns.values()) > LONGEST_KEYS * (categories.num_rows + 1):
+        found = f"they take more than {LONGEST_KEYS >> 10} KiB a row, and nobody could verify such a release"
+        raise BadInput("key columns were to be published", found, "Use short names")
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
@@ -166,6 +185,8 @@ def _filled(name: str, column: Any, rows: RowNames) -> Any:
     if len(column) and (strange or not has_order(column)):
         found = f"its values are of type {column.type}"
         raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name)
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        _refuse_no_times(column, name)
     may_miss = column.null_count or pa.types.is_floating(column.type)
     if may_miss and (missing := column.is_null(nan_is_null=True).to_numpy()).any():
         raise _missing(name, [rows.number(row) for row in np.flatnonzero(missing)[: NAMED + 1].tolist()])
@@ -174,6 +195,21 @@ def _filled(name: str, column: Any, rows: RowNames) -> Any:
         found = f"row {number}, column {name!r} is a formula, and its value is not in the file"
         raise BadInput(f"{name!r} is a key column", found, SAVE_IT, row=number, column=name)
     return column
+
+
+def _refuse_no_times(column: Any, name: str) -> None:
+    """What no calendar has, and zones that nobody knows: other programs could not read them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    zone = getattr(column.type, "tz", None)
+    try:
+        times = column.cast(pa.timestamp("us", zone), safe=False) if pa.types.is_timestamp(column.type) else column
+        ends = pc.min_max(times)
+        ends.as_py(), column.slice(0, 1).cast(pa.string())
+    except (pa.ArrowException, ValueError, OverflowError, LookupError):
+        found = "its times are not all between the years 1 and 9999, or in a zone that is not known"
+        raise BadInput(f"{name!r} is a key column", found, "Write them as text", column=name) from None
 
 
 def _as_files_hold_it(column: Any) -> Any:

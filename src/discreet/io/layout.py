@@ -15,7 +15,7 @@ import numpy as np
 from discreet.errors import BadInput, called
 from discreet.io.counts import Writing, whole_counts
 from discreet.io.frames import file_kind, read_parquet
-from discreet.io.key_columns import Keys, key_names, must_have
+from discreet.io.key_columns import Keys, key_names, must_have, refuse_no_text
 from discreet.io.rows import AS_THEY_COME, RowNames, together
 from discreet.numbers import share_of
 from discreet.options import listed
@@ -87,6 +87,7 @@ class Laid:
 
 def laid_out(given: Read, count: Counts, keys: Keys, layout: Arrangement = AS_A_TABLE) -> Laid:
     """The table as one row for each count; which columns are meant is looked up, and no count is read."""
+    refuse_no_text(given.frame)
     frame, rows = _without_blank_rows(given.frame, given.rows)
     names = [str(name) for name in frame.column_names]
     keys = keys if keys is None or isinstance(keys, str) else [str(key) for key in listed(keys)]

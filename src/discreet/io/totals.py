@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Flags
 from discreet.errors import BadInput, called
+from discreet.io.bounded import is_text
 from discreet.io.formulas import LOOKED_AT, distinct
 from discreet.io.made_of_others import MOST_VALUES, naming_all_others
 from discreet.io.rows import AS_THEY_COME, NAMED, RowNames
@@ -269,13 +270,6 @@ def _looked_through(values: Any) -> Any:
     likely.append((accented, accented, MAYBE_FOREIGN))
     some = _one_after_another(own.filter(pc.match_substring_regex(look, maybe)) for own, look, maybe in likely).unique()
     return some.filter(means_total(some)) if len(some) else some
-
-
-def is_text(kind: Any) -> bool:
-    """Of an Arrow type."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def without_totals(frame: Any, names: list[str], rule: TotalsRule, rows: RowNames = AS_THEY_COME) -> Flags | None:

@@ -142,7 +142,7 @@ def _rows(files: list[str], folders: FolderNames, asked: str) -> tuple[int, int 
         try:
             head = pq.read_metadata(file)
             names = head.schema.to_arrow_schema().names
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             raise BadInput(asked, f"{Path(file).name}: {str(error).splitlines()[0]}") from error
         first = names if first is None else first
         if sorted(names) != sorted(first):

@@ -60,7 +60,7 @@ def parquet_of(content: bytes, file: str) -> Any:
 
     try:
         return pq.read_table(pa.BufferReader(content))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadInput(f"{file} was to be read as Parquet", str(error).splitlines()[0]) from error
 
 
