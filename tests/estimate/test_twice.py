@@ -81,6 +81,15 @@ def test_intervals_know_of_both_measurements() -> None:
     assert view.quantile("0.5") == view.quantile("0.5")
 
 
+def test_what_the_total_leaves_open_the_measured_distribution_may_tell() -> None:
+    """By the total alone all rows may be zero: the share of zeros ended at 1, and that above 2 began at 0.12."""
+    true = np.random.default_rng(1).binomial(6, 0.4, 200)
+    table = dc.table(pa.table({"row": np.arange(200), "n": true}), "n", ["row"])
+    view = dc.estimate(dc.release(table, rho="0.003", max_count=12, split="1/3", privatizer="cumulative", seed=1))
+    zeros, above = view.share_zero().interval, view.share_above(2).interval
+    assert zeros[0] <= np.mean(true == 0) <= zeros[1] < 1 - above[0] + 0.05
+
+
 def test_narrow_noise_and_many_counts_are_left_to_the_unbiased_estimate() -> None:
     rng = np.random.default_rng(1)
     assert isinstance(twice_measured(released(rng.integers(0, 9, 60), 1).shares.evidence), TwiceMeasured)

@@ -113,7 +113,7 @@ def _tells_nothing(evidence: Evidence, law: RateLaw, covariate: Floats) -> bool:
         possible, noise = _possible(evidence, rows)
         following += _logarithm(_prior(possible, means[rows], law.shape, evidence) * noise)
         alone += _logarithm(prior[np.minimum(possible, evidence.size).astype(np.int64)] * noise)
-    return alone > following + np.log(PLAUSIBLE)
+    return bool(alone > following + np.log(PLAUSIBLE))
 
 
 def _logarithm(chances: Floats) -> float:

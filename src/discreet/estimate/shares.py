@@ -89,7 +89,8 @@ class CountShares:
         if likelihood is not None:
             least, most = likelihood.share(place, self.level)
             low, high = 1 - most, 1 - least
-        if single and t == 0 and _all_may_be_zero(evidence, self.level):
+        twice = isinstance(likelihood, TwiceMeasured)  # whose law holds for a table of zeros, too
+        if single and not twice and t == 0 and _all_may_be_zero(evidence, self.level):
             low = 0.0
         low, high = whole_rows(low, high, self.number)
         return Answer(float(np.clip(middle, low, high)), (low, high), self.level)
