@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from contents import CONTENTS
 from pictures import draw_all
@@ -59,7 +60,8 @@ def lay_out(source: Path) -> None:
         f"# Decisions\n\n```{{toctree}}\n:maxdepth: 1\n\n{decided}\n```\n", encoding="utf-8"
     )
     shutil.copytree(ROOT / "docs" / "pictures", source / "docs" / "pictures")
-    shutil.copy(ROOT / "docs" / "conf.py", source / "conf.py")
+    for name in ("conf.py", "scorer.js"):
+        shutil.copy(ROOT / "docs" / name, source / name)
     (source / "docs" / "api.md").write_text(api(), encoding="utf-8")
     head = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
     (source / "index.md").write_text(head + STARTS + "\n".join(trees()), encoding="utf-8")
@@ -90,7 +92,7 @@ def api() -> str:
     for name in dir(dc):
         found = getattr(dc, name)
         if inspect.ismodule(found):
-            groups["Functions"].append(f".. automodule:: discreet.{name}\n   :members:\n")
+            groups["Functions"].append(_called(name, found))
         elif not inspect.isclass(found):
             groups["Functions"].append(f".. autofunction:: discreet.{name}\n")
         elif issubclass(found, Exception):
@@ -100,6 +102,14 @@ def api() -> str:
     for title, entries in groups.items():
         parts.append(f"## {title}\n\n```{{eval-rst}}\n" + "\n".join(entries) + "```\n")
     return "\n".join(parts)
+
+
+def _called(name: str, module: Any) -> str:
+    """A module that is called as a function; what else is in it is no public name."""
+    import inspect
+
+    said = "\n".join(f"   {line}".rstrip() for line in (inspect.getdoc(module.__call__) or "").splitlines())
+    return f".. py:function:: discreet.{name}{inspect.signature(module)}\n\n{said}\n"
 
 
 def told_by(page: Path) -> list[str]:

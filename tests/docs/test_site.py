@@ -60,7 +60,7 @@ def test_every_page_has_a_place() -> None:
 def test_every_public_name_is_in_the_reference() -> None:
     page = site["api"]()
     for name in dir(dc):
-        assert f":: discreet.{name}\n" in page, name
+        assert re.search(rf":: discreet\.{name}[\n(]", page), name
 
 
 def test_pages_made_from_the_source_are_up_to_date() -> None:
@@ -160,3 +160,23 @@ def test_docstrings_of_the_reference_leave_no_dead_marks() -> None:
         for one in (found, *(getattr(found, inner) for inner in names)):
             own = getattr(one, "__doc__", None)
             assert not (isinstance(own, str) and bare.search(own)), f"{name}: {own}"
+
+
+def test_the_scores_of_a_search_are_all_that_sphinx_looks_for() -> None:
+    """Guides come first; a score that is missing would be no number, and nothing would be in order."""
+    import sphinx
+
+    own = (ROOT / "docs" / "scorer.js").read_text(encoding="utf-8")
+    theirs = (Path(sphinx.__file__).parent / "themes/basic/static/searchtools.js").read_text(encoding="utf-8")
+    usual = theirs.partition("var Scorer = {")[2].partition("};")[0]
+    known = set(re.findall(r"^\s*(\w+):", usual, re.MULTILINE))
+    assert known == set(re.findall(r"^  (\w+):", own, re.MULTILINE)) | {"0", "1", "2"}
+
+
+def test_what_is_called_is_in_the_reference_as_a_function_and_fields_have_meanings() -> None:
+    page = site["api"]()
+    assert ".. py:function:: discreet.plot(value" in page and "discreet.plot.heat_map" not in page
+    meaning = runpy.run_path(str(ROOT / "docs" / "conf.py"))["meaning"]
+    assert meaning(dc.About, "title") == "title of the publication"
+    assert meaning(dc.KeepSums, "keep") and meaning(dc.Plan, "questions")
+    assert meaning(dc.Plan, "no such field") == "" == meaning(None, "title")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 import discreet as dc
 from discreet.laws import Gaussian, Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
-from discreet.numbers import few_digits
+from discreet.numbers import Epsilon, few_digits
 from discreet.public_map import SeenValues
 from discreet.report import render
-from discreet.report.errors import Errors, errors_of, where_rows_are
+from discreet.report.errors import Errors, errors_of, noise_size, where_rows_are
 from discreet.report.prepared import prepared
 
 
@@ -118,3 +120,19 @@ def test_noise_beside_kept_sums_is_drawn_again_once(options: dict[str, Any], mon
     out = dc.release(dc.table(rows, "n", ["p"]), 1, keep="total", seed=1, **options)
     found = prepared(out.publication)
     assert found.errors is not None and len(drawn) == 1
+
+
+def test_beside_sums_of_few_rows_it_is_told_what_a_count_is_off_by_at_most(tmp_path: Path) -> None:
+    """In blocks that do not meet, where rows err by less than their own noise; and in parts."""
+    frame = pa.table({"g": [f"g{i % 3}" for i in range(24)], "h": [f"h{i // 3}" for i in range(24)], "n": [2] * 24})
+    table, noise = dc.table(frame, "n", ["g", "h"]), noise_size(Geometric(Epsilon(Fraction(1, 2)).odds()))
+    said = f"off by no more than <strong>{few_digits(noise, 2)}</strong>"
+    off = [np.abs(dc.release(table, 1, keep="margin:g", seed=seed).publication.counts - 2).mean() for seed in range(40)]
+    assert 0.8 * noise < np.mean(off) < noise
+    for keep, told in (("total", True), ("margin:g", True), (["margin:g", "margin:h"], False)):
+        assert (said in render(dc.release(table, 1, keep=keep, seed=1).publication)) == told
+    assert "no more than <strong>" not in render(dc.release(table, 1, keep="total", nonnegative=True).publication)
+    frame = frame.sort_by([("g", "ascending"), ("h", "ascending")])
+    parquet.write_table(frame, tmp_path / "part.parquet")
+    dc.release_parts([tmp_path / "part.parquet"], "n", ["g", "h"], epsilon=1, keep="total", out=tmp_path / "out")
+    assert said in (tmp_path / "out" / "report.html").read_text()

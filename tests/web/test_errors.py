@@ -118,13 +118,18 @@ def test_a_file_that_cannot_be_read(page: Running, tmp_path: Path) -> None:
 
 
 def test_a_file_that_went_away(tmp_path: Path) -> None:
+    """Also the copy that the page has of it: somebody cleaned up."""
     (tmp_path / "t.csv").write_text("county,n\nAsh,3\n")
-    page = run_page(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    page = run_page(tmp_path, TMPDIR=str(tmp_path / "tmp"))
     try:
         client = page.client()
         token = csrf(client.get("/").text)
         work = str(client.post("/table", data={"csrf": token, "pick": "t.csv"}).url).rpartition("/")[0]
-        (tmp_path / "t.csv").unlink()
+        copies = list(tmp_path.rglob("t.csv"))
+        assert len(copies) == 2
+        for one in copies:
+            one.unlink()
         for name in ("table", "contents", "keep", "plan", "release", "result"):
             answer = client.get(f"{work}/{name}")
             assert answer.status_code in (200, 422) and 'role="alert"' in answer.text, name

@@ -95,6 +95,11 @@ class JointRows:
         """Whether errors follow from the law, and the table is so large that it is worth it."""
         return self.again is None and self.rows > SIMULATED and self._blocks is not None
 
+    @property
+    def noise_apart(self) -> NoiseLaw | None:
+        """The law of one noise, where kept sums do not overlap."""
+        return None if self._blocks is None else self._blocks[0]
+
     @cached_property
     def _per_row(self) -> Floats:
         """Of each block the variance per unit of squared weights, over its size."""

@@ -17,10 +17,11 @@ from discreet.lattice.plan import LatticePlan
 from discreet.lattice.projection import project
 from discreet.lattice.sampler import for_learning, pieces_for
 from discreet.lattice.tails import error_remark
+from discreet.laws import Geometric, NoiseLaw
 from discreet.numbers import decimal_above
 from discreet.privacy.values import Remark
 from discreet.record.release import Publication
-from discreet.report.errors import ENOUGH_ROWS, Errors
+from discreet.report.errors import ENOUGH_ROWS, Errors, noise_size
 from discreet.sample.bits import seeded
 from discreet.ways.keep_sums.facts import KeptSums
 from discreet.ways.keep_sums.worked_out import kept_of
@@ -112,12 +113,24 @@ def errors(publication: Publication[KeptSums], view: Estimate | None) -> Errors 
     """On average over all rows, by the errors that intervals are made from: no row has one of its own."""
     rows, mechanism = publication.record.schema.rows, publication.record.facts.mechanism
     if view is None or not isinstance(view.told, JointRows) or not ENOUGH_ROWS <= rows <= SIMULATED:
-        return None
+        noise = _of_a_row(publication, view)
+        return None if noise is None else Errors(np.zeros(0), np.zeros(0), None, most=noise_size(noise))
     if mechanism.projected and not mechanism.restricted:
         typical = _projected_twice(publication.counts, view.told, -(-ERRORS_DRAWN // rows))
     else:
         typical = float(np.abs(view.told.noise[: -(-ERRORS_DRAWN // rows)]).mean())
     return Errors(np.zeros(0), np.zeros(0), typical)
+
+
+def _of_a_row(publication: Publication[KeptSums], view: Estimate | None) -> NoiseLaw | None:
+    """Noise that leads as far as that of a row, or farther; None where none is known. In a block whose sum is kept a
+    row errs less than by noise of its own: the more it errs, the less likely are the others to make up for it."""
+    mechanism = publication.record.facts.mechanism
+    if mechanism.restricted or mechanism.projected:
+        return None
+    if publication.in_parts is not None:  # where no block meets another
+        return None if mechanism.noise.odds is None else Geometric(mechanism.noise.odds)
+    return view.told.noise_apart if view is not None and isinstance(view.told, JointRows) else None
 
 
 def _projected_twice(counts: Integers, told: JointRows, number: int) -> float:
