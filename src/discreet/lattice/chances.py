@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 Chance = Callable[[int, int], tuple[int, int]]  # (value, bits) -> bounds on 2^bits times the chance of accepting it
-AT_ONCE = 1 << 15  # words
+AT_ONCE = 1 << 15  # words: what is made of them stays near the processor, in memory that is there
 LARGEST = (1 << WORD_BITS) - 1  # the largest word: a certain event, 2^64, does not fit
 
 
@@ -89,11 +89,6 @@ def inverse(below: Callable[[int, int], tuple[int, int]], first: int, bounds: li
     return Inverse(below, first, lows, highs, below(first - 1, WORD_BITS) == (0, 0))
 
 
-def pieces(size: int) -> Iterator[slice]:
-    """So many things, some at a time: what is made of them stays near the processor, in memory that is there."""
-    return (slice(start, start + AT_ONCE) for start in range(0, size, AT_ONCE))
-
-
 def uniform_below(bounds: Integers, bits: Bits, which: Integers | None = None) -> Integers:
     """For every bound (at least 1) an independent uniform integer below it; or for those at these places."""
     if len(bounds) and int(bounds.max()) >= 1 << 32:
@@ -111,13 +106,14 @@ def _scale(out: Integers, places: Any, bounds: Any, which: Integers | None, bits
     over when 2^32 is dealt out evenly; which those are."""
     size = len(bounds) if which is None else len(which)
     words, found = bits.words(size, 32), [np.zeros(0, dtype=np.int64)]
-    for some in pieces(size):
+    for start in range(0, size, AT_ONCE):
+        some = slice(start, start + AT_ONCE)
         own = bounds[some] if which is None else bounds[which[some]]
         products = words[some] * own
         out[some if isinstance(places, slice) else places[some]] = products >> np.uint64(32)
         products &= np.uint64(0xFFFFFFFF)
         near = np.flatnonzero(products < own)
-        found.append(some.start + near[products[near] < np.uint64(1 << 32) % own[near]])
+        found.append(start + near[products[near] < np.uint64(1 << 32) % own[near]])
     return np.concatenate(found)
 
 

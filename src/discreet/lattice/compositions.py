@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.lattice.chances import pieces, uniform_below
+from discreet.lattice.chances import AT_ONCE, uniform_below
 from discreet.sample.bits import Bits
 
 MOST_PLACES_MARKED = 1 << 27  # five bytes for each: 640 MB
@@ -88,8 +88,8 @@ def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) ->
 
 def _proposals(owners: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
     found = uniform_below(places, bits, owners)
-    for some in pieces(len(owners)):
-        found[some] += offsets[owners[some]]
+    for start in range(0, len(owners), AT_ONCE):
+        found[start : start + AT_ONCE] += offsets[owners[start : start + AT_ONCE]]
     return found
 
 
@@ -100,14 +100,14 @@ def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bi
     owners = np.repeat(np.arange(len(sizes)), sizes)
     while len(owners):
         proposed, taken = _proposals(owners, places, offsets, bits), []
-        for some in pieces(len(owners)):
-            new = proposed[some]
+        for start in range(0, len(owners), AT_ONCE):
+            new = proposed[start : start + AT_ONCE]
             order = np.arange(len(new), dtype=np.int32)
             stamps[new] = order  # of equal proposals one keeps its stamp
             lost = stamps[new] != order
             lost |= marks[new]
             marks[new] = True
-            taken.append(owners[some][lost])
+            taken.append(owners[start : start + AT_ONCE][lost])
         owners = np.concatenate(taken)
     return np.flatnonzero(marks)
 
