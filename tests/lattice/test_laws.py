@@ -139,6 +139,16 @@ def test_sparse_subsets_sort_instead_of_marking() -> None:
     assert (chosen < 10**12).sum() == 3
 
 
+def test_uniform_below_bounds_at_places_is_that_below_these_bounds() -> None:
+    """Also where many words are rejected, and where bounds need more bits; in pieces as at once."""
+    rng = np.random.default_rng(1)
+    for low, high in ((1, 30), (1 << 31, (1 << 32) - 1), (1, 1 << 40)):
+        bounds, which = rng.integers(low, high, 50), rng.integers(0, 50, 100_000)
+        values = uniform_below(bounds, seeded(2), which)
+        assert np.array_equal(values, uniform_below(bounds[which], seeded(2)))
+        assert (values >= 0).all() and (values < bounds[which]).all()
+
+
 def test_uniform_below_every_bound() -> None:
     bounds = np.repeat([1, 3, 7, 1 << 40], 4000)
     values = uniform_below(bounds, seeded(4))

@@ -14,10 +14,11 @@ import pytest
 import discreet as dc
 from discreet.io.folder import read_contents
 from discreet.lattice import plan as lattice_plan
+from discreet.lattice import structure as lattice_structure
 from discreet.lattice.invariants import Invariants, kept_json, kept_of
 from discreet.lattice.structure import Structure, structure_of
 from discreet.record.release import seal_of
-from discreet.ways.keep_sums import worked_out
+from discreet.ways.keep_sums import facts
 from tests.tampering.edits import pattern
 from tests.tampering.folders import Honest
 from tests.tampering.forge import reports_uncompared
@@ -162,7 +163,7 @@ def test_kept_sums_are_worked_out_once_for_a_release_and_once_to_verify_it(
         asked.append(invariants.cells)
         return structure_of(invariants)
 
-    for module in (worked_out, lattice_plan):
+    for module in (lattice_structure, lattice_plan):
         monkeypatch.setattr(module, "structure_of", counted)
     frame = pa.table({"area": np.arange(60) // 3, "kind": np.arange(60) % 3, "people": np.arange(60) % 7})
     made = dc.release(dc.table(frame, "people", ["area", "kind"]), 1, keep=["margin:area"])
@@ -177,5 +178,5 @@ def test_what_is_worked_out_is_of_these_key_columns() -> None:
     frame = pa.table({"area": ["a", "a", "b", "b"], "kind": ["x", "y", "x", "y"], "people": [1, 2, 3, 4]})
     publication = dc.release(dc.table(frame, "people", ["area", "kind"]), 1, keep=["margin:area"]).publication
     other = pa.table({"area": ["a", "b", "a", "b"], "kind": ["x", "x", "y", "y"]})
-    found = [worked_out.kept_of(one)[0] for one in (publication, replace(publication, categories=other), publication)]
+    found = [facts.kept_of(one)[0] for one in (publication, replace(publication, categories=other), publication)]
     assert [one.sums(np.arange(4)).tolist() for one in found] == [[1, 5], [2, 4], [1, 5]]

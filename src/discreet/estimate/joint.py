@@ -245,7 +245,7 @@ def _apart(classes: Classes, direction: Floats, known: Integers) -> Floats:
         free = np.ones(len(out), dtype=bool)
         free[known] = False
         sizes = classes.sums(free.astype(np.int64))
-    means = classes.sums(out) / np.maximum(sizes, 1)
+    means = np.add.reduceat(out[classes.cells], classes.starts) / np.maximum(sizes, 1)
     out[classes.cells] -= np.repeat(means, classes.sizes)
     out[known] = 0.0
     return out

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 Chance = Callable[[int, int], tuple[int, int]]  # (value, bits) -> bounds on 2^bits times the chance of accepting it
-AT_ONCE = 1 << 15  # words: what is made of them stays near the processor
+AT_ONCE = 1 << 15  # words: what is made of them stays near the processor, in memory that is there
 LARGEST = (1 << WORD_BITS) - 1  # the largest word: a certain event, 2^64, does not fit
 
 
@@ -89,31 +89,32 @@ def inverse(below: Callable[[int, int], tuple[int, int]], first: int, bounds: li
     return Inverse(below, first, lows, highs, below(first - 1, WORD_BITS) == (0, 0))
 
 
-def uniform_below(bounds: Integers, bits: Bits) -> Integers:
-    """For every bound (at least 1) an independent uniform integer below it."""
+def uniform_below(bounds: Integers, bits: Bits, which: Integers | None = None) -> Integers:
+    """For every bound (at least 1) an independent uniform integer below it; or for those at these places."""
     if len(bounds) and int(bounds.max()) >= 1 << 32:
-        return _masked(bounds, bits)
+        return _masked(bounds if which is None else bounds[which], bits)
     wide = np.asarray(bounds, dtype=np.int64).view(np.uint64)
-    out = np.empty(len(bounds), dtype=np.int64)
-    _scale(out, slice(None), wide, bits)
+    out = np.empty(len(bounds) if which is None else len(which), dtype=np.int64)
+    again = _scale(out, slice(None), wide, which, bits)
+    while len(again):
+        again = again[_scale(out, again, wide, again if which is None else which[again], bits)]
     return out
 
 
-def _scale(out: Integers, places: Any, bounds: NDArray[np.uint64], bits: Bits) -> None:
+def _scale(out: Integers, places: Any, bounds: Any, which: Integers | None, bits: Bits) -> Integers:
     """The upper half of a 32-bit word times the bound (Lemire): uniform, unless the lower half is among the few left
-    over when 2^32 is dealt out evenly; then again."""
-    words, found = bits.words(len(bounds), 32), []
-    for start in range(0, len(bounds), AT_ONCE):
+    over when 2^32 is dealt out evenly; which those are."""
+    size = len(bounds) if which is None else len(which)
+    words, found = bits.words(size, 32), [np.zeros(0, dtype=np.int64)]
+    for start in range(0, size, AT_ONCE):
         some = slice(start, start + AT_ONCE)
-        products = words[some] * bounds[some]
+        own = bounds[some] if which is None else bounds[which[some]]
+        products = words[some] * own
         out[some if isinstance(places, slice) else places[some]] = products >> np.uint64(32)
         products &= np.uint64(0xFFFFFFFF)
-        near = np.flatnonzero(products < bounds[some])
-        left = np.uint64(1 << 32) % bounds[some][near]
-        found.append(start + near[products[near] < left])
-    again = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    if len(again):
-        _scale(out, again if isinstance(places, slice) else places[again], bounds[again], bits)
+        near = np.flatnonzero(products < own)
+        found.append(start + near[products[near] < np.uint64(1 << 32) % own[near]])
+    return np.concatenate(found)
 
 
 def _masked(bounds: Integers, bits: Bits) -> Integers:

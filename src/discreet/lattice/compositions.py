@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.lattice.chances import uniform_below
+from discreet.lattice.chances import AT_ONCE, uniform_below
 from discreet.sample.bits import Bits
 
 MOST_PLACES_MARKED = 1 << 27  # five bytes for each: 640 MB
@@ -87,8 +87,9 @@ def subsets(sizes: Integers, places: Integers, offsets: Integers, bits: Bits) ->
 
 
 def _proposals(owners: Integers, places: Integers, offsets: Integers, bits: Bits) -> Integers:
-    found = uniform_below(places[owners], bits)
-    found += offsets[owners]
+    found = uniform_below(places, bits, owners)
+    for start in range(0, len(owners), AT_ONCE):
+        found[start : start + AT_ONCE] += offsets[owners[start : start + AT_ONCE]]
     return found
 
 
@@ -98,13 +99,16 @@ def _marked(sizes: Integers, places: Integers, offsets: Integers, reach: int, bi
     marks, stamps = np.zeros(reach, dtype=bool), np.empty(reach, dtype=np.int32)
     owners = np.repeat(np.arange(len(sizes)), sizes)
     while len(owners):
-        new = _proposals(owners, places, offsets, bits)
-        order = np.arange(len(new), dtype=np.int32)
-        stamps[new] = order  # of equal proposals one keeps its stamp
-        fresh = stamps[new] == order
-        fresh &= ~marks[new]
-        marks[new] = True
-        owners = owners[~fresh]
+        proposed, taken = _proposals(owners, places, offsets, bits), []
+        for start in range(0, len(owners), AT_ONCE):
+            new = proposed[start : start + AT_ONCE]
+            order = np.arange(len(new), dtype=np.int32)
+            stamps[new] = order  # of equal proposals one keeps its stamp
+            lost = stamps[new] != order
+            lost |= marks[new]
+            marks[new] = True
+            taken.append(owners[start : start + AT_ONCE][lost])
+        owners = np.concatenate(taken)
     return np.flatnonzero(marks)
 
 

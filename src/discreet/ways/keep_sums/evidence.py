@@ -23,8 +23,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import ENOUGH_ROWS, Errors, noise_size
 from discreet.sample.bits import seeded
-from discreet.ways.keep_sums.facts import KeptSums
-from discreet.ways.keep_sums.worked_out import kept_of
+from discreet.ways.keep_sums.facts import KeptSums, kept_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,16 +1,24 @@
-"""What the record of a release that keeps sums holds."""
+"""What the record of a release that keeps sums holds; and the sums with their structure, which follow from it and are
+half of what a million rows take: they are worked out once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from discreet.arrays import Integers
+from discreet.io.coded import key_columns
 from discreet.lattice.conditioning import Bound, By
 from discreet.lattice.inequalities import Inequalities
-from discreet.lattice.invariants import Kept
+from discreet.lattice.invariants import Invariants, Kept, invariant_matrix, two_rows_each
 from discreet.lattice.laws import KINDS, LatticeLaw, parameter
 from discreet.shown.terse import Terse
+
+if TYPE_CHECKING:
+    from discreet.lattice.structure import Structure
+    from discreet.record.release import Publication
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,3 +103,40 @@ def described(
     return LatticeFacts(
         f"lattice-{law.name}", law.name, {name: number}, sampler, by is not None, by, inequalities, bound, projection
     )
+
+
+WorkedOut = tuple[Invariants, "Structure"]
+# by what is told of them, with which they are forgotten; and of which key columns they are
+_WORKED_OUT: WeakKeyDictionary[InvariantFacts, tuple[Any, WorkedOut]] = WeakKeyDictionary()
+
+
+def remember(facts: InvariantFacts, categories: Any, found: WorkedOut) -> None:
+    """For whoever asks what is kept in a table with these key columns (Arrow, or none where they are in parts)."""
+    _WORKED_OUT[facts] = categories, found
+
+
+def kept_of(publication: Publication[KeptSums]) -> WorkedOut:
+    """Of a publication, from its own record and key columns."""
+    from discreet.lattice.structure import structure_of
+
+    facts, categories = publication.record.facts.invariants, publication.categories
+    known = _WORKED_OUT.get(facts)
+    if known is not None and known[0] is categories:
+        return known[1]
+    invariants = _invariants(publication) if publication.in_parts is None else _in_parts(publication)
+    found = invariants, structure_of(invariants)
+    remember(facts, categories, found)
+    return found
+
+
+def _in_parts(publication: Publication[KeptSums]) -> Invariants:
+    """That each of the blocks has two rows or more is seen where the parts are read."""
+    kept = publication.record.facts.invariants
+    return two_rows_each(kept.kept, kept.labels)
+
+
+def _invariants(publication: Publication[KeptSums]) -> Invariants:
+    keys = key_columns(publication.categories, publication.record.schema.keys)
+    facts = publication.record.facts
+    some = facts.mechanism.inequalities is None
+    return invariant_matrix(facts.invariants.kept, keys, len(publication.counts), some=some)

@@ -11,8 +11,7 @@ from discreet.lattice.sampler import pieces_for, sampler_names
 from discreet.numbers import text
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Remark
 from discreet.record.release import Publication, ReleaseRecord
-from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described
-from discreet.ways.keep_sums.worked_out import kept_of
+from discreet.ways.keep_sums.facts import KeptSums, LatticeFacts, described, kept_of
 
 RESOLVED = Fraction(29, 10_000)  # a thousand runs without a failure show a chance below about 3/1000, not less
 

@@ -6,9 +6,8 @@ from discreet.arrays import Integers
 from discreet.lattice.disclosure import fixed_rows
 from discreet.lattice.projection import project
 from discreet.ways import Published
-from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts, described
+from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts, described, remember
 from discreet.ways.keep_sums.plan import SumsPlan
-from discreet.ways.keep_sums.worked_out import remember
 
 
 def publish(plan: SumsPlan, measured: Integers) -> Published[KeptSums]:

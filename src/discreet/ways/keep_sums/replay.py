@@ -11,8 +11,7 @@ from discreet.lattice.invariants import Invariants
 from discreet.lattice.projection import exactly, gap_of, projected_by_program
 from discreet.lattice.structure import Structure
 from discreet.record.release import Publication
-from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts
-from discreet.ways.keep_sums.worked_out import kept_of
+from discreet.ways.keep_sums.facts import InvariantFacts, KeptSums, ProjectionFacts, kept_of
 
 
 def replay(publication: Publication[KeptSums]) -> list[str]:
