@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.mechanism import of_weights
 from discreet.options import spelt, spelt_fields
 
 ANY = ("sum_where",)  # whose keywords are the columns of a table
@@ -60,6 +61,13 @@ def test_a_misspelt_keyword_is_refused_with_what_was_probably_meant(name: str) -
 def test_a_keyword_like_no_other_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(dc.BadInput, match="'qqqq' was asked for"):
         getattr(dc, name)(*POSITIONAL.get(name, ()), qqqq=1)
+
+
+def test_so_is_a_privacy_parameter_that_a_method_is_given(tmp_path: Path) -> None:
+    flat = of_weights("flat", [[1, 1], [1, 1]])
+    for method in (dc.ledger(tmp_path / "l.db").create, flat.delta, flat.derivable_from_geometric):
+        with pytest.raises(dc.BadInput, match=r"'epsilom' was asked for: there is none of that name\. Did"):
+            method(epsilom=1)
 
 
 def test_what_is_checked_looks_as_it_did() -> None:

@@ -23,6 +23,7 @@ from discreet.errors import BadInput, called
 from discreet.laws import NoiseLaw, law_parameters
 from discreet.laws.law import LARGEST_ODDS
 from discreet.numbers import Epsilon, Number
+from discreet.options import spelt
 from discreet.privacy import loss_of, pure_only
 from discreet.public_map import PublicMap
 from discreet.shown import Shown
@@ -334,6 +335,7 @@ class Mechanism(Shown):
 
         return smallest_odds(self)
 
+    @spelt
     def delta(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Fraction:
         """The exact privacy profile: the least delta at this epsilon, rounded up by less than 2^-64."""
         from discreet.certify.profile import least_delta
@@ -347,6 +349,7 @@ class Mechanism(Shown):
         weights = self.weights
         return properties(weights.rows, weights.total)
 
+    @spelt
     def derivable_from_geometric(self, epsilon: Number | Epsilon | None = None, alpha: Number | None = None) -> Any:
         """None if the mechanism is the geometric one followed by a map; otherwise a witness."""
         from discreet.certify.prove import underivable

@@ -21,6 +21,7 @@ from discreet.ledger.matching import Numbered, about_to_keep
 from discreet.ledger.reading import Accounts, digest_of_token
 from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_spending
 from discreet.numbers import Number
+from discreet.options import spelt
 from discreet.privacy.price import RELATIONS, Relation
 from discreet.privacy.values import Loss, loss_of
 
@@ -46,6 +47,7 @@ class Ledger:
 
         object.__setattr__(self, "_engine", engine_for(self.address, self.wait))
 
+    @spelt
     def create(
         self,
         dataset: str,
