@@ -41,6 +41,9 @@ def _bar(what: str, total: int) -> Iterator[Callable[[], Any]]:
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+    if not console.is_terminal:  # before version 15 rich ends even a bar that is not shown with a line
+        yield lambda: None
+        return
+    with Progress(console=console, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
