@@ -399,6 +399,14 @@ def test_tables_of_the_users_own(tmp_path: Path) -> None:
         assert "discreet_people" not in str(own.sql("SELECT view_name FROM duckdb_views()").fetchall())
 
 
+def test_a_connection_that_looks_nothing_up_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with duckdb.connect() as own:
+        rows = own.from_arrow(as_arrow(ROWS, tmp_path))
+        own.execute("SET python_enable_replacements = false")
+        with pytest.raises(BadInput, match="Run: SET python_enable_replacements = true"):
+            count(rows, ["county", "sex"], UNIVERSE, "person", 9)
+
+
 def test_a_database_of_the_users_own_stays_what_it_is(tmp_path: Path) -> None:
     """No view is left in its file, and one that may only be read can be counted."""
     rows = as_arrow(ROWS, tmp_path)

@@ -101,11 +101,13 @@ def test_words_of_many_languages_and_names_that_are_like_them() -> None:
 
 @pytest.mark.parametrize("values, total", [
     (["m", "f", "m+f"], "m+f"), (["M", "F", "m/f", "U"], "m/f"), (["Male", "Female", "M+F"], "M+F"), (["a", "b",
-    "ab"], "ab"),
+    "c", "abc"], "abc"), (["M", "F", "MF"], "MF"), (["Male", "Female", "males/females"], "males/females"),
     (["M", "F", "T"], "T"), (["Ｍ", "Ｆ", "Ｍ＋Ｆ"], "Ｍ＋Ｆ"), (["a", "b", "c", "a, c und b"], "a, c und b"),
     (["1", "2", "1-2"], "1-2"), (["north", "south", "north & south"], "north & south"), (["м", "ж", "м и ж"],
     "м и ж"),
     (["A", "B", "AB", "0"], ""), (["White", "Asian", "White and Asian", "Black"], ""), (["S", "M", "L"], ""),
+    (["A", "B", "AB"], ""), (["A/A", "A/G", "G/G"], ""), (["A", "G", "AG"], ""), (["12", "1", "2"], ""),
+    (["I", "V", "IV"], ""), (["A+", "B+", "A+/B+ mixed"], ""), (["Mali", "Oman", "Togo"], ""), (["N", "S", "NS"], ""),
     (["0-4", "5-9", "10-14"], ""), (["A", "B", "A/B test"], ""), (["B", "F", "G", "M", "T"], ""), (["m", "f"], ""),
 ])  # fmt: skip
 def test_a_value_that_names_all_others_of_its_column_is_their_total(values: list[str], total: str) -> None:

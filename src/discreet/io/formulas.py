@@ -1,4 +1,5 @@
-"""Keys that a spreadsheet would take for formulas: those that begin with =, +, -, @, a tab or a carriage return.
+"""Keys that a spreadsheet would take for formulas: those that begin with =, +, -, @ (where Japanese is written, also in
+full width), a tab or the end of a line.
 
 They are published as they are, and said to be there; or, where that is asked for, with an apostrophe before them, which
 readers of the folder take away again. Apostrophes before such a mark count as part of it, so that none is lost.
@@ -16,10 +17,11 @@ from discreet.errors import BadInput
 from discreet.io.columns import beginning_with
 from discreet.privacy.values import Remark
 
-FORMULA = r"^'*[=+\-@\t\r]"  # what gets one apostrophe more
+MARK = r"[=+\-@\t\r\n＝＋－＠]"
+FORMULA = rf"^'*{MARK}"  # what gets one apostrophe more
 LOOKED_AT = 1 << 16  # rows at the head of a column that tell whether its values are repeated
-BEGINNINGS = np.isin(np.arange(256), list(b"'=+-@\t\r"))  # of each byte, whether such a key may begin with it
-ESCAPED = r"^'('*[=+\-@\t\r])"
+BEGINNINGS = np.isin(np.arange(256), list(b"'=+-@\t\r\n\xef"))  # of each byte, whether such a key may begin with it
+ESCAPED = rf"^'('*{MARK})"
 
 
 def distinct(column: Any) -> Any:

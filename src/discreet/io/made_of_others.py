@@ -39,7 +39,14 @@ def _names(value: str, others: list[str]) -> bool:
         return True
     parts = [part.strip() for part in JOINED.split(value)]
     both = any(sorted(parts) == sorted(pair) for pair in sexes)
-    return both or _are(parts, others) or (letters and sorted(value) == sorted(others))
+    return both or _are(parts, others) or (letters and _spells(value, others, sexes))
+
+
+def _spells(value: str, letters: list[str], sexes: Sequence[tuple[str, str]]) -> bool:
+    """All letters in one word, with no sign between. Two of them are more often something else: the blood group AB, the
+    genotype AG, the numeral IV; and so are digits, such as the months 12, 1 and 2."""
+    told = len(letters) > 2 or bool(sexes)
+    return told and value.isalpha() and sorted(value) == sorted(letters)
 
 
 def _are(parts: list[str], others: list[str]) -> bool:
@@ -55,4 +62,5 @@ def _stands_for(part: str, whole: str) -> bool:
     """The same word, its first letter, or the word with another ending."""
     short, long = sorted((part, whole), key=len)
     near = (len(short) == 1 and long.isalpha()) or len(long) - len(short) <= ENDING
-    return bool(short) and (short == long or (near and not short.isdigit() and long.startswith(short)))
+    ending = long.removeprefix(short)
+    return bool(short) and (short == long or (near and not short.isdigit() and ending != long and ending.isalpha()))

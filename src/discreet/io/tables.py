@@ -161,10 +161,14 @@ def _taken_in(
     names = list(laid.keys)
     read = given.frame if laid.rows.column_of is not None else laid.frame
     known = [name for name in (*names, laid.count, *laid.rows.columns) if name in read.column_names]
-    bound = bound_of(path, read, said.contributions, known) * laid.times
+    problems: list[BadInput] = []
+    try:
+        bound = bound_of(path, read, said.contributions, known) * laid.times
+    except BadInput as error:  # told with what else is wrong: whoever answers it answers for totals, too
+        bound = 1
+        problems.append(error)
     paid = said.contributions is not None and (said.contributions if path is not None else bound) > 1
     rule = TotalsRule(said.drop_totals, said.rows_are_disjoint, paid=paid)
-    problems: list[BadInput] = []
     laid, dropped, others = replace(laid, frame=with_texts(laid.frame, names)), 0, None
     try:
         stays = without_totals(laid.frame, names, rule, laid.rows)

@@ -330,9 +330,10 @@ def _disjoint(groups: Integers, number: int) -> csr_array:
 
     cells = len(groups)
     first = np.concatenate([[0], np.flatnonzero(groups[1:] != groups[:-1]) + 1])
-    if len(first) == number:  # the cells of each stand together
-        starts, sizes = np.empty((2, number), dtype=np.int32)
+    starts, sizes = np.zeros((2, number), dtype=np.int32)
+    if len(first) == number:
         starts[groups[first]], sizes[groups[first]] = first, np.diff(first, append=cells)
+    if number and sizes.sum() == cells:  # the cells of each stand together
         ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         own = np.arange(cells, dtype=np.int32)
         own += np.repeat(starts - ends[:-1], sizes)

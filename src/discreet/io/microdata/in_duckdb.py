@@ -18,6 +18,7 @@ from discreet.io.microdata.ranks import DIGITS, INNER, OUTER, padded
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAME, TEXT = '"', "'"  # marks around a name, and around a text
 PEOPLE, KEY = "discreet_people", "discreet_key"  # in a query. A table of that name would be taken for ours: refused
+LOOKED_UP = "python_enable_replacements"  # DuckDB's setting: whether names in a query are looked up in Python
 FLOATS = ("FLOAT", "DOUBLE")
 NESTED = ("STRUCT", "MAP", "UNION")  # their texts may be alike where they are not; so may those of lists, KIND[]
 SPAN = "INTERVAL"  # whose texts may differ where it is the same: a month, and thirty days
@@ -48,6 +49,8 @@ def opened_relation(relation: Any, kind: str) -> Iterator[InDuckDB]:
         found = InDuckDB(relation, kind)
         if taken := found.taken():
             raise BadInput(asked, f"its database has a table or view named {taken}", "Rename it, or drop it")
+        if not found.looks_up:
+            raise BadInput(asked, f"its connection has {LOOKED_UP} = false", f"Run: SET {LOOKED_UP} = true")
         yield found
 
 
@@ -135,6 +138,12 @@ class InDuckDB:
         names = "SELECT table_name AS name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
         found = f"SELECT min(name) FROM ({names}) WHERE lower(name) IN ('{PEOPLE}', '{KEY}')"
         return self.one_row.project(f"({found})").fetchall()[0][0] or ""
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether the connection finds the people and the key by their names; versions without the setting do."""
+        found = f"SELECT min(value) FROM duckdb_settings() WHERE name = '{LOOKED_UP}'"
+        return bool(self.one_row.project(f"({found})").fetchall()[0][0] != "false")
 
     def asked(self, query: str, discreet_key: Any = None) -> Any:
         """The answer to a query about the people, as an Arrow table. DuckDB finds the people and the key here, by the
