@@ -27,8 +27,8 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 FOLDERS = sorted(path for path in GOLDEN.iterdir() if (path / "explore.html").is_file())
 KEYS = ["county", "sex"]
 HOSTILE = (
-    "</script><script>alert(1)</script>", '"', "'", "\\", "\u2028\u2029", "=1+1", "@SUM(A1)", "\u202e\u200f", "<!--",
-    "]]>", "&amp;", "<b>", "-->", "\x7f", "\U0001f600", "a,b", "tab\tbed", "%00", "{{ 7*7 }}", "${x}",
+    "</script><script>alert(1)</script>", '"', "'", "\\", "\u2028\u2029", "=1+1", "@SUM(A1)", "＝1", "\u202e\u200f",
+    "<!--", "]]>", "&amp;", "<b>", "-->", "\x7f", "\U0001f600", "a,b", "tab\tbed", "%00", "{{ 7*7 }}", "${x}",
 )  # fmt: skip
 
 

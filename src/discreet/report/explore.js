@@ -199,7 +199,7 @@
 
   // Quotation marks where they are needed; an apostrophe before what a spreadsheet would take for a formula.
   const field = (text) => {
-    const safe = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? "'" + text : text;
     return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
   };
   const csv = (found) => [header(found), ...found.entries.map((one) => [...one.keys, ...cells(found, one, String)])]
