@@ -25,10 +25,10 @@ from discreet.errors import BadInput, Damaged, DiscreetError
 from discreet.io import EXPLORE, REPORT
 from discreet.shown.terse import in_digits
 from discreet.web import screens
-from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
+from discreet.web.answers import Answers, Form, over, with_contents, with_keeping, with_place, with_price
 from discreet.web.guard import REPORT_POLICY, Keys, TooLarge
 from discreet.web.words import plainly, problem, status_of
-from discreet.web.work import Work, Works, again, find_epsilon, make_plan, make_release
+from discreet.web.work import Refused, Work, Works, again, find_epsilon, make_plan, make_release
 
 PLAIN_NAME = r"[^/\\\0]{1,200}"
 MECHANISM = "mechanism.json"  # a mechanism that was made, to be put beside release.toml
@@ -41,6 +41,7 @@ class Pages:
 
     def __init__(self, keys: Keys, uploads: Path, folder: Path) -> None:
         self.keys, self.uploads, self.folder, self.works = keys, uploads, folder, Works()
+        self.problems: dict[str, str] = {}  # by page: what is wrong with a form of it, until it is shown
         self.environment = Environment(loader=PackageLoader("discreet", "web/pages"), autoescape=True)
         self.environment.filters["digits"] = in_digits
 
@@ -71,7 +72,7 @@ class Pages:
         return Starlette(routes=routes, exception_handlers=handlers)
 
     async def start(self, request: Request) -> Response:
-        return self._drawn(request, await run_in_threadpool(screens.start, self.folder))
+        return self._told(request, await run_in_threadpool(screens.start, self.folder))
 
     async def take(self, request: Request) -> Response:
         """A file that was uploaded or picked becomes a table on its way."""
@@ -84,8 +85,11 @@ class Pages:
             name = form.get("pick", [""])[0]
             offered = screens.start(self.folder)["files"]
             if not isinstance(offered, list) or name not in offered:
-                return self._problem(request, "No file was chosen. Choose one, or pick one of the folder.")
-            path = await run_in_threadpool(self._copied, self.folder / name)
+                return self._back_to("/", "No file was chosen. Choose one, or pick one of the folder.")
+            try:
+                path = await run_in_threadpool(self._copied, self.folder / name)
+            except DiscreetError as error:
+                return self._back_to("/", plainly(error))
         work = self.works.add(name, await run_in_threadpool(_begun, path))
         return _to(work, "table")
 
@@ -133,6 +137,8 @@ class Pages:
         async def saved(request: Request) -> Response:
             work = self._work(request)
             form, files = await self._form(request)
+            if "preview" not in form:
+                work.refused.clear()
             try:
                 universe = files.get("universe")
                 if universe is not None and universe.filename:
@@ -140,22 +146,14 @@ class Pages:
                     form = {**form, " universe": [str(kept)]}
                 return await run_in_threadpool(FORMS[name], self, request, work, form)
             except DiscreetError as error:
-                return self._again(request, name, work, work.told(error))
+                if name == "release":
+                    return _refused(work, "plan", work.told(error))
+                return _refused(work, name, work.told(error), form)
 
         return saved
 
-    def _again(self, request: Request, name: str, work: Work, problem: str) -> Response:
-        """The screen that a form was on, with what is wrong with it."""
-        if name == "contents":
-            return self._drawn(request, screens.contents(work, problem), 422)
-        if name == "keep":
-            return self._drawn(request, screens.keeping(work, problem), 422)
-        if name == "plan":
-            return self._drawn(request, screens.plan(work, self.ledger_file, screens.asked(work, {}), problem), 422)
-        return self._problem(request, problem)
-
     async def ledger(self, request: Request) -> Response:
-        return self._drawn(request, await run_in_threadpool(screens.ledger, self.ledger_file))
+        return self._told(request, await run_in_threadpool(screens.ledger, self.ledger_file))
 
     async def create(self, request: Request) -> Response:
         form, _ = await self._form(request)
@@ -167,7 +165,7 @@ class Pages:
             try:
                 ledger(str(self.ledger_file)).create(name, epsilon=epsilon)
             except DiscreetError as error:
-                return self._drawn(request, screens.ledger(self.ledger_file, plainly(error)), 422)
+                return self._back_to("/ledger", plainly(error))
             return RedirectResponse("/ledger", 303)
 
         return await run_in_threadpool(made)
@@ -270,6 +268,24 @@ class Pages:
     def _problem(self, request: Request, problem: str, status: int = 422) -> Response:
         return self._drawn(request, screens.start(self.folder) | {"problem": problem}, status)
 
+    def _back_to(self, page: str, problem: str) -> Response:
+        """The page that a form was on is asked for anew, and tells."""
+        self.problems[page] = problem
+        return RedirectResponse(page, 303)
+
+    def _told(self, request: Request, view: screens.View) -> Response:
+        """A page of no table, with what is wrong with a form of it, once."""
+        problem = self.problems.pop(request.url.path, None)
+        return self._drawn(request, view) if problem is None else self._drawn(request, view | {"problem": problem}, 422)
+
+    def _of_work(self, request: Request, work: Work, view: screens.View) -> Response:
+        """A screen of a table, with what is wrong with its form and what stood in it."""
+        refused = work.refused.get(str(view["screen"]))
+        if refused is None:
+            return self._drawn(request, view)
+        given = view if refused.form is None else over(view, refused.form)
+        return self._drawn(request, given | {"problem": refused.problem}, 422)
+
     def _drawn(self, request: Request, view: screens.View, status: int = 200) -> Response:
         if request.url.path.endswith(".json"):
             return JSONResponse(view, status)
@@ -304,6 +320,12 @@ def _to(work: Work, screen: str) -> Response:
     return RedirectResponse(f"/table/{work.key}/{screen}", 303)
 
 
+def _refused(work: Work, screen: str, problem: str, form: Form | None = None) -> Response:
+    """The screen is asked for anew, and tells: whoever goes back in the browser sends nothing twice."""
+    work.refused[screen] = Refused(problem, form)
+    return _to(work, screen)
+
+
 def _zip(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -315,30 +337,32 @@ def _zip(folder: Path) -> bytes:
 
 
 def _table(pages: Pages, request: Request, work: Work) -> Response:
-    return pages._drawn(request, screens.table(work))
+    return pages._of_work(request, work, screens.table(work))
 
 
 def _contents(pages: Pages, request: Request, work: Work) -> Response:
-    return pages._drawn(request, screens.contents(work))
+    return pages._of_work(request, work, screens.contents(work))
 
 
 def _keep(pages: Pages, request: Request, work: Work) -> Response:
     screens.must_be_described(work)
-    return pages._drawn(request, screens.keeping(work))
+    view = screens.keeping(work, work.refused["keep"].problem if "keep" in work.refused else None)
+    return pages._of_work(request, work, view | {"looked": "looked" in request.query_params})
 
 
 def _plan(pages: Pages, request: Request, work: Work) -> Response:
     screens.must_be_described(work)
-    if work.planned is None and work.made is None and not ("plan" in work.tasks and work.tasks["plan"].problem):
-        work.start("plan", make_plan(work))
-    problem = work.tasks["plan"].problem if "plan" in work.tasks else None
+    task = work.tasks.get("plan")  # once: another tab may take it away
+    if work.planned is None and work.made is None and not (task and task.problem):
+        task = work.start("plan", make_plan(work))
+    problem = task.problem if task else None
     asked = screens.asked(work, {})
     try:
         asked = screens.asked(work, request.query_params)
         problem = problem or _errors_found(work, asked)
     except DiscreetError as error:
         problem = problem or work.told(error)
-    return pages._drawn(request, screens.plan(work, pages.ledger_file, asked, problem))
+    return pages._of_work(request, work, screens.plan(work, pages.ledger_file, asked, problem))
 
 
 def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
@@ -346,9 +370,12 @@ def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
     if work.planned is None or not work.planned.expected or work.made is not None:
         return None
     known = asked.shape in work.curves if asked.accepted is None else (asked.shape, asked.accepted) in work.suggested
-    if not known and not (asked.chore in work.tasks and work.tasks[asked.chore].problem):
-        work.start(asked.chore, find_epsilon(work, asked.shape, asked.accepted))
-    return None if known else work.tasks[asked.chore].problem
+    if known:
+        return None
+    task = work.tasks.get(asked.chore)
+    if task is None or task.problem is None:
+        task = work.start(asked.chore, find_epsilon(work, asked.shape, asked.accepted))
+    return task.problem
 
 
 def _release(pages: Pages, request: Request, work: Work) -> Response:
@@ -394,11 +421,13 @@ def _toml(pages: Pages, work: Work) -> str:
 
 
 def _said_table(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    work.change(with_place(work.answers, form))
-    view = screens.table(work)
-    if view["problem"] is not None:
-        return pages._drawn(request, view, 422)
-    return _to(work, "contents")
+    with work.lock:
+        answers = with_place(work.answers, form)
+        same = answers == work.answers
+        work.change(answers)
+        work.described = work.described and same
+    problem = screens.table(work)["problem"]
+    return _to(work, "contents") if problem is None else _refused(work, "table", str(problem))
 
 
 def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Response:
@@ -406,11 +435,13 @@ def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Re
     if "preview" in form:
         return JSONResponse(_preview(work.answers, form))
     universe = form.get(" universe")
-    answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
-    work.change(answers)
-    work.described = False
-    work.answers.table().read()
-    work.described = True
+    with work.lock:
+        answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
+        work.change(answers)
+        work.described = False
+    answers.table().read()
+    with work.lock:
+        work.described = work.described or work.answers == answers  # not where another tab said otherwise meanwhile
     return _to(work, "keep")
 
 
@@ -423,13 +454,14 @@ def _preview(answers: Answers, form: Form) -> screens.View:
 
 def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Response:
     screens.must_be_described(work)
-    answers = with_keeping(work.answers, form)
-    answers.spec()
-    work.change(answers)
-    view = screens.keeping(work)
-    if view["problem"] is not None or "look" in form:
-        return pages._drawn(request, view | {"looked": True}, 422 if view["problem"] else 200)
-    return _to(work, "plan")
+    with work.lock:  # what another tab says meanwhile is not lost
+        answers = with_keeping(work.answers, form)
+        answers.spec()
+        work.change(answers)
+    problem = screens.keeping(work)["problem"]
+    if problem is not None:
+        return _refused(work, "keep", str(problem))
+    return _to(work, "keep?looked" if "look" in form else "plan")
 
 
 def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Response:
