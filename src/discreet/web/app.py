@@ -118,9 +118,11 @@ class Pages:
 
         from discreet.io.counted import copied
 
+        place = Path(tempfile.mkdtemp(dir=self.uploads))
         try:
-            return copied(picked, Path(tempfile.mkdtemp(dir=self.uploads)))
+            return copied(picked, place)
         except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)  # half a copy may have filled the disk
             raise BadInput(f"{picked.name} was to be read", error.strerror or "it cannot be copied") from None
 
     def show(self, name: str) -> Callable[[Request], Any]:
