@@ -15,7 +15,8 @@ import pytest
 import discreet as dc
 from discreet.io.counted import write_counted
 from discreet.web.answers import Answers
-from discreet.web.app import FORMS, Pages
+from discreet.web.app import Pages
+from discreet.web.forms import FORMS
 from discreet.web.guard import Keys
 from discreet.web.work import PlanShown, Work
 from tests.web.conftest import Running, csrf, workbook

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.run import TableSpec
 from discreet.web.answers import Answers
-from discreet.web.app import FORMS
+from discreet.web.forms import FORMS
 from discreet.web.work import Work
 from tests.web.conftest import Running, csrf, workbook
 from tests.web.test_browser import DESK, opened

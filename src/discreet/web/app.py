@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import io
 import re
@@ -25,10 +24,11 @@ from discreet.errors import BadInput, Damaged, DiscreetError
 from discreet.io import EXPLORE, REPORT
 from discreet.shown.terse import in_digits
 from discreet.web import screens
-from discreet.web.answers import Answers, Form, over, with_contents, with_keeping, with_place, with_price
+from discreet.web.answers import Answers, Form, over
+from discreet.web.forms import FORMS, refused, to
 from discreet.web.guard import REPORT_POLICY, Keys, TooLarge
 from discreet.web.words import plainly, problem, status_of
-from discreet.web.work import Refused, Work, Works, again, find_epsilon, make_plan, make_release
+from discreet.web.work import Work, Works, again, find_epsilon, make_plan
 
 PLAIN_NAME = r"[^/\\\0]{1,200}"
 MECHANISM = "mechanism.json"  # a mechanism that was made, to be put beside release.toml
@@ -91,7 +91,7 @@ class Pages:
             except DiscreetError as error:
                 return self._back_to("/", plainly(error))
         work = self.works.add(name, await run_in_threadpool(_begun, path))
-        return _to(work, "table")
+        return to(work, "table")
 
     async def demo(self, request: Request) -> Response:
         """The example table, as a file of its own."""
@@ -102,7 +102,7 @@ class Pages:
         with as_file(files("discreet") / "data" / path.name) as source:
             shutil.copyfile(source, path)
         work = self.works.add(path.name, Answers(path, count=("murders",), keys=("county",)))
-        return _to(work, "table")
+        return to(work, "table")
 
     def _kept(self, upload: UploadFile, name: str) -> Path:
         import tempfile
@@ -149,8 +149,8 @@ class Pages:
                 return await run_in_threadpool(FORMS[name], self, request, work, form)
             except DiscreetError as error:
                 if name == "release":
-                    return _refused(work, "plan", work.told(error))
-                return _refused(work, name, work.told(error), form)
+                    return refused(work, "plan", work.told(error))
+                return refused(work, name, work.told(error), form)
 
         return saved
 
@@ -175,7 +175,7 @@ class Pages:
     async def again(self, request: Request) -> Response:
         work = self._work(request)
         await self._form(request)
-        return _to(again(work, self.works), "contents")
+        return to(again(work, self.works), "contents")
 
     async def mechanism(self, request: Request) -> Response:
         """The mechanism that was made for a table, as discreet design writes it."""
@@ -318,16 +318,6 @@ def _begun(path: Path) -> Answers:
     return Answers(path, sheet=named[0]) if len(named) > 1 else answers
 
 
-def _to(work: Work, screen: str) -> Response:
-    return RedirectResponse(f"/table/{work.key}/{screen}", 303)
-
-
-def _refused(work: Work, screen: str, problem: str, form: Form | None = None) -> Response:
-    """The screen is asked for anew, and tells: whoever goes back in the browser sends nothing twice."""
-    work.refused[screen] = Refused(problem, form)
-    return _to(work, screen)
-
-
 def _zip(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -393,7 +383,7 @@ def _release(pages: Pages, request: Request, work: Work) -> Response:
 def _json_or_to(pages: Pages, request: Request, work: Work) -> Response:
     if request.url.path.endswith(".json"):
         return pages._drawn(request, screens.release(work, pages.ledger_file))
-    return _to(work, "result")
+    return to(work, "result")
 
 
 def _result(pages: Pages, request: Request, work: Work) -> Response:
@@ -422,83 +412,6 @@ def _toml(pages: Pages, work: Work) -> str:
     return text
 
 
-def _said_table(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    with work.lock:
-        answers = with_place(work.answers, form)
-        same = answers == work.answers
-        work.change(answers)
-        work.described = work.described and same
-    problem = screens.table(work)["problem"]
-    return _to(work, "contents") if problem is None else _refused(work, "table", str(problem))
-
-
-def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    """Saved, and looked at: whether every key and every count can be read. No count is kept or shown."""
-    if "preview" in form:
-        return JSONResponse(_preview(work.answers, form))
-    universe = form.get(" universe")
-    with work.lock:
-        answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
-        work.change(answers)
-        work.described = False
-    answers.table().read()
-    with work.lock:
-        work.described = work.described or work.answers == answers  # not where another tab said otherwise meanwhile
-    return _to(work, "keep")
-
-
-def _preview(answers: Answers, form: Form) -> screens.View:
-    """Who is protected, with what is said so far; as before, where that is no description of a table yet."""
-    with contextlib.suppress(BadInput):
-        answers = with_contents(answers, form, None)
-    return {"protected": screens.protected(answers), "published": screens.published(answers)}
-
-
-def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    screens.must_be_described(work)
-    with work.lock:  # what another tab says meanwhile is not lost
-        answers = with_keeping(work.answers, form)
-        answers.spec()
-        work.change(answers)
-    problem = screens.keeping(work)["problem"]
-    if problem is not None:
-        return _refused(work, "keep", str(problem))
-    return _to(work, "keep?looked" if "look" in form else "plan")
-
-
-def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    screens.must_be_described(work)
-    with work.lock:  # another tab sees the answers and the plan of before, or those of after
-        before = work.planned
-        answers = with_price(work.answers, form)
-        same = before is not None and (before.answers.epsilon, before.answers.guess) == (answers.epsilon, answers.guess)
-        curves, suggested = dict(work.curves), dict(work.suggested)
-        work.change(answers)
-        if same and before is not None:
-            work.planned, work.curves, work.suggested = before, curves, suggested
-    return _to(work, "release" if "go" in form and same else "plan")
-
-
-def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    """Once: whoever confirms again, here or in another tab, finds the release that is under way or made."""
-    with work.lock:
-        begun = work.tasks.get("release")
-        if work.made is None and (begun is None or begun.problem is not None):
-            _require_confirmed(work, form)
-            work.start("release", make_release(work, pages.folder, pages.ledger_file))
-    return _to(work, "release")
-
-
-def _require_confirmed(work: Work, form: Form) -> None:
-    """What is released is what the page showed that was confirmed, not what another tab made of it since."""
-    if work.planned is None or form.get("confirms", [""])[0] != work.answers.fingerprint:
-        found = "it is not planned, or the answers changed since, in another tab"
-        raise BadInput("a release was confirmed", found, "Look at the plan again")
-
-
 SCREENS = {
     "table": _table, "contents": _contents, "keep": _keep, "plan": _plan, "release": _release, "result": _result,
-}  # fmt: skip
-FORMS = {
-    "table": _said_table, "contents": _said_contents, "keep": _said_keep, "plan": _said_plan, "release": _said_release,
 }  # fmt: skip
