@@ -87,6 +87,8 @@ AS_A_SPREADSHEET_SHOWS_THEM = {
     "carriage returns": ('\rk,n\r"a\rz",1\r\rb,-1\r', {}, 5),
     "both": ('\r\nk,n\r\n"a\r\nz",1\r\n\r\nb,-1\r\n', {}, 5),
     "a title": ("A title\n\nk;n\na;1\nb;-1\n", {"header_row": 3}, 5),
+    "semicolons": ('Source;"an office,\nof two lines"\nk;n\na;1\n\nb;-1\n', {"header_row": 2}, 5),
+    "a stray mark": ('Size,"12\nk;n\na;1\nb;-1\n', {"header_row": 2}, 4),
     "a title of two lines": ('"A title\nof two lines",\nk,n\na,1\n\nb,-1\n', {"header_row": 2}, 5),
     "a long cell": ("k,n\n" + "a" * 200_000 + ",1\nb,-1\n", {}, 3),
 }

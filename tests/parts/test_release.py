@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
+from discreet.errors import Damaged
 from discreet.parts import passes
 from discreet.parts.engine import Processes, Serial
 from discreet.parts.manifest import read_manifest
@@ -146,6 +147,12 @@ def test_the_manifest_has_what_is_in_the_parts(tmp_path: Path) -> None:
         counts = pq.read_table(made.parts[number]).column("n").to_numpy()
         values, numbers = np.unique(counts, return_counts=True)
         assert np.array_equal(part.counts.values, values) and np.array_equal(part.counts.numbers, numbers)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[1]", b'{"parts": 1, "parts": 2}', b"[" * 10_000])
+def test_a_manifest_that_cannot_be_read_is_named(content: bytes) -> None:
+    with pytest.raises(Damaged, match=r"^manifest\.json: it (cannot be read|is not a JSON object)"):
+        read_manifest(content)
 
 
 def test_estimates_come_from_the_manifest_alone(tmp_path: Path) -> None:

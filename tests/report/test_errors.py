@@ -18,7 +18,7 @@ from discreet.mechanism import Mechanism, NoiseThenMap
 from discreet.numbers import Epsilon, few_digits
 from discreet.public_map import SeenValues
 from discreet.report import render
-from discreet.report.errors import Errors, errors_of, noise_size, where_rows_are
+from discreet.report.errors import Errors, errors_of, noise_size, seen_through, where_rows_are
 from discreet.report.prepared import prepared
 
 
@@ -33,6 +33,15 @@ def test_the_error_of_geometric_noise_is_its_mean_distance(scale: int) -> None:
 def test_the_error_of_gaussian_noise_is_its_mean_distance(deviation: int) -> None:
     found = errors_of(Mechanism("discrete-gaussian", NoiseThenMap(Gaussian(Fraction(deviation) ** 2)))).typical
     assert found == pytest.approx(deviation * (2 / 3.141592653589793) ** 0.5, rel=2e-3)
+
+
+@pytest.mark.parametrize("law", [Geometric(Fraction(3)), Gaussian(Fraction(4))])
+@pytest.mark.parametrize("far", [-60, -(10**6)])
+def test_noisy_values_that_no_count_explains_are_taken_for_the_nearest(law: Any, far: int) -> None:
+    """Nobody draws such noise, but a folder that somebody made can hold it."""
+    shares, published = np.array([0.5, 0.3, 0.2]), np.array([0, 1])
+    found, near = (seen_through(np.array([one, 1]), published, law, shares) for one in (far, -1))
+    assert found is not None and near is not None and 0 < found.typical < near.typical
 
 
 def test_errors_are_drawn_where_rows_are_and_the_caption_says_what_is_drawn() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import pytest
 import discreet as dc
 from discreet.io.counted import write_counted
 from discreet.web.answers import Answers
-from discreet.web.app import FORMS
+from discreet.web.app import Pages
+from discreet.web.forms import FORMS
+from discreet.web.guard import Keys
 from discreet.web.work import PlanShown, Work
 from tests.web.conftest import Running, csrf, workbook
 from tests.web.test_rules import ROWS, upload, wait
@@ -46,6 +51,19 @@ def test_what_is_released_is_the_file_that_was_looked_at(page: Running, tmp_path
     for screen in ("table", "contents", "keep", "plan"):
         text = client.get(f"{work}/{screen}").text
         assert "do not change any more" in text and "Nothing is spent yet" not in text
+
+
+def test_half_a_copy_of_a_picked_file_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Path, to: Path) -> None:
+        to.write_text("county,n")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "uploads").mkdir()
+    (tmp_path / "t.csv").write_text("county,n\nAsh,3\n")
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(dc.BadInput, match=r"t\.csv was to be read: No space left"):
+        Pages(Keys(), tmp_path / "uploads", tmp_path)._copied(tmp_path / "t.csv")
+    assert not list((tmp_path / "uploads").iterdir())
 
 
 def test_a_picked_file_keeps_what_is_known_of_its_persons(

@@ -41,15 +41,18 @@ WINDOWS = {  # cp1252; its five bytes without a meaning stay five different lett
 def read_csv(path: Path, header_row: int | None = None) -> tuple[Any, CsvRows]:
     """An Arrow table of text columns, and what its rows are called. Arrow reads the file; Python looks at its head
     alone, if it is UTF-8."""
-    content, first = _from_header(_in_utf8(_content(path), path), header_row)
-    head = _head(content, path)
+    whole = _in_utf8(_content(path), path)
+    begun = {mark: _from_header(whole, header_row, mark) for mark in DELIMITERS}
+    begun = {mark: found for mark, found in begun.items() if found[0].size} or begun
+    heads = {mark: _head(content, path) for mark, (content, _) in begun.items()}
     try:
-        delimiter = max(DELIMITERS, key=lambda mark: _width(head, mark))
-        header, lines = header_of(head, delimiter)
+        delimiter = max(heads, key=lambda mark: (_width(heads[mark], mark), -begun[mark][0].size))
+        header, lines = header_of(heads[delimiter], delimiter)
     except csv.Error as error:
         raise BadInput(f"{path} was to be read", "its first line holds no column names", STRAY) from error
     header = [re.sub("\r\n?", "\n", name.strip()) for name in header]
     _check_header(header, path)
+    content, first = begun[delimiter]
     frame = arrow_text(content, header, path, delimiter=delimiter, skipped=lines, first=first)
     return frame, CsvRows(path, header_row, delimiter)
 
@@ -72,7 +75,8 @@ class CsvRows:
         """Of the rows below the header, as far as Python can read them."""
         found = array("q")
         try:
-            content, first = _from_header(_in_utf8(_content(self.path), self.path), self.header_row)
+            whole = _in_utf8(_content(self.path), self.path)
+            content, first = _from_header(whole, self.header_row, self.delimiter)
             found.extend(number for number, row in enumerate(_records(content, self.delimiter), start=first) if row)
         except (csv.Error, BadInput):
             pass
@@ -141,13 +145,14 @@ def _in_utf8(content: Any, path: Path) -> Any:
     return content
 
 
-def _from_header(content: Any, header_row: int | None) -> tuple[Any, int]:
-    """Without what stands before the header, blank lines or as many rows as was said; and the row of the header."""
+def _from_header(content: Any, header_row: int | None, delimiter: str) -> tuple[Any, int]:
+    """Without what stands before the header, blank lines or as many rows as was said; and the row of the header. It
+    depends on the delimiter where a cell of those rows holds line breaks."""
     if header_row is None:
         blank = EMPTY_LINES.match(content).end()  # type: ignore[union-attr]
         return content.slice(blank), 1 + len(LINE_END.findall(content.slice(0, blank)))
     lines = (found[0] for found in LINE_BYTES.finditer(content))
-    rows = csv.reader(line.decode(errors="replace") for line in lines)
+    rows = csv.reader((line.decode(errors="replace") for line in lines), delimiter=delimiter)
     try:
         deque(islice(rows, header_row - 1), maxlen=0)
     except csv.Error:

@@ -75,7 +75,7 @@ def write_manifest(manifest: Manifest) -> bytes:
 
 def read_manifest(content: bytes) -> Manifest:
     """The manifest in a file, its types checked; refused if it is written in another way than it is here."""
-    manifest: Manifest = decode_fields(Manifest, parse(content), MANIFEST)
+    manifest: Manifest = decode_fields(Manifest, parse(content, MANIFEST), MANIFEST)
     if not 1 <= len(manifest.parts) <= MOST_PARTS:
         raise Damaged(MANIFEST, f"it has {len(manifest.parts):,} parts")
     for number, part in enumerate(manifest.parts):

@@ -262,16 +262,16 @@ def seal_of(value: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(sealed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def parse(content: bytes) -> dict[str, object]:
-    """The JSON object in release.json; a field that stands twice would be read differently by different readers."""
+def parse(content: bytes, file: str = "release.json") -> dict[str, object]:
+    """The JSON object in a file; a field that stands twice would be read differently by different readers."""
     if content.count(b"[") + content.count(b"{") > MOST_LISTS or content.count(b",") > MOST_VALUES:
-        raise Damaged("release.json", "it cannot be read: it holds more lists or numbers than any release")
+        raise Damaged(file, "it cannot be read: it holds more lists or numbers than any release")
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Damaged("release.json", f"it cannot be read: {unread(error)}") from error
+        raise Damaged(file, f"it cannot be read: {unread(error)}") from error
     if not isinstance(value, dict):
-        raise Damaged("release.json", "it is not a JSON object")
+        raise Damaged(file, "it is not a JSON object")
     return value
 
 

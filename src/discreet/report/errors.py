@@ -111,9 +111,11 @@ def seen_through(noisy: Integers, published: Integers, noise: NoiseLaw, shares: 
     reach = 4 * noise.centre[1]
     if pairs.shape[1] * (2 * reach + 1) > MOST_LOOKED_AT:
         return None
-    true = pairs[0][:, None] + np.arange(-reach, reach + 1)
+    true = np.maximum(pairs[0], -reach)[:, None] + np.arange(-reach, reach + 1)  # no count is below 0
     known = np.where((true >= 0) & (true < len(shares)), shares[np.clip(true, 0, len(shares) - 1)], 0.0)
-    chances = np.maximum(known, TINY * (true >= 0)) * np.exp(noise.log_mass(np.arange(-reach, reach + 1.0)))
+    likely = np.log(np.maximum(known, TINY)) + noise.log_mass(np.arange(-reach, reach + 1.0))
+    likely = np.where(true >= 0, likely, -np.inf)
+    chances = np.exp(likely - likely.max(axis=1, keepdims=True))
     far = np.average(np.abs(true - pairs[1][:, None]), weights=chances, axis=1)
     return Errors(np.zeros(0), np.zeros(0), float(np.average(far, weights=numbers)))
 

@@ -19,6 +19,15 @@ from discreet.ways.row_by_row.spec import RowByRow
 from discreet.web.designed import DESIGNED, PROPERTIES, designed
 
 Form = Mapping[str, Sequence[str]]  # every field with all its values
+FIELDS = {  # of the forms, as their screens call them
+    "table": ("sheet", "header_row"),
+    "contents": ("count", "keys", "wide", "contributions", "totals", "suppressed_as", "keep_order"),
+    "keep": (
+        "way", "favor", "max_count", "signed", "keep", "more", "nonnegative", "measure", "levels", "mechanism",
+        "require", "cost",
+    ),
+    "plan": ("epsilon", "dataset", "format", "guess"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -183,6 +192,23 @@ def _shares(guess: str, max_count: int | None) -> tuple[float, ...]:
     shares = (*(one / total if total > 0 else one for one in numbers), *(0.0,) * (top + 1 - len(numbers)))
     prior_of(shares, top + 1, "a guess of how counts are distributed")
     return shares
+
+
+def over(view: Mapping[str, object], form: Form) -> dict[str, object]:
+    """A screen as it was before a form that was not taken, with what stood in the form."""
+    found = {**view}
+    for name in FIELDS.get(str(view["screen"]), ()):
+        if isinstance(view[name], list):
+            found[name] = list(form.get(name, ()))
+        elif isinstance(view[name], bool):
+            found[name] = name in form
+        else:
+            found[name] = _word(form, name) or ""
+    if "thousands" in found:
+        found["thousands"] = _mark(form)
+    if "shares" in found:
+        found["shares"] = {name: _word(form, f"share {name}") or "" for name in form.get("count", ())}
+    return found
 
 
 def _word(form: Form, name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import io
 import re
@@ -25,10 +24,11 @@ from discreet.errors import BadInput, Damaged, DiscreetError
 from discreet.io import EXPLORE, REPORT
 from discreet.shown.terse import in_digits
 from discreet.web import screens
-from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
+from discreet.web.answers import Answers, Form, over
+from discreet.web.forms import FORMS, refused, to
 from discreet.web.guard import REPORT_POLICY, Keys, TooLarge
 from discreet.web.words import plainly, problem, status_of
-from discreet.web.work import Work, Works, again, find_epsilon, make_plan, make_release
+from discreet.web.work import Work, Works, again, find_epsilon, make_plan
 
 PLAIN_NAME = r"[^/\\\0]{1,200}"
 MECHANISM = "mechanism.json"  # a mechanism that was made, to be put beside release.toml
@@ -41,6 +41,7 @@ class Pages:
 
     def __init__(self, keys: Keys, uploads: Path, folder: Path) -> None:
         self.keys, self.uploads, self.folder, self.works = keys, uploads, folder, Works()
+        self.problems: dict[str, str] = {}  # by page: what is wrong with a form of it, until it is shown
         self.environment = Environment(loader=PackageLoader("discreet", "web/pages"), autoescape=True)
         self.environment.filters["digits"] = in_digits
 
@@ -71,7 +72,7 @@ class Pages:
         return Starlette(routes=routes, exception_handlers=handlers)
 
     async def start(self, request: Request) -> Response:
-        return self._drawn(request, await run_in_threadpool(screens.start, self.folder))
+        return self._told(request, await run_in_threadpool(screens.start, self.folder))
 
     async def take(self, request: Request) -> Response:
         """A file that was uploaded or picked becomes a table on its way."""
@@ -84,10 +85,13 @@ class Pages:
             name = form.get("pick", [""])[0]
             offered = screens.start(self.folder)["files"]
             if not isinstance(offered, list) or name not in offered:
-                return self._problem(request, "No file was chosen. Choose one, or pick one of the folder.")
-            path = await run_in_threadpool(self._copied, self.folder / name)
+                return self._back_to("/", "No file was chosen. Choose one, or pick one of the folder.")
+            try:
+                path = await run_in_threadpool(self._copied, self.folder / name)
+            except DiscreetError as error:
+                return self._back_to("/", plainly(error))
         work = self.works.add(name, await run_in_threadpool(_begun, path))
-        return _to(work, "table")
+        return to(work, "table")
 
     async def demo(self, request: Request) -> Response:
         """The example table, as a file of its own."""
@@ -98,7 +102,7 @@ class Pages:
         with as_file(files("discreet") / "data" / path.name) as source:
             shutil.copyfile(source, path)
         work = self.works.add(path.name, Answers(path, count=("murders",), keys=("county",)))
-        return _to(work, "table")
+        return to(work, "table")
 
     def _kept(self, upload: UploadFile, name: str) -> Path:
         import tempfile
@@ -114,9 +118,11 @@ class Pages:
 
         from discreet.io.counted import copied
 
+        place = Path(tempfile.mkdtemp(dir=self.uploads))
         try:
-            return copied(picked, Path(tempfile.mkdtemp(dir=self.uploads)))
+            return copied(picked, place)
         except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)  # half a copy may have filled the disk
             raise BadInput(f"{picked.name} was to be read", error.strerror or "it cannot be copied") from None
 
     def show(self, name: str) -> Callable[[Request], Any]:
@@ -133,6 +139,8 @@ class Pages:
         async def saved(request: Request) -> Response:
             work = self._work(request)
             form, files = await self._form(request)
+            if "preview" not in form:
+                work.refused.clear()
             try:
                 universe = files.get("universe")
                 if universe is not None and universe.filename:
@@ -140,22 +148,14 @@ class Pages:
                     form = {**form, " universe": [str(kept)]}
                 return await run_in_threadpool(FORMS[name], self, request, work, form)
             except DiscreetError as error:
-                return self._again(request, name, work, work.told(error))
+                if name == "release":
+                    return refused(work, "plan", work.told(error))
+                return refused(work, name, work.told(error), form)
 
         return saved
 
-    def _again(self, request: Request, name: str, work: Work, problem: str) -> Response:
-        """The screen that a form was on, with what is wrong with it."""
-        if name == "contents":
-            return self._drawn(request, screens.contents(work, problem), 422)
-        if name == "keep":
-            return self._drawn(request, screens.keeping(work, problem), 422)
-        if name == "plan":
-            return self._drawn(request, screens.plan(work, self.ledger_file, screens.asked(work, {}), problem), 422)
-        return self._problem(request, problem)
-
     async def ledger(self, request: Request) -> Response:
-        return self._drawn(request, await run_in_threadpool(screens.ledger, self.ledger_file))
+        return self._told(request, await run_in_threadpool(screens.ledger, self.ledger_file))
 
     async def create(self, request: Request) -> Response:
         form, _ = await self._form(request)
@@ -167,7 +167,7 @@ class Pages:
             try:
                 ledger(str(self.ledger_file)).create(name, epsilon=epsilon)
             except DiscreetError as error:
-                return self._drawn(request, screens.ledger(self.ledger_file, plainly(error)), 422)
+                return self._back_to("/ledger", plainly(error))
             return RedirectResponse("/ledger", 303)
 
         return await run_in_threadpool(made)
@@ -175,7 +175,7 @@ class Pages:
     async def again(self, request: Request) -> Response:
         work = self._work(request)
         await self._form(request)
-        return _to(again(work, self.works), "contents")
+        return to(again(work, self.works), "contents")
 
     async def mechanism(self, request: Request) -> Response:
         """The mechanism that was made for a table, as discreet design writes it."""
@@ -270,6 +270,24 @@ class Pages:
     def _problem(self, request: Request, problem: str, status: int = 422) -> Response:
         return self._drawn(request, screens.start(self.folder) | {"problem": problem}, status)
 
+    def _back_to(self, page: str, problem: str) -> Response:
+        """The page that a form was on is asked for anew, and tells."""
+        self.problems[page] = problem
+        return RedirectResponse(page, 303)
+
+    def _told(self, request: Request, view: screens.View) -> Response:
+        """A page of no table, with what is wrong with a form of it, once."""
+        problem = self.problems.pop(request.url.path, None)
+        return self._drawn(request, view) if problem is None else self._drawn(request, view | {"problem": problem}, 422)
+
+    def _of_work(self, request: Request, work: Work, view: screens.View) -> Response:
+        """A screen of a table, with what is wrong with its form and what stood in it."""
+        refused = work.refused.get(str(view["screen"]))
+        if refused is None:
+            return self._drawn(request, view)
+        given = view if refused.form is None else over(view, refused.form)
+        return self._drawn(request, given | {"problem": refused.problem}, 422)
+
     def _drawn(self, request: Request, view: screens.View, status: int = 200) -> Response:
         if request.url.path.endswith(".json"):
             return JSONResponse(view, status)
@@ -300,10 +318,6 @@ def _begun(path: Path) -> Answers:
     return Answers(path, sheet=named[0]) if len(named) > 1 else answers
 
 
-def _to(work: Work, screen: str) -> Response:
-    return RedirectResponse(f"/table/{work.key}/{screen}", 303)
-
-
 def _zip(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -315,30 +329,32 @@ def _zip(folder: Path) -> bytes:
 
 
 def _table(pages: Pages, request: Request, work: Work) -> Response:
-    return pages._drawn(request, screens.table(work))
+    return pages._of_work(request, work, screens.table(work))
 
 
 def _contents(pages: Pages, request: Request, work: Work) -> Response:
-    return pages._drawn(request, screens.contents(work))
+    return pages._of_work(request, work, screens.contents(work))
 
 
 def _keep(pages: Pages, request: Request, work: Work) -> Response:
     screens.must_be_described(work)
-    return pages._drawn(request, screens.keeping(work))
+    view = screens.keeping(work, work.refused["keep"].problem if "keep" in work.refused else None)
+    return pages._of_work(request, work, view | {"looked": "looked" in request.query_params})
 
 
 def _plan(pages: Pages, request: Request, work: Work) -> Response:
     screens.must_be_described(work)
-    if work.planned is None and work.made is None and not ("plan" in work.tasks and work.tasks["plan"].problem):
-        work.start("plan", make_plan(work))
-    problem = work.tasks["plan"].problem if "plan" in work.tasks else None
+    task = work.tasks.get("plan")  # once: another tab may take it away
+    if work.planned is None and work.made is None and not (task and task.problem):
+        task = work.start("plan", make_plan(work))
+    problem = task.problem if task else None
     asked = screens.asked(work, {})
     try:
         asked = screens.asked(work, request.query_params)
         problem = problem or _errors_found(work, asked)
     except DiscreetError as error:
         problem = problem or work.told(error)
-    return pages._drawn(request, screens.plan(work, pages.ledger_file, asked, problem))
+    return pages._of_work(request, work, screens.plan(work, pages.ledger_file, asked, problem))
 
 
 def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
@@ -346,9 +362,12 @@ def _errors_found(work: Work, asked: screens.ErrorAsked) -> str | None:
     if work.planned is None or not work.planned.expected or work.made is not None:
         return None
     known = asked.shape in work.curves if asked.accepted is None else (asked.shape, asked.accepted) in work.suggested
-    if not known and not (asked.chore in work.tasks and work.tasks[asked.chore].problem):
-        work.start(asked.chore, find_epsilon(work, asked.shape, asked.accepted))
-    return None if known else work.tasks[asked.chore].problem
+    if known:
+        return None
+    task = work.tasks.get(asked.chore)
+    if task is None or task.problem is None:
+        task = work.start(asked.chore, find_epsilon(work, asked.shape, asked.accepted))
+    return task.problem
 
 
 def _release(pages: Pages, request: Request, work: Work) -> Response:
@@ -364,7 +383,7 @@ def _release(pages: Pages, request: Request, work: Work) -> Response:
 def _json_or_to(pages: Pages, request: Request, work: Work) -> Response:
     if request.url.path.endswith(".json"):
         return pages._drawn(request, screens.release(work, pages.ledger_file))
-    return _to(work, "result")
+    return to(work, "result")
 
 
 def _result(pages: Pages, request: Request, work: Work) -> Response:
@@ -393,78 +412,6 @@ def _toml(pages: Pages, work: Work) -> str:
     return text
 
 
-def _said_table(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    work.change(with_place(work.answers, form))
-    view = screens.table(work)
-    if view["problem"] is not None:
-        return pages._drawn(request, view, 422)
-    return _to(work, "contents")
-
-
-def _said_contents(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    """Saved, and looked at: whether every key and every count can be read. No count is kept or shown."""
-    if "preview" in form:
-        return JSONResponse(_preview(work.answers, form))
-    universe = form.get(" universe")
-    answers = with_contents(work.answers, form, Path(universe[0]) if universe else None)
-    work.change(answers)
-    work.described = False
-    work.answers.table().read()
-    work.described = True
-    return _to(work, "keep")
-
-
-def _preview(answers: Answers, form: Form) -> screens.View:
-    """Who is protected, with what is said so far; as before, where that is no description of a table yet."""
-    with contextlib.suppress(BadInput):
-        answers = with_contents(answers, form, None)
-    return {"protected": screens.protected(answers), "published": screens.published(answers)}
-
-
-def _said_keep(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    screens.must_be_described(work)
-    answers = with_keeping(work.answers, form)
-    answers.spec()
-    work.change(answers)
-    view = screens.keeping(work)
-    if view["problem"] is not None or "look" in form:
-        return pages._drawn(request, view | {"looked": True}, 422 if view["problem"] else 200)
-    return _to(work, "plan")
-
-
-def _said_plan(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    screens.must_be_described(work)
-    with work.lock:  # another tab sees the answers and the plan of before, or those of after
-        before = work.planned
-        answers = with_price(work.answers, form)
-        same = before is not None and (before.answers.epsilon, before.answers.guess) == (answers.epsilon, answers.guess)
-        curves, suggested = dict(work.curves), dict(work.suggested)
-        work.change(answers)
-        if same and before is not None:
-            work.planned, work.curves, work.suggested = before, curves, suggested
-    return _to(work, "release" if "go" in form and same else "plan")
-
-
-def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Response:
-    """Once: whoever confirms again, here or in another tab, finds the release that is under way or made."""
-    with work.lock:
-        begun = work.tasks.get("release")
-        if work.made is None and (begun is None or begun.problem is not None):
-            _require_confirmed(work, form)
-            work.start("release", make_release(work, pages.folder, pages.ledger_file))
-    return _to(work, "release")
-
-
-def _require_confirmed(work: Work, form: Form) -> None:
-    """What is released is what the page showed that was confirmed, not what another tab made of it since."""
-    if work.planned is None or form.get("confirms", [""])[0] != work.answers.fingerprint:
-        found = "it is not planned, or the answers changed since, in another tab"
-        raise BadInput("a release was confirmed", found, "Look at the plan again")
-
-
 SCREENS = {
     "table": _table, "contents": _contents, "keep": _keep, "plan": _plan, "release": _release, "result": _result,
-}  # fmt: skip
-FORMS = {
-    "table": _said_table, "contents": _said_contents, "keep": _said_keep, "plan": _said_plan, "release": _said_release,
 }  # fmt: skip

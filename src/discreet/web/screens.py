@@ -150,7 +150,8 @@ def plan(work: Work, place: Path, asked: ErrorAsked, problem: str | None = None)
     curve = work.curves.get(asked.shape, ())
     shapes = {name: text for name, text in SHAPES.items() if name != PRIOR or answers.guess}
     return view | {
-        "rows": planned.rows, "columns": list(planned.columns), "steps": list(planned.steps),
+        "planned_for": planned.answers.epsilon, "rows": planned.rows, "columns": list(planned.columns),
+        "steps": list(planned.steps),
         "expected": [
             {"shape": SHAPES.get(one.shape, one.shape), "max_count": one.max_count, "count_error": one.count_error,
              "distribution_error": one.distribution_error} for one in planned.expected

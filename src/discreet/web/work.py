@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.sample.bits import unguessable
-from discreet.web.answers import Answers
+from discreet.web.answers import Answers, Form
 from discreet.web.curves import EPSILONS, Curve, ErrorsAt, Suggestion, in_order, suggestion
 from discreet.web.guard import UNKNOWN
 from discreet.web.words import plainly
@@ -53,6 +53,14 @@ class Chore:
     problem: str | None = None
 
 
+@dataclass(frozen=True)
+class Refused:
+    """A form that was not taken: what is wrong with it, and what it said."""
+
+    problem: str
+    form: Form | None  # none where its answers are kept, or it has none
+
+
 @dataclass
 class Work:
     """One table on its way. Its lock is held whenever it changes."""
@@ -66,6 +74,7 @@ class Work:
     suggested: dict[tuple[str, str], Suggestion] = field(default_factory=dict)  # by shape and error
     made: Made | None = None
     tasks: dict[str, Chore] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)  # by screen, until another form is sent
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def change(self, answers: Answers) -> None:
@@ -83,7 +92,8 @@ class Work:
     @property
     def begun(self) -> bool:
         """Whether it is released, or being released."""
-        return "release" in self.tasks and self.tasks["release"].problem is None
+        task = self.tasks.get("release")
+        return task is not None and task.problem is None
 
     def told(self, error: DiscreetError) -> str:
         """What is wrong, as the page has it: a line for each problem."""
