@@ -100,3 +100,20 @@ def test_narrow_noise_and_many_counts_are_left_to_the_unbiased_estimate() -> Non
     assert twice_measured(view.shares.evidence) is None
     low, high = view.share_above(100).interval
     assert 0 <= low < high <= 1
+
+
+def test_more_counts_than_a_matrix_has_are_told_without_one() -> None:
+    """Few of them were measured, so that they are few cells: it was refused, with the advice to ask for just this."""
+    true = np.arange(0, 3000, 100)
+    table = dc.table(pa.table({"row": np.arange(30), "n": true}), "n", ["row"])
+    view = dc.estimate(dc.release(table, "0.005", max_count=3, favor="distribution", seed=3))
+    for answer, expected in ((view.share_above(0), 29 / 30), (view.quantile("0.5"), 1400)):
+        assert answer.interval[0] <= expected <= answer.interval[1]
+
+
+def test_where_nothing_but_sums_is_told_nothing_else_is_advised() -> None:
+    table = dc.table(pa.table({"row": np.arange(30), "n": np.arange(30)}), "n", ["row"])
+    view = dc.estimate(dc.release(table, rho="1e-16", max_count=3, favor="distribution", seed=3))
+    with pytest.raises(dc.BadInput, match="Ask for sums or rows"):
+        view.share_above(0)
+    assert len(view.rows().low) == 30

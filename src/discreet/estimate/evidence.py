@@ -93,7 +93,7 @@ class Evidence:
             raise BadInput(
                 f"an estimate over counts up to {self.size - 1:,} was asked for",
                 f"for this noise it is made up to {LARGEST_MATRIX - 1:,} only",
-                "Ask for sums, rows, quantiles, or shares above a count",
+                "Ask for sums or rows" if self.only_sums else "Ask for sums, rows, quantiles, or shares above a count",
             )
         return NoiseThenMap(self.law, (0, self.size - 1)).matrix()
 

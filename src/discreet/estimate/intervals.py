@@ -53,7 +53,9 @@ def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
 
 @lru_cache(maxsize=64)
 def one_sided(level: float, law: NoiseLaw) -> float:
-    """The least x with P(noise > x) <= (1 - level) / 2."""
+    """The least x with P(noise > x) <= (1 - level) / 2; of noise too wide to be written out, about that."""
+    if law.spread > WIDEST:
+        return sum_half_width(level, law, 1)
     tails = _masses(law)[::-1].cumsum()[::-1]  # P(0 or more), P(1 or more), ...
     return float(np.searchsorted(-tails[1:], -(1 - level) / 2))
 
