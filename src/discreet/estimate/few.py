@@ -160,7 +160,8 @@ def _where_seen(places: Integers, t: int, decay: float) -> Floats:
     across = decay ** np.where(below, t + 1 - places, places - t).astype(float) / (1 + decay)
     upto, told = np.where(below, 1 - across, across), matrix[:, below].sum(axis=1)
     others = [upto - told, (1 - upto) - (matrix.sum(axis=1) - told)]
-    return np.maximum(np.column_stack([matrix, *others]), 0.0)
+    found: Floats = np.maximum(np.column_stack([matrix, *others]), 0.0)
+    return found
 
 
 def few_rows(evidence: Evidence) -> FewRows | None:
