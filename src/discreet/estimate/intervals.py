@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.laws import NoiseLaw
+from discreet.laws import Gaussian, NoiseLaw
 
 WIDEST = 1e8  # variance of noise whose law is written out: wider noise is as good as continuous, and takes memory
 NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
@@ -102,7 +102,7 @@ def draw_sums(law: NoiseLaw, terms: Integers, draws: int, rng: np.random.Generat
         elif law.decay is not None:
             rise, fall = (rng.negative_binomial(number, 1 - law.decay, shape) for _ in range(2))
             out[:, places] = rise - fall
-        elif number > MANY_TERMS:
+        elif number > MANY_TERMS or (isinstance(law, Gaussian) and law.spread > WIDEST):
             out[:, places] = np.rint(rng.normal(0, np.sqrt(number * law.spread), shape))
         else:
             half = masses_of_sum(law, int(number))
