@@ -11,9 +11,10 @@ import pytest
 import discreet as dc
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.estimate import few
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.few import Near, few_rows
-from discreet.estimate.intervals import draw_sums, sum_half_width
+from discreet.estimate.intervals import draw_sums, one_sided, sum_half_width
 from discreet.estimate.prefix import prefix_of
 from discreet.estimate.shares import CountShares
 from discreet.estimate.sized import RowPart
@@ -176,3 +177,49 @@ def test_a_group_is_called_by_the_type_of_its_value() -> None:
     wrong = "2020" if 2020 in found else 2020
     with pytest.raises(KeyError, match=r"Write \["):
         found[wrong]
+
+
+@pytest.mark.parametrize("t", [0, 4, 11])
+def test_of_many_counts_those_that_were_seen_are_looked_at(t: int) -> None:
+    """As often as in the matrix of all counts; and wherever else, on either side of the threshold."""
+    law, places = Geometric(Fraction(11, 10)), np.unique([0, 3, 9, t, t + 1, 12])
+    whole, some = NoiseThenMap(law, (0, 12)).matrix()[places], few._where_seen(places, t, law.decay)
+    other = np.setdiff1d(np.arange(13), places)
+    assert some[:, :-2] == pytest.approx(whole[:, places], abs=1e-14)
+    assert some[:, -2] == pytest.approx(whole[:, other[other <= t]].sum(axis=1), abs=1e-14)
+    assert some[:, -1] == pytest.approx(whole[:, other[other > t]].sum(axis=1), abs=1e-14)
+
+
+def test_a_count_that_was_not_seen_is_no_likelier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that intervals are the same, whether all counts are looked at or some."""
+    law, seen = Geometric(ODDS["0.3"]), np.random.default_rng(4).integers(-5, 40, 9)
+    found = [few_rows(rows_seen(seen, law))]
+    every = [one.share(t, 0.95) for one in found if one is not None for t in (0, 5, 20)]
+    monkeypatch.setattr(few, "WINDOW", 0)
+    few._near.cache_clear()
+    assert [one.share(t, 0.95) for one in found if one is not None for t in (0, 5, 20)] == every
+
+
+def test_a_weight_above_the_number_of_rows_is_as_good_as_any_larger_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    law, seen = Geometric(Fraction(11, 10)), np.random.default_rng(5).integers(0, 30, 12)
+    chances = []
+    for heaviest in (13, 1 << 20):
+        monkeypatch.setattr(few, "HEAVIEST", heaviest)
+        few._near.cache_clear()
+        near = few._near(rows_seen(seen, law), 7)
+        chances.append([(near.as_many(k), near.as_few(k)) for k in range(13)])
+    assert np.array(chances[0]) == pytest.approx(np.array(chances[1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1e-9"])
+def test_noise_as_wide_as_can_be_takes_no_more_memory(epsilon: str) -> None:
+    """A matrix of all counts within its reach would take gigabytes."""
+    table = dc.table(frame_of({"row": [*"abcdef"], "n": np.array([0, 3, 9, 40, 4000, 0])}), "n", keys=["row"])
+    view = dc.estimate(dc.release(table, epsilon, max_count=3, seed=1))
+    for answer, true in ((view.share_above(0), 4 / 6), (view.share_above(3), 3 / 6)):
+        assert answer.interval[0] <= true <= answer.interval[1]
+
+
+def test_the_end_of_noise_that_is_too_wide_to_be_written_out() -> None:
+    law = Geometric(Fraction(1_000_001, 1_000_000))
+    assert one_sided(0.95, law) == pytest.approx(np.log(20 / (1 + law.decay) * 2) / -np.log(law.decay), rel=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.optimize import nnls
 import discreet as dc
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.twice import MOST_CELLS, TwiceMeasured, _tables, twice_measured
-from discreet.laws import Geometric
+from discreet.laws import Gaussian, Geometric
 
 ROWS, MAX_COUNT = 240, 30
 FIRMLY = 1e4  # how much more a sum weighs than what is measured
@@ -100,3 +101,37 @@ def test_narrow_noise_and_many_counts_are_left_to_the_unbiased_estimate() -> Non
     assert twice_measured(view.shares.evidence) is None
     low, high = view.share_above(100).interval
     assert 0 <= low < high <= 1
+
+
+def test_more_counts_than_a_matrix_has_are_told_without_one() -> None:
+    """Few of them were measured, so that they are few cells: it was refused, with the advice to ask for just this."""
+    true = np.arange(0, 3000, 100)
+    table = dc.table(pa.table({"row": np.arange(30), "n": true}), "n", ["row"])
+    view = dc.estimate(dc.release(table, "0.005", max_count=3, favor="distribution", seed=3))
+    for answer, expected in ((view.share_above(0), 29 / 30), (view.quantile("0.5"), 1400)):
+        assert answer.interval[0] <= expected <= answer.interval[1]
+
+
+def test_where_nothing_but_sums_is_told_nothing_else_is_advised() -> None:
+    table = dc.table(pa.table({"row": np.arange(30), "n": np.arange(30)}), "n", ["row"])
+    view = dc.estimate(dc.release(table, rho="1e-16", max_count=3, favor="distribution", seed=3))
+    with pytest.raises(dc.BadInput, match="Ask for sums or rows"):
+        view.share_above(0)
+    assert len(view.rows().low) == 30
+
+
+@pytest.mark.parametrize("told", [1e15, -1e15])
+def test_numbers_of_rows_that_no_table_has_are_answered(told: float) -> None:
+    """Beside what they are off by all else is lost in rounding: no cell was as good as the best one."""
+    found = twice_measured(replace(evidence(np.random.default_rng(5)), cumulative=np.full(11, told)))
+    assert found is not None
+    low, high = found.share(3, 0.95)
+    assert 0 <= low <= high <= 1
+
+
+def test_noise_too_wide_to_be_written_out_is_drawn_as_normal() -> None:
+    """Its masses would take 4 GB."""
+    found = twice_measured(replace(evidence(np.random.default_rng(5)), cumulative_law=Gaussian(Fraction(10**17))))
+    assert found is not None
+    low, high = found.share(3, 0.95)
+    assert 0 <= low <= high <= 1

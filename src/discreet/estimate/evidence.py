@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.record.release import Publication
 
 
+FARTHEST = 1000.0  # deviations of noise: a number of rows that is told is never as far from all that it can be
 LARGEST_COUNT = 100_000  # that distributions are looked for up to; larger noisy values are looked at one by one
 
 
@@ -93,7 +94,7 @@ class Evidence:
             raise BadInput(
                 f"an estimate over counts up to {self.size - 1:,} was asked for",
                 f"for this noise it is made up to {LARGEST_MATRIX - 1:,} only",
-                "Ask for sums, rows, quantiles, or shares above a count",
+                "Ask for sums or rows" if self.only_sums else "Ask for sums, rows, quantiles, or shares above a count",
             )
         return NoiseThenMap(self.law, (0, self.size - 1)).matrix()
 
@@ -146,7 +147,11 @@ class Evidence:
 
     @property
     def _measured(self) -> Integers | None:
-        return None if self.cumulative is None else np.rint(self.cumulative).astype(np.int64)
+        """No farther out than noise ever is: beside more all else would be lost in rounding."""
+        if self.cumulative is None or self.cumulative_law is None:
+            return None
+        far = FARTHEST * (1 + np.sqrt(self.cumulative_law.spread))
+        return np.rint(np.clip(self.cumulative, -far, self.rows + far)).astype(np.int64)
 
 
 def _steady(form: Form, top: int | None, seen: Integers) -> SteadyNoise | None:

@@ -22,6 +22,9 @@ from discreet.mechanism import NoiseThenMap
 MOST = 100  # rows; of more the unbiased estimate is near enough to a normal law
 FAR = 1e-3  # chance to be seen at t, or across it, of a row so far off that it does not matter
 PARTS = 8  # of a row: weights are rounded to these, so that their sums are whole numbers
+HEAVIEST = 200  # rows that one seen at t stands for: more than there are of all is no different
+WINDOW = 400  # counts that are looked at one by one; of more those where a row was seen
+KEPT = 8  # thresholds that were asked about last
 TIED = 1e-9  # of a row
 STEPS, NEWTON = 60, 4  # of the search for the likeliest, and of that for odds in each of them
 TINY = 1e-300  # so that nothing is divided by zero
@@ -121,24 +124,44 @@ def _scaled(weights: Floats, else_: Floats) -> Floats:
     return weights / whole if whole > TINY else else_
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=KEPT)
 def _near(evidence: Evidence, t: int) -> Near:
     """In a window around t; whatever is further off is always seen at its end."""
     law, top = evidence.law, evidence.top
     assert law is not None and law.decay is not None
     reach = int(np.ceil(np.log(FAR) / np.log(law.decay)))
     low, high = max(evidence.least, t - reach), t + 1 + reach if top is None else min(top, t + 1 + reach)
-    matrix = NoiseThenMap(law, (0, high - low)).matrix()
-    beyond, before = high != top, low > evidence.least
-    ends = np.eye(len(matrix))
-    matrix = np.concatenate([ends[:1]] * before + [matrix] + [ends[-1:]] * beyond)
-    seen = np.bincount(np.clip(evidence.seen, low, high) - low, weights=evidence.numbers, minlength=high - low + 1)
-    at_end, between = law.decay / (1 - law.decay), law.decay / (1 - law.decay) ** 2
-    values = np.where(np.arange(low, high + 1) <= t, 1.0, 0.0)
-    values[t - low] += at_end if t == evidence.least else between
-    values[t + 1 - low] -= at_end if t + 1 == top else between
-    steps, upto = np.rint(PARTS * values).astype(np.int64), t + 1 - low + before
+    clipped = np.clip(evidence.seen, low, high)
+    if high - low < WINDOW:
+        places, matrix, up = np.arange(low, high + 1), NoiseThenMap(law, (0, high - low)).matrix(), np.zeros(0)
+    else:
+        places = np.unique(np.concatenate([[low, t, t + 1, high], clipped]))
+        matrix, up = _where_seen(places, t, law.decay), np.array([1.0, 0.0])
+    beyond, before, at = high != top, low > evidence.least, int(np.searchsorted(places, t))
+    ends = np.eye(matrix.shape[1])
+    matrix = np.concatenate([ends[:1]] * before + [matrix] + [ends[[len(places) - 1]]] * beyond)
+    seen = np.bincount(np.searchsorted(places, clipped), weights=evidence.numbers, minlength=matrix.shape[1])
+    at_end, between = (min(law.decay / (1 - law.decay) ** power, HEAVIEST) for power in (1, 2))
+    values = np.append(np.where(places <= t, 1.0, 0.0), up)
+    values[at] += at_end if t == evidence.least else between
+    values[at + 1] -= at_end if t + 1 == top else between
+    steps, upto = np.rint(PARTS * values).astype(np.int64), at + 1 + before
     return Near(seen.astype(float), matrix[:upto], matrix[upto:], steps - steps.min())
+
+
+def _where_seen(places: Integers, t: int, decay: float) -> Floats:
+    """The chance of a count at each of some places to be seen at each of them, and elsewhere up to t, or above it. No
+    count between two values that were seen, one after the other, explains all of them better than both of these: how
+    likely it makes them is convex there."""
+    tails = decay ** np.abs(places[:, None] - places[None, :]).astype(float) / (1 + decay)
+    matrix = (1 - decay) * tails
+    matrix[:, [0, -1]] = tails[:, [0, -1]]
+    below = places <= t
+    across = decay ** np.where(below, t + 1 - places, places - t).astype(float) / (1 + decay)
+    upto, told = np.where(below, 1 - across, across), matrix[:, below].sum(axis=1)
+    others = [upto - told, (1 - upto) - (matrix.sum(axis=1) - told)]
+    found: Floats = np.maximum(np.column_stack([matrix, *others]), 0.0)
+    return found
 
 
 def few_rows(evidence: Evidence) -> FewRows | None:

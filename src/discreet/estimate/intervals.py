@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.laws import NoiseLaw
+from discreet.laws import Gaussian, NoiseLaw
 
 WIDEST = 1e8  # variance of noise whose law is written out: wider noise is as good as continuous, and takes memory
 NEGLIGIBLE = 1e-10  # mass of a law that is left out: far below what any level leaves out
@@ -53,7 +53,9 @@ def sum_half_width(level: float, law: NoiseLaw, terms: int) -> float:
 
 @lru_cache(maxsize=64)
 def one_sided(level: float, law: NoiseLaw) -> float:
-    """The least x with P(noise > x) <= (1 - level) / 2."""
+    """The least x with P(noise > x) <= (1 - level) / 2; of noise too wide to be written out, about that."""
+    if law.spread > WIDEST:
+        return sum_half_width(level, law, 1)
     tails = _masses(law)[::-1].cumsum()[::-1]  # P(0 or more), P(1 or more), ...
     return float(np.searchsorted(-tails[1:], -(1 - level) / 2))
 
@@ -100,7 +102,7 @@ def draw_sums(law: NoiseLaw, terms: Integers, draws: int, rng: np.random.Generat
         elif law.decay is not None:
             rise, fall = (rng.negative_binomial(number, 1 - law.decay, shape) for _ in range(2))
             out[:, places] = rise - fall
-        elif number > MANY_TERMS:
+        elif number > MANY_TERMS or (isinstance(law, Gaussian) and law.spread > WIDEST):
             out[:, places] = np.rint(rng.normal(0, np.sqrt(number * law.spread), shape))
         else:
             half = masses_of_sum(law, int(number))

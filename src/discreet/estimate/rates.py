@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
 
 FEWEST_GROUPS = 8  # that a law of rates is made from
+WIDEST = 1e6  # variance of noise behind which a law of rates is looked for: every count that it reaches is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Rates:
     def rows(self) -> AnswerSet:
         """The rate of every row: by its posterior, where noises are independent and so counts can follow what they are
         over (gamma-Poisson, fitted to the noisy counts); else the count's estimate over it, and of few rows."""
-        if self.view.shares is None or self._few:
+        if self.view.shares is None or self._without_law:
             return _over(self.view.rows(), self.row_numbers)
         found = self.fitted
         keys = one_by_one(self.view.categories, self.view.rows_asked).keys
@@ -71,7 +72,7 @@ class Rates:
         if view.shares is None:
             found = "the noise of its rows is joint, and a posterior is made from independent ones"
             raise BadInput("counts that follow a covariate were asked for", found, "Ask for groups, or without it")
-        if self._few:
+        if self._without_law:
             return view.rows()
         found_rows = self.fitted
         keys = one_by_one(view.categories, view.rows_asked).keys
@@ -91,9 +92,11 @@ class Rates:
         return AnswerSet(plain.keys_frame, mean, low, high, plain.exact, plain.level, plain.cut)
 
     @property
-    def _few(self) -> bool:
-        """Whether rows are too few to tell a law of rates."""
-        return len(self.view.rows_asked) < FEWEST_ROWS
+    def _without_law(self) -> bool:
+        """Whether rows are too few to tell a law of rates, or their noise too wide."""
+        parts = () if self.view.shares is None else self.view.shares.parts
+        wide = any(part.evidence.law is not None and part.evidence.law.spread > WIDEST for part in parts)
+        return wide or len(self.view.rows_asked) < FEWEST_ROWS
 
     @property
     def fitted(self) -> RowRates:

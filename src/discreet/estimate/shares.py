@@ -157,10 +157,12 @@ class CountShares:
         rising = np.clip(isotonic_regression(prefix.estimate[:-1]).x, 0, evidence.rows)
         wanted = share * evidence.rows - TIED
         likelihood = _told_by(evidence) if 0 < share < 1 else None
-        width = prefix.half_widths(self.level, np.abs(rising - wanted))
-        ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, 0, -1))
-        low, middle, high = (float(np.searchsorted(end, wanted)) for end in ends)
-        if likelihood is not None:
+        middle = float(np.searchsorted(rising, wanted))
+        if likelihood is None:
+            width = prefix.half_widths(self.level, np.abs(rising - wanted))
+            ends = (np.maximum.accumulate(rising + sign * width) for sign in (1, -1))
+            low, high = (float(np.searchsorted(end, wanted)) for end in ends)
+        else:
             low, high = map(float, likelihood.quantile(share, self.level))
         if evidence.law is not None and evidence.top is None and high >= evidence.size - 1:
             high = max(high, float(evidence.seen.max()) + one_sided(self.level, evidence.law))

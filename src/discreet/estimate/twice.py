@@ -20,6 +20,7 @@ from discreet.estimate.evidence import Evidence
 from discreet.estimate.few import first_where
 from discreet.estimate.intervals import draw_sums
 from discreet.laws import NoiseLaw
+from discreet.mechanism import LARGEST_MATRIX
 
 MOST_CELLS = 160  # counts, or several together: more would take seconds
 FINE = 0.25  # deviations of the noise of rows: counts as near as that, of which no number was measured, are one cell
@@ -31,6 +32,7 @@ FIRST_CUT = 4.0  # squared deviations, to begin with: that of Wilks
 MOST_SHARES = 240  # that are looked at
 FAR = 40.0  # squared deviations: farther off than noise alone ever makes it
 TIED = 1e-9  # of a row
+KEPT = 8  # counts that were asked about last
 SEED = 1  # any: the noise drawn again is public, and an answer is the same every time
 
 Solver = tuple[Floats, Floats, float]
@@ -166,6 +168,8 @@ def twice_measured(evidence: Evidence) -> TwiceMeasured | None:
         return None
     if evidence.only_sums or len(evidence.beyond) or evidence.cumulative_law.spread <= evidence.rows:
         return None
+    if evidence.transition is None and evidence.size > LARGEST_MATRIX:
+        return None
     return TwiceMeasured(evidence) if len(_cells(evidence, 0)) <= MOST_CELLS else None
 
 
@@ -180,7 +184,7 @@ def _cells(evidence: Evidence, t: int) -> Integers:
     return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=KEPT)
 def _tables(evidence: Evidence, t: int) -> Tables:
     assert evidence.cumulative is not None and evidence.cumulative_law is not None
     starts = _cells(evidence, t)
