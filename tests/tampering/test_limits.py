@@ -232,7 +232,7 @@ def test_a_line_without_an_end_is_refused() -> None:
 def test_not_all_cells_of_an_endless_line_are_counted() -> None:
     """Each would be a text of its own: sixteen bytes for every comma."""
     line = b"k,n\n" + b"," * LONGEST_LINE
-    with pytest.raises(Damaged, match="row 1 has no end"):
+    with pytest.raises(Damaged, match="row 2 has no end"):
         read_written(line, "table.csv", ("k", "n"), "n")
 
 
