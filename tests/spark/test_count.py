@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dc
 from discreet.errors import BadInput
+from discreet.io.spark import said_by_spark
 from tests.test_count import KEY, ROWS, UNIVERSE, Rows, as_arrow, as_parquet, under_one_key
 
 BY = ["county", "sex"]
@@ -91,3 +92,12 @@ def test_a_frame_is_collected_where_a_table_is_meant(spark: Any) -> None:
     frame = spark.createDataFrame([("b", 2), ("a", 5)], "county string, murders long")
     table = dc.table(frame, count="murders", keys=["county"])
     assert (table.counts.tolist(), list(table.schema.column("county"))) == ([5, 2], ["a", "b"])
+
+
+def test_workers_of_another_python_are_told_of_with_what_to_do() -> None:
+    """Spark's own guess is the first python3 on the path, which may have no discreet."""
+    trace = (
+        "Job aborted\n  File 'serializers.py'\nModuleNotFoundError: No module named 'discreet'\n at org.apache.spark"
+    )
+    assert "Set PYSPARK_PYTHON to the path of this Python" in said_by_spark(RuntimeError(trace))
+    assert said_by_spark(RuntimeError("Job aborted\nValueError: no")) == "ValueError: no"

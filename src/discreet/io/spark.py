@@ -75,11 +75,18 @@ def spark_error() -> type[Exception]:
     return found
 
 
+LACKING = "No module named 'discreet'"
+OTHER_PYTHON = (
+    "its workers run a Python that has no discreet. Set PYSPARK_PYTHON to the path of this Python before Spark is "
+    "started, or install discreet for theirs"
+)
+
+
 def said_by_spark(error: Exception) -> str:
     """The line of it that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = next((line for line in reversed(lines) if "Error" in line.partition(":")[0]), lines[0] if lines else "")
-    return told or type(error).__name__
+    return OTHER_PYTHON if LACKING in told else told or type(error).__name__
 
 
 def session_of(frame: Any) -> Any:
