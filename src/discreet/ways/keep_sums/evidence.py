@@ -23,7 +23,7 @@ from discreet.privacy.values import Remark
 from discreet.record.release import Publication
 from discreet.report.errors import ENOUGH_ROWS, Errors, noise_size
 from discreet.sample.bits import seeded
-from discreet.ways.keep_sums.facts import KeptSums, kept_of
+from discreet.ways.keep_sums.facts import KeptSums, built_with
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -76,7 +76,7 @@ def _joint(publication: Publication[KeptSums]) -> JointRows:
     signed = publication.measured
     known = invariants.fixed - 1 if mechanism.nonnegative or mechanism.restricted else np.zeros(0, dtype=np.int64)
     return JointRows(
-        publication.counts if signed is None else signed, publication.counts, lambda: kept_of(publication),
+        publication.counts if signed is None else signed, publication.counts, lambda: built_with(publication),
         known, mechanism.noise,
     )  # fmt: skip
 

@@ -108,11 +108,18 @@ def described(
 WorkedOut = tuple[Invariants, "Structure"]
 # by what is told of them, with which they are forgotten; and of which key columns they are
 _WORKED_OUT: WeakKeyDictionary[InvariantFacts, tuple[Any, WorkedOut]] = WeakKeyDictionary()
+_BUILT: WeakKeyDictionary[InvariantFacts, tuple[Any, WorkedOut]] = WeakKeyDictionary()  # with; no proof looks there
 
 
 def remember(facts: InvariantFacts, categories: Any, found: WorkedOut) -> None:
     """For whoever asks what is kept in a table with these key columns (Arrow, or none where they are in parts)."""
-    _WORKED_OUT[facts] = categories, found
+    _BUILT[facts] = categories, found
+
+
+def built_with(publication: Publication[KeptSums]) -> WorkedOut:
+    """The same for pages: as the release was built with, where it was built here."""
+    known = _BUILT.get(publication.record.facts.invariants)
+    return known[1] if known is not None and known[0] is publication.categories else kept_of(publication)
 
 
 def kept_of(publication: Publication[KeptSums]) -> WorkedOut:
@@ -125,7 +132,7 @@ def kept_of(publication: Publication[KeptSums]) -> WorkedOut:
         return known[1]
     invariants = _invariants(publication) if publication.in_parts is None else _in_parts(publication)
     found = invariants, structure_of(invariants)
-    remember(facts, categories, found)
+    _WORKED_OUT[facts] = categories, found
     return found
 
 
