@@ -6,8 +6,8 @@ with at most t the likeliest counts are looked for, of k rows up to t and of the
 from k draws of the ones and from the others of the others has a law that is worked out by convolution, and k is refused
 where what was seen is in a tail of it. Nothing is taken as normal, and the ends are whole numbers of rows.
 
-Other noises have no estimate that is unbiased and varies little. The law of one with a bias is worked out as well: so it
-need not be bounded for the worst of all tables.
+Other noises have no estimate that is unbiased and varies little. The law of one with a bias is worked out as well: so
+that bias need not be bounded for the worst of all tables.
 """
 
 from __future__ import annotations

@@ -118,10 +118,9 @@ class Estimate(Shown):
         told = self.with_rows("sums of rows")
         rows = told._weights(weights)
         found, ends = told.told.sums(rows, told.level), told.possible(rows)
-        low, high = found.low, found.high
-        if (rows.data == np.rint(rows.data)).all():
-            low, high = whole_ends(found.estimate, low, high)
-        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, low, high))
+        whole = bool((rows.data == np.rint(rows.data)).all())
+        reach = whole_ends(found.estimate, found.low, found.high) if whole else (found.low, found.high)
+        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, *reach))
         return Answer(middle, (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative)
 
     @spelt
@@ -227,9 +226,14 @@ class Estimate(Shown):
         return self.told.sums(groups.weights(self.told.rows), self.level if level is None else level)
 
     def _answers(self, groups: RowGroups) -> AnswerSet:
-        found, possible = self.sums(groups), self.possible(groups.weights(self.told.rows))
+        found, least, most = self.sums(groups), np.zeros(len(groups)), np.full(len(groups), np.inf)
+        if self.largest is not None:
+            most = sums_of(groups.of, self.largest[groups.rows], len(groups))
+        if self.kept is not None and not found.exact.all():
+            low, high = self.kept.ends(groups.weights(self.told.rows))
+            least, most = np.maximum(least, low), np.minimum(most, high)
         ends = whole_ends(found.estimate, found.low, found.high)
-        middle, low, high = (np.clip(values, *possible) for values in (found.estimate, *ends))
+        middle, low, high = (np.clip(values, least, most) for values in (found.estimate, *ends))
         return AnswerSet(groups.keys, middle, low, high, found.exact, self.level, self.cut, self.told.conservative)
 
     def possible(self, weights: csr_array) -> tuple[Floats, Floats]:
