@@ -105,11 +105,13 @@ LARGER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("options", LARGER.values(), ids=LARGER)
 def test_r_repeats_more_rows_and_reads_no_prepared_answers(options: dict[str, Any], tmp_path: Path) -> None:
-    """The prepared answers are emptied: all numbers come from table, measurements and record."""
+    """The prepared answers are emptied: all numbers come from table, measurements and record. Drawn from a seed: where
+    an end is within rounding of a whole number, the two may choose different ones."""
     places = np.indices((20, 3, 4)).reshape(3, -1)
     frame = pa.table({name: [f"{name}{k}" for k in of] for name, of in zip("abc", places)})
     counts = np.random.default_rng(4).negative_binomial(1, 0.2, 240)
-    dc.release(dc.table(frame.append_column("n", [counts]), "n", keys=list("abc")), **options).save(tmp_path / "out")
+    table = dc.table(frame.append_column("n", [counts]), "n", keys=list("abc"))
+    dc.release(table, seed=1, **options).save(tmp_path / "out")
     expected = expected_of(dc.estimate(tmp_path / "out"), list("abc"))
     page = tmp_path / "out" / "explore.html"
     text = page.read_text()

@@ -17,10 +17,13 @@ from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import groups_of, require_columns
 from discreet.estimate.intervals import NARROW
+from discreet.estimate.possible import whole_ends
 from discreet.estimate.told import HALF, SumEstimates, ToldSums, are_whole, together
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate
+
+Ends = tuple[Floats, Floats]
 
 ROUNDED = 1e-9  # of a square: what is nearer to zero may be on either side of it
 MOST_NAMED = 3  # groups that are missing
@@ -42,6 +45,7 @@ class Pair:
     level: float
     conservative: bool
     apart: SumEstimates  # of the difference
+    possible: tuple[Ends, Ends, Ends]  # what one can be at all, and the other, and the difference
 
     def answers(self, estimate: Floats, low: Floats, high: Floats, exact: Flags) -> Any:
         if self.keys is None:
@@ -54,7 +58,9 @@ def difference(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
     """one - other, with the interval of the difference itself."""
     pair = paired(one, other, by)
     middle = pair.one.estimate - pair.other.estimate
-    return pair.answers(middle, pair.apart.low, pair.apart.high, pair.apart.exact)
+    ends = whole_ends(middle, pair.apart.low, pair.apart.high)
+    middle, low, high = (np.clip(values, *pair.possible[2]) for values in (middle, *ends))
+    return pair.answers(middle, low, high, pair.apart.exact)
 
 
 def ratio(one: Estimate, other: Estimate, by: tuple[str, ...]) -> Any:
@@ -70,9 +76,11 @@ def shares_of(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
     weights = groups.weights(view.told.rows)
     parts, everything = view.told.sums(weights, view.level), view.told.sums(whole, view.level)
     columns = (np.repeat(column, len(groups)) for column in vars(everything).values())
+    possible = view.possible(weights)
+    least, most = (np.repeat(end, len(groups)) for end in view.possible(whole))
     pair = Pair(
         groups.keys, parts, SumEstimates(*columns), view.told.covariances(weights, whole), view.cut, view.level,
-        view.told.conservative, parts,
+        view.told.conservative, parts, (possible, (least, most), possible),
     )  # fmt: skip
     found: AnswerSet = pair.answers(*_quotient(pair, 1.0))
     return found
@@ -81,11 +89,15 @@ def shares_of(view: Estimate, by: tuple[str, ...]) -> AnswerSet:
 def _quotient(pair: Pair, most: float) -> tuple[Floats, Floats, Floats, Flags]:
     exact = pair.one.exact & pair.other.exact
     low, high = fieller(pair.one, pair.other, pair.covariance)
+    (least, largest), (other_least, other_largest), _ = pair.possible
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.clip(np.maximum(pair.one.estimate, 0.0) / np.maximum(pair.other.estimate, 0.0), 0.0, most)
+        middle = np.maximum(pair.one.estimate, 0.0) / np.maximum(pair.other.estimate, 0.0)
+        lowest, highest = least / other_largest, largest / other_least
+    ends = np.where(np.isfinite(lowest), lowest, 0.0), np.where(np.isnan(highest), most, np.minimum(highest, most))
     same = exact & np.isfinite(middle)
     middle = np.where(np.isfinite(middle), middle, np.where(np.isfinite(high), (low + high) / 2, low))
-    return middle, np.where(same, middle, np.clip(low, 0, most)), np.where(same, middle, np.clip(high, 0, most)), exact
+    middle, low, high = (np.clip(values, *ends) for values in (middle, low, high))
+    return middle, np.where(same, middle, low), np.where(same, middle, high), exact
 
 
 def fieller(one: SumEstimates, other: SumEstimates, covariance: Floats) -> tuple[Floats, Floats]:
@@ -137,13 +149,17 @@ def _pair(one: Estimate, other: Estimate, keys: Any, weights: Any, others: Any) 
     level = min(one.level, other.level)
     first, second = one.told.sums(weights, level), other.told.sums(others, level)
     together = np.zeros(len(first.estimate))
+    (least, most), (other_least, other_most) = possible = one.possible(weights), other.possible(others)
+    ends = least - other_most, most - other_least
     if one.told is other.told:
-        apart = one.told.sums((weights - others).tocsr(), level)
+        gap = (weights - others).tocsr()
+        apart, ends = one.told.sums(gap, level), one.possible(gap)
         together = (first.variance + second.variance - apart.variance) / 2
     else:
         apart = _of_two((one.told, first, weights), (other.told, second, others), level)
     conservative = one.told.conservative or other.told.conservative
-    return Pair(keys, first, second, together, one.cut.against(other.cut), level, conservative, apart)
+    cut = one.cut.against(other.cut)
+    return Pair(keys, first, second, together, cut, level, conservative, apart, (*possible, ends))
 
 
 Side = tuple[ToldSums, SumEstimates, Any]  # of a comparison: what is told, the sums, and their weights

@@ -5,6 +5,9 @@ is seen then. So counts that are further off than a window are as good as infini
 with at most t the likeliest counts are looked for, of k rows up to t and of the others above it. The unbiased estimate
 from k draws of the ones and from the others of the others has a law that is worked out by convolution, and k is refused
 where what was seen is in a tail of it. Nothing is taken as normal, and the ends are whole numbers of rows.
+
+Other noises have no estimate that is unbiased and varies little. The law of one with a bias is worked out as well: so
+that bias need not be bounded for the worst of all tables.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from discreet.estimate.evidence import Evidence
 from discreet.mechanism import NoiseThenMap
 
 MOST = 100  # rows; of more the unbiased estimate is near enough to a normal law
+MOST_BIASED, LARGEST = 5_000, 320  # rows and counts where there is none: more would take seconds
 FAR = 1e-3  # chance to be seen at t, or across it, of a row so far off that it does not matter
 PARTS = 8  # of a row: weights are rounded to these, so that their sums are whole numbers
 HEAVIEST = 200  # rows that one seen at t stands for: more than there are of all is no different
@@ -32,7 +36,7 @@ TINY = 1e-300  # so that nothing is divided by zero
 
 @dataclass(frozen=True, eq=False)
 class FewRows:
-    """What the rows tell behind geometric noise, without a measured distribution."""
+    """What the rows tell, without a measured distribution."""
 
     evidence: Evidence
 
@@ -128,7 +132,8 @@ def _scaled(weights: Floats, else_: Floats) -> Floats:
 def _near(evidence: Evidence, t: int) -> Near:
     """In a window around t; whatever is further off is always seen at its end."""
     law, top = evidence.law, evidence.top
-    assert law is not None and law.decay is not None
+    if law is None or law.decay is None:
+        return _anywhere(evidence, t)
     reach = int(np.ceil(np.log(FAR) / np.log(law.decay)))
     low, high = max(evidence.least, t - reach), t + 1 + reach if top is None else min(top, t + 1 + reach)
     clipped = np.clip(evidence.seen, low, high)
@@ -164,10 +169,23 @@ def _where_seen(places: Integers, t: int, decay: float) -> Floats:
     return found
 
 
+def _anywhere(evidence: Evidence, t: int) -> Near:
+    """Behind any noise: by the damped inverse whose interval would be the shortest."""
+    from discreet.estimate.regularised import damped
+
+    values = damped(evidence, t)
+    steps = np.rint(PARTS * np.clip(values, -HEAVIEST, HEAVIEST)).astype(np.int64)
+    first = evidence.least
+    return Near(evidence.histogram, evidence.matrix[first : t + 1], evidence.matrix[t + 1 :], steps - steps.min())
+
+
 def few_rows(evidence: Evidence) -> FewRows | None:
     """None where there are more, or another interval is the better one."""
-    known = evidence.law is not None and evidence.law.decay is not None
-    return FewRows(evidence) if known and evidence.rows <= MOST else None
+    if evidence.law is not None and evidence.law.decay is not None:
+        return FewRows(evidence) if evidence.rows <= MOST else None
+    if evidence.only_sums or len(evidence.beyond) or evidence.size > LARGEST or evidence.rows > MOST_BIASED:
+        return None
+    return FewRows(evidence)
 
 
 def first_where(low: int, high: int, holds: Callable[[int], bool]) -> int:

@@ -15,6 +15,7 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where, sums_of
+from discreet.estimate.possible import KeptBounds, ends_of, whole_ends
 from discreet.estimate.told import SumEstimates, ToldSums
 from discreet.numbers import level_of
 from discreet.options import spelt
@@ -22,6 +23,8 @@ from discreet.shown import Shown
 from discreet.ways import way_named
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from discreet.estimate.rates import Rates
     from discreet.estimate.shares import CountShares
     from discreet.record.release import Publication
@@ -46,6 +49,7 @@ class Estimate(Shown):
     why_only_sums: str = "the release tells sums of rows, and nothing of their distribution"
     cut: Cut = Cut()
     largest: Floats | None = field(default=None, repr=False)  # of each row, the count it was cut at
+    kept: KeptBounds | None = field(default=None, repr=False)  # what sums can be at all beside the kept ones
     chosen: Integers | None = field(default=None, repr=False)  # the rows that are asked about; None: all
     in_parts: int | None = None  # how many rows there are, where the release is in parts and only values are told
     read_rows: Callable[[], Estimate] | None = field(default=None, repr=False)  # the same from the rows of all parts
@@ -111,16 +115,19 @@ class Estimate(Shown):
     def region(self, weights: ArrayLike) -> Answer:
         """A weighted sum of the true counts, row by row in the order of the table: 1 and 0 for some rows, or also -1
         for the difference of two groups."""
-        found = self.with_rows("sums of rows")._sums_of(weights)
-        low, high = float(found.low[0]), float(found.high[0])
-        return Answer(
-            float(found.estimate[0]), (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative
-        )  # fmt: skip
+        told = self.with_rows("sums of rows")
+        rows = told._weights(weights)
+        found, ends = told.told.sums(rows, told.level), told.possible(rows)
+        whole = bool((rows.data == np.rint(rows.data)).all())
+        reach = whole_ends(found.estimate, found.low, found.high) if whole else (found.low, found.high)
+        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, *reach))
+        return Answer(middle, (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative)
 
     @spelt
     def deviation(self, weights: ArrayLike) -> float:
         """The standard deviation of `region`."""
-        return float(self.with_rows("sums of rows")._sums_of(weights).deviation[0])
+        told = self.with_rows("sums of rows")
+        return float(told.told.sums(told._weights(weights), told.level).deviation[0])
 
     @spelt
     def minus(self, other: Estimate, *by: str) -> Any:
@@ -219,13 +226,27 @@ class Estimate(Shown):
         return self.told.sums(groups.weights(self.told.rows), self.level if level is None else level)
 
     def _answers(self, groups: RowGroups) -> AnswerSet:
-        found, most = self.sums(groups), np.full(len(groups), np.inf)
+        found, least, most = self.sums(groups), np.zeros(len(groups)), np.full(len(groups), np.inf)
         if self.largest is not None:
             most = sums_of(groups.of, self.largest[groups.rows], len(groups))
-        middle, low, high = (np.clip(values, 0.0, most) for values in (found.estimate, found.low, found.high))
+        if self.kept is not None and not found.exact.all():
+            low, high = self.kept.ends(groups.weights(self.told.rows))
+            least, most = np.maximum(least, low), np.minimum(most, high)
+        ends = whole_ends(found.estimate, found.low, found.high)
+        middle, low, high = (np.clip(values, least, most) for values in (found.estimate, *ends))
         return AnswerSet(groups.keys, middle, low, high, found.exact, self.level, self.cut, self.told.conservative)
 
-    def _sums_of(self, weights: ArrayLike) -> SumEstimates:
+    def possible(self, weights: csr_array) -> tuple[Floats, Floats]:
+        """The least and the largest that weighted sums of rows can be: no count is negative, or larger than it was cut
+        at, and what is kept is kept."""
+        low, high = ends_of(weights, self.largest)
+        if self.kept is None:
+            return low, high
+        least, most = self.kept.ends(weights)
+        return np.maximum(low, least), np.minimum(high, most)
+
+    def _weights(self, weights: ArrayLike) -> csr_array:
+        """As a matrix of one row."""
         from scipy.sparse import csr_array
 
         try:
@@ -240,7 +261,7 @@ class Estimate(Shown):
             raise BadInput("a sum over some rows was asked for", found, "Give smaller weights, and multiply afterwards")
         if not rows.any():
             raise BadInput("a sum over some rows was asked for", "all weights are 0", "Give 1 for rows that count")
-        return self.told.sums(csr_array(rows[None, :]), self.level)
+        return csr_array(rows[None, :])
 
 
 @spelt

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.estimate.joint import SEED, SIMULATED, Again, JointRows
+from discreet.estimate.possible import KeptBounds
 from discreet.estimate.told import SumEstimates, around
 from discreet.estimate.view import Estimate
 from discreet.lattice.laws import width_of
@@ -68,7 +69,8 @@ def evidence(publication: Publication[KeptSums], level: float) -> Estimate:
     elif facts.mechanism.projected and signed is None:
         told = replace(told, again=_projected(publication, told), conservative=True)
     why = "the release keeps sums, so the noise of its rows is joint, and only sums of rows are estimated from it"
-    return Estimate(told, publication.categories, level, why_only_sums=why)
+    kept = KeptBounds(lambda: told.invariants.matrix, publication.counts) if facts.invariants.kept else None
+    return Estimate(told, publication.categories, level, why_only_sums=why, kept=kept)
 
 
 def _joint(publication: Publication[KeptSums]) -> JointRows:

@@ -8,7 +8,10 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.estimate.measured import MeasuredRows
+from discreet.estimate.possible import KeptBounds
 from discreet.estimate.view import Estimate
+from discreet.io.coded import key_columns
+from discreet.lattice.invariants import invariant_matrix
 from discreet.levels.asked import Cells
 from discreet.levels.either import spread_of
 from discreet.levels.fixed import UNIT
@@ -48,14 +51,25 @@ def evidence(publication: Publication[MeasureFacts], level: float) -> Estimate:
     if heard is not None:
         combined = heard.combined()
         told = MeasuredRows(layout, combined, noise, lambda question: combined.estimate(question).ravel())
-        return Estimate(told, publication.categories, level, why_only_sums=why)
+        return Estimate(told, publication.categories, level, why_only_sums=why, kept=_bounds(publication))
     kept = kept_questions(layout, () if facts.invariants is None else facts.invariants.kept)
     spread = spread_of(layout.design, variances(noise, kept))
     answered = {
         layout.question(what): one.estimates / UNIT
         for what, one in zip(facts.mechanism.answers, publication.answers or ())
     }
-    return Estimate(MeasuredRows(layout, spread, noise, answered.get), publication.categories, level, why_only_sums=why)
+    told = MeasuredRows(layout, spread, noise, answered.get)
+    return Estimate(told, publication.categories, level, why_only_sums=why, kept=_bounds(publication))
+
+
+def _bounds(publication: Publication[MeasureFacts]) -> KeptBounds | None:
+    """What sums can be beside those that are kept, if some are."""
+    facts = publication.record.facts.invariants
+    if facts is None or not facts.kept:
+        return None
+    kept, categories = facts.kept, publication.categories
+    keys = key_columns(categories, categories.column_names)
+    return KeptBounds(lambda: invariant_matrix(kept, keys).matrix, publication.counts)
 
 
 def errors(publication: Publication[MeasureFacts], _: Estimate | None) -> Errors | None:
