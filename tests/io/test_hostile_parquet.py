@@ -78,7 +78,7 @@ def test_times_in_a_zone_without_a_name_are_keys_where_arrow_can_write_them(unit
     try:
         frame.column("k").cast(pa.string())
     except pa.ArrowInvalid:
-        with pytest.raises(BadInput, match="in a zone that is not known. Write them as text"):
+        with pytest.raises(BadInput, match=r"in a zone that is not known\. Write them as text"):
             dc.table(frame, "n", ["k"])
     else:
         assert len(dc.table(frame, "n", ["k"])) == 3
