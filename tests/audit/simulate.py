@@ -131,17 +131,20 @@ def _schema(case: Case, copies: int) -> Schema:
     return Schema(names, "n", rows * copies, pa.table(keys) if keys else None, contributions=case.contributions)
 
 
+FITTED: dict[Any, Any] = {}  # by all that a fit depends on: for both tables, and for every case with the same noise
+
+
 @contextmanager
 def _fit_once() -> Iterator[None]:
     """What is fitted depends on what was measured alone, and of few small rows the same is measured again and again."""
-    real, known = Noisy.fitted, {}  # type: ignore[var-annotated]
+    real = Noisy.fitted
 
     def fitted(noisy: Noisy) -> Any:
-        prefix = None if noisy.prefix is None else noisy.prefix.tobytes()
+        prefix = None if noisy.prefix is None else (noisy.prefix.tobytes(), noisy.prefix_noise)
         key = (noisy.seen.values.tobytes(), noisy.seen.numbers.tobytes(), noisy.noise, noisy.cut, prefix)
-        if key not in known:
-            known[key] = real(noisy)
-        return known[key]
+        if key not in FITTED:
+            FITTED[key] = real(noisy)
+        return FITTED[key]
 
     with patch.object(Noisy, "fitted", fitted):
         yield

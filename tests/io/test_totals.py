@@ -152,6 +152,10 @@ SPELT_OTHERWISE = (
     "Alle Lander",
     "\u2066Total\u2069",
     "Total\u200f",
+    "Su\u1e43",
+    "Sum\u0323",
+    "A\u1e37l",
+    "\u0226ll",
 )
 
 
@@ -374,6 +378,9 @@ HIDDEN_BY = {
         and not unicodedata.normalize("NFKC", one).isascii()
     ),
 }
+HIDDEN_BY["a letter that is a sign"] = lambda one: (
+    ("\u02b9" <= one <= "\u02ff" and unicodedata.normalize("NFKC", one) == one) or one in "\u07f4\u07f5\ua78b\ua78c"
+)
 TAKEN_FOR_O = {
     "a letter with a mark": lambda one: re.fullmatch(
         "LATIN (SMALL|CAPITAL) LETTER (BARRED )?O( WITH .*)?", unicodedata.name(one, "")

@@ -341,3 +341,11 @@ def test_look_alikes_of_longer_names(sqlite_url: str) -> None:
     with pytest.raises(BadInput, match="looks the same"):
         made.create("cases  of scarlet fever", epsilon=1)
     made.create("cases of measles", epsilon=1)
+
+
+@pytest.mark.parametrize("sign", ["\u2019", "\u02bc", "\u07f4", "\u07f5", "\ua78b", "\ua78c"])
+def test_what_is_taken_for_an_apostrophe(sqlite_url: str, sign: str) -> None:
+    made = ledger(sqlite_url)
+    made.create("children's cases", epsilon=1)
+    with pytest.raises(BadInput, match="looks the same"):
+        made.create(f"children{sign}s cases", epsilon=1)

@@ -19,6 +19,8 @@ from discreet.parts.engine import Serial
 from discreet.parts.front import arranged
 from discreet.parts.given import given_parts
 from discreet.parts.passes import Look, Reading
+from discreet.parts.plan import parts_schema
+from discreet.run import TableSpec
 from tests.parts.tables import KEYS, frame, in_parts, published, usual
 
 
@@ -101,6 +103,35 @@ def test_parts_that_say_different_bounds_are_refused(tmp_path: Path) -> None:
         with pytest.raises(dc.BadInput, match="Give contributions, 5 or more"):
             looked_at(given, tmp_path / "s", universe)
     assert looked_at(given, tmp_path / "s", contributions=6)[0].looked[0].contributions == 6
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["folders", "files"])
+def test_a_total_that_only_all_parts_together_show(named: bool, tmp_path: Path) -> None:
+    """One part has the men, one the women, and the third has everybody again."""
+    given = tmp_path / "in"
+    for sex in ("F", "M", "T"):
+        folder = given / f"sex={sex}" if named else given
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = pa.table({"area": ["a", "b"], "n": [3, 4]})
+        pq.write_table(rows if named else rows.append_column("sex", pa.array([sex] * 2)), folder / f"{sex}.parquet")
+    book = dc.ledger(tmp_path / "ledger.db")
+    book.create("d", epsilon=9)
+    paid = {"ledger": book, "dataset": "d", "out": tmp_path / "out"}
+    for said, way_out in (({}, "rows_are_disjoint"), ({"drop_totals": True}, "Leave such rows out of the parts.$")):
+        with pytest.raises(dc.BadInput, match=f"sex = 'T' names all other values of its column.*{way_out}"):
+            dc.release_parts(given, "n", ["sex", "area"], 1, **paid, **said)
+        with pytest.raises(dc.BadInput, match="sex = 'T' names all other values"):
+            parts_schema(TableSpec(str(given), "n", ["sex", "area"], **said), needs_rows=False)
+    assert book.history() == () and not (tmp_path / "out").exists()
+    for number, said in enumerate(({"rows_are_disjoint": True}, {"contributions": 2})):
+        dc.release_parts(given, "n", ["sex", "area"], 1, out=tmp_path / f"out{number}", **said)
+    other = pa.table({"area": ["a"], "n": [1]}) if named else pa.table({"area": ["a"], "n": [1], "sex": ["Q"]})
+    for name in "UVW":  # more letters: T is one of them
+        folder = given / f"sex={name}" if named else given
+        folder.mkdir(exist_ok=True)
+        rows = other if named else with_column(other, "sex", pa.array([name]))
+        pq.write_table(rows, folder / f"{name}.parquet")
+    dc.release_parts(given, "n", ["sex", "area"], 1, out=tmp_path / "all")
 
 
 def with_column(table: Any, name: str, values: Any) -> Any:

@@ -7,7 +7,8 @@ that names all the others of its column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -93,7 +94,9 @@ HIDDEN = (  # drawn as nothing: what is no space among control characters, soft 
 )
 STROKES = rf"[{''.join(map(chr, strokes()))}]"
 DIGIT = r"[^\P{Nd}\x00-\x7F]"  # of another script
-SIGN = r"[^\pL\pM\pN\pZ\x00-\x7F]"  # such as a prime: inside a word it is hardly seen
+# such as a prime: inside a word it is hardly seen; some are letters to Unicode, which change the sound of others
+SIGN = r"([^\pL\pM\pN\pZ\x00-\x7F]|[\x{02B9}-\x{02DF}\x{02EC}-\x{02FF}\x{07F4}\x{07F5}\x{A788}\x{A78B}\x{A78C}])"
+DOTS = "[\u0307\u0323]"  # above a letter, and below
 BACKWARDS = "\u202e"  # what comes after it is drawn from right to left
 ALIKE = "".join(map(chr, (*LIKE_CAPITALS, *LIKE_LATIN))) + "ıǀ"  # letters that look like Latin ones
 LATIN = rf"[^\pL]|[A-Za-z{ALIKE}]"
@@ -108,9 +111,12 @@ MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of th
 _SHORT = "|".join(_likely(word) for word in TELLING if word.isascii() and len(word) < SHORTEST_WITHIN)
 MAYBE_SHORT = rf"(?i)^[^a-z]*({_SHORT})([^a-z]|$)|[^a-z]({_SHORT})[^a-z]*$"
 MAYBE_FOREIGN = "(?i)" + "|".join(word for word in TELLING if not word.isascii())  # asked of such texts alone
+HARDLY_SEEN = r"[^\w\s\x00-\x7f]|[\u02b9-\u02df\u02ec-\u02ff\u07f4\u07f5\ua788\ua78b\ua78c]"  # SIGN, for Python
+BETWEEN_LETTERS = rf"(?<=[^\W\d_])({HARDLY_SEEN})+(?=[^\W\d_])"
 BESIDE_LETTERS = r"(?<=[^\W\d_])[01ıǀ|]|[01ıǀ|](?=[^\W\d_])"
 FEW = 4096  # bytes of text whose answer is remembered: to look through them takes 10 ms, and tables are read often
 ONE_PIECE = 1 << 28  # bytes of text that are copied for it; Arrow's texts end at eight times as much
+ONE_ROW_EACH = "every person must be counted in one row alone"
 SIGNS = ("_t", "Σ", "∑", "σ")  # of a total, in tables of statistical offices
 
 
@@ -149,7 +155,7 @@ def _composed(values: Any) -> Any:
 
 
 def _bare(values: Any) -> Any:
-    """Longer texts as they are written without accents."""
+    """Longer texts as they are written without accents; short ones without dots, which are easily missed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -158,7 +164,14 @@ def _bare(values: Any) -> Any:
     marked = pc.match_substring_regex(bare, STROKES)
     plain = [text.translate(strokes()) for text in bare.filter(marked).to_pylist()]
     bare = pc.replace_with_mask(bare, marked, pa.array(plain, bare.type))
-    return pc.if_else(pc.greater_equal(pc.utf8_length(bare), SHORTEST_MISSPELT), bare, values)
+    dotted = pc.match_substring_regex(apart, DOTS)
+    clear = [_without_dots(text) for text in values.filter(dotted).to_pylist()]
+    short = pc.replace_with_mask(values, dotted, pa.array(clear, values.type))
+    return pc.if_else(pc.greater_equal(pc.utf8_length(bare), SHORTEST_MISSPELT), bare, short)
+
+
+def _without_dots(text: str) -> str:
+    return unicodedata.normalize("NFC", re.sub(DOTS, "", unicodedata.normalize("NFD", text)))
 
 
 def _reads_as_total(usual: Any) -> Any:
@@ -177,7 +190,7 @@ def _reads_as_total(usual: Any) -> Any:
 def _seen(text: str) -> str:
     """A text in the Latin letters that a person takes its letters for, in the order in which they are drawn."""
     before, _, backwards = text.partition(BACKWARDS)
-    plain = re.sub(r"(?<=[^\W\d_])[^\w\s\x00-\x7f]+(?=[^\W\d_])", "", in_latin(before + backwards[::-1]))
+    plain = re.sub(BETWEEN_LETTERS, "", in_latin(before + backwards[::-1]))
     if len(plain) < SHORTEST_MISSPELT:
         return plain if re.search("[A-Za-z]", text) else text  # such as a word of three letters in another alphabet
     return re.sub(BESIDE_LETTERS, _letter, plain)
@@ -211,12 +224,44 @@ def seeming_totals(categories: Any) -> Flags:
     import pyarrow.compute as pc
 
     found = rows_of_totals(categories)
-    for column in categories.columns:
-        if is_text(_kind(column)) and (values := _few(text := column.cast(pa.string()))):
-            words = _meaning_totals(pa.array(values, pa.string())).to_pylist()
-            if made := naming_all_others([value for value in values if value not in words]):
-                found = found | pc.is_in(text, value_set=pa.array(made, pa.string())).to_numpy()
+    for name, values in few_texts(categories).items():
+        if made := _made_of_others(values):
+            text = categories.column(name).cast(pa.string())
+            found = found | pc.is_in(text, value_set=pa.array(made, pa.string())).to_numpy()
     return found
+
+
+def few_texts(categories: Any) -> dict[str, tuple[str, ...]]:
+    """The different values of each column of text that has few."""
+    import pyarrow as pa
+
+    columns = zip(categories.column_names, categories.columns)
+    found = {name: _few(column.cast(pa.string())) for name, column in columns if is_text(_kind(column))}
+    return {name: tuple(values) for name, values in found.items() if values}
+
+
+def _made_of_others(values: Sequence[str]) -> list[str]:
+    """Those that name all the others, of which none means a total."""
+    import pyarrow as pa
+
+    words = _meaning_totals(pa.array(values, pa.string())).to_pylist()
+    return naming_all_others([value for value in values if value not in words])
+
+
+def refuse_totals_across(parts: Sequence[Mapping[str, Sequence[str]]], rule: TotalsRule) -> None:
+    """Refuse a key that names all the others of its column, where they are in different parts of a table.
+
+    parts: of each what `few_texts` says. Nobody drops such rows here: their part was read by then.
+    """
+    if rule.disjoint or rule.paid:
+        return
+    for name in parts[0] if parts else ():
+        if all(name in one for one in parts):
+            values = dict.fromkeys(value for one in parts for value in one[name])
+            if made := _made_of_others(tuple(values)):
+                told = f"{name} = {made[0]!r} names all other values of its column, and so means a total"
+                others = "" if rule.drop else f"; or, {_ways_out()}"
+                raise BadInput(ONE_ROW_EACH, told, f"Leave such rows out of the parts{others}")
 
 
 def _few(text: Any) -> list[str]:
@@ -304,11 +349,13 @@ def _refused(frame: Any, names: list[str], flags: Flags, named: RowNames) -> Bad
     told = list(dict.fromkeys(_as_total(frame, row, named, by_column) for row in some.tolist()))
     number = f" ({len(rows):,} in all)" if named.column_of is None else ""
     more = f", ...{number}" if len(rows) > len(some) or len(told) > NAMED else ""
-    return BadInput(
-        "every person must be counted in one row alone",
-        f"these rows have keys that mean a total: {', '.join(told[:NAMED])}{more}",
-        f"Leave them out with {called('drop_totals', like='')}; or, if one person may be counted in K rows, say so "
-        f"with {called('contributions', like='K')}; or, if they are rows like the others, such as a place of that "
-        f"name, say {called('rows_are_disjoint', like='')}",
-        rows=tuple(named.number(row) for row in rows[:NAMED].tolist()),
+    found = f"these rows have keys that mean a total: {', '.join(told[:NAMED])}{more}"
+    do = f"Leave them out with {called('drop_totals', like='')}; or, {_ways_out()}"
+    return BadInput(ONE_ROW_EACH, found, do, rows=tuple(named.number(row) for row in rows[:NAMED].tolist()))
+
+
+def _ways_out() -> str:
+    return (
+        f"if one person may be counted in K rows, say so with {called('contributions', like='K')}; or, if they are "
+        f"rows like the others, such as a place of that name, say {called('rows_are_disjoint', like='')}"
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
 from discreet.lattice.invariants import Invariants
+from discreet.lattice.needed import needed_sums
 from discreet.lattice.shape import MOST_COLUMNS, Grid
 from discreet.lattice.structure import Classes, Part, Structure, structure_of, tied, together
 
@@ -46,8 +47,8 @@ class GivenAway:
 def given_away(matrix: csr_array, counts: Integers | None = None, limits: Inequalities | None = None) -> GivenAway:
     """Of a 0/1 matrix with a row per kept sum and a column per cell; `counts` is any table with these sums that meets
     these inequalities."""
-    rows = np.arange(matrix.shape[0])
-    structure = structure_of(Invariants(matrix, (), (), rows))
+    matrix = needed_sums(matrix)
+    structure = structure_of(Invariants(matrix, (), (), np.arange(matrix.shape[0])))
     found: list[Integers] = []
     residues: list[tuple[int, int]] = []
     examined = True
@@ -213,7 +214,7 @@ def _inwards(values: Floats, sign: int) -> Floats:
 
 def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED) -> tuple[Integers, bool]:
     """Cells that can have one value only in a table of counts with the same kept sums; and whether all were looked at:
-    groups of up to `most` cells, which above MOST_BOUNDED are looked at together.
+    groups of up to `most` cells, which above MOST_BOUNDED are looked at together; of others those in a sum of zero.
 
     `counts` may be any table with these sums, even one with negative entries: only its kept sums matter.
     """
@@ -223,13 +224,16 @@ def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED
     for part in structure.alike:
         if _takes_long(part):
             complete = False
+            found.append(_in_empty_sums(part, counts))
         elif not part.shape.free:  # every class keeps its own sum
             apart.append(part.classes)
         elif part.shape.grid is not None:
             found.append(_settled(part, *_two_way(part, part.shape.grid, counts)))
+        elif len(part.sizes) > most:
+            complete = False
+            found.append(_in_empty_sums(part, counts))
         elif len(part.sizes) > MOST_BOUNDED:
-            complete &= len(part.sizes) <= most
-            found += [_at_a_glance(one, counts) for one in part.each] if len(part.sizes) <= most else []
+            found += [_at_a_glance(one, counts) for one in part.each]
         else:
             found += [_settled(one, *_programs(one, one.classes.sums(counts))) for one in part.each]
     found.append(_alone_or_empty(together(apart), counts))
@@ -239,6 +243,13 @@ def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED
 def _alone_or_empty(classes: Classes, counts: Integers) -> Integers:
     """The cells of classes that hold one cell, or nobody."""
     return classes.some(np.flatnonzero((classes.sizes == 1) | (classes.sums(counts) == 0))).cells
+
+
+def _in_empty_sums(part: Part, counts: Integers) -> Integers:
+    """The cells of kept sums that hold nobody: so much is seen of any sums, however entangled."""
+    held = part.classes.sums(counts).reshape(part.copies, -1)
+    empty = part.shape.matrix @ held.T == 0
+    return part.classes.some(np.flatnonzero((part.shape.matrix.T @ empty.astype(np.int64)).T.ravel())).cells
 
 
 def _at_a_glance(part: Part, counts: Integers) -> Integers:

@@ -18,7 +18,8 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
     map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)))
 )
 LIKE_MARKS = str.maketrans(
-    "\u2212\u2043\u02d7’‘ʼ`´\u2044\u2215\u2236\ua789\u201a\u2223\u05c0", "---" + "'" * 5 + "//::,||"
+    "\u2212\u2043\u02d7’‘ʼ`´\u07f4\u07f5\ua78b\ua78c\u2044\u2215\u2236\ua789\u201a\u2223\u05c0",
+    "---" + "'" * 9 + "//::,||",
 )  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar
 TOGETHER = (("rn", "m"), ("vv", "w"))  # two letters that are taken for one
 WRITTEN_TOGETHER = {"HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}  # with each other, and with letters of any alphabet

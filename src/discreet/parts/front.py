@@ -59,7 +59,7 @@ def arranged(
 
 
 def look(files: Sequence[str], function: Look, engine: Engine) -> list[Looked]:
-    """Every part, and that all have the same columns."""
+    """Every part; that all have the same columns, and none a key that means all the others."""
     tasks = [LookTask(number, file) for number, file in enumerate(files)]
     looked = accepted(engine.run(replace(function, parts=len(files)), tasks), tasks)
     first = looked[0]
@@ -67,6 +67,7 @@ def look(files: Sequence[str], function: Look, engine: Engine) -> list[Looked]:
         if one.columns != first.columns:
             found = f"{Path(file).name} has {_columns(one)}, and {Path(files[0]).name} has {_columns(first)}"
             raise BadInput("a table in parts was to be read", found, "Give all parts the same columns", part=one.part)
+    function.reading.refuse_totals([one.few for one in looked], first.contributions)
     return looked
 
 

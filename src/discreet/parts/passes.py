@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +41,13 @@ class Reading:
     rows_are_disjoint: bool = False
     suppressed_as: int | None = None
     folders: FolderNames = FolderNames()  # columns that stand in the names of folders
+
+    def refuse_totals(self, parts: Sequence[Mapping[str, Sequence[str]]], bound: int) -> None:
+        """Those that only all parts together show. `bound`: in how many rows one person may be counted."""
+        from discreet.io.totals import TotalsRule, refuse_totals_across
+
+        paid = self.contributions is not None and bound > 1
+        refuse_totals_across(parts, TotalsRule(self.drop_totals, self.rows_are_disjoint, paid))
 
     def table(self, content: bytes, file: str) -> Table:
         return self.of(self.folders.added(parquet_of(content, file), file))
@@ -107,6 +114,7 @@ class Look:
 
     def looked(self, task: LookTask) -> Looked:
         from discreet.io.formulas import formula_columns
+        from discreet.io.totals import few_texts
 
         content = read_part(task.part, task.file)
         found = self.reading.table(content, task.file)
@@ -120,7 +128,7 @@ class Look:
             tuple((name, str(categories.column(name).type)) for name in schema.keys),
             first, last, keys_digest(categories), schema.contributions, schema.dropped_totals,
             schema.rows_are_disjoint, formula_columns(categories, "parquet"), blocks, sizes,
-            found.given_rows is not None,
+            few_texts(categories), found.given_rows is not None,
         )  # fmt: skip
 
     def _blocks(self, table: Table[Any]) -> tuple[Any, Integers]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.io.totals import few_texts
 from discreet.parts.front import bound_of_all
 from discreet.parts.given import Given, given_parts
 from discreet.parts.passes import Reading, blocks_of
@@ -58,6 +59,7 @@ def parts_schema(table: TableSpec, needs_rows: bool) -> Schema:
     found_parts = [_schema(reading, frame) for frame in _without_counts(table, given, reading.count)]
     first = found_parts[0]
     bound_of_all((one.contributions for one in found_parts), given, reading.contributions)
+    reading.refuse_totals([few_texts(one.categories) for one in found_parts], first.contributions)
     return replace(
         first,
         rows=sum(one.rows for one in found_parts),

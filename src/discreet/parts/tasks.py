@@ -54,6 +54,7 @@ class Looked:
     formulas: tuple[str, ...] = ()  # key columns with values that a spreadsheet would take for formulas
     blocks: Any = field(default=None, repr=False)  # the keys of blocks whose sums are kept (Arrow)
     sizes: Integers | None = field(default=None, repr=False)  # and how many rows each of them has here
+    few: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # all values of key columns with few
     unsorted: bool = False  # whether the rows were not in the order of their keys
 
     @property

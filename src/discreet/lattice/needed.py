@@ -1,0 +1,69 @@
+"""Of kept sums those that say something: not a sum that is kept twice, nor one that others add up to.
+
+The rest has the same lattice of changes, and often a shape that is known: the total of a table beside its two margins,
+kept by another release, hides that they are two margins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.arrays import Flags, Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_FAMILIES = 32  # of disjoint sums, each of which is compared with all: releases keep a few margins
+
+
+def needed_sums(matrix: csr_array) -> csr_array:
+    """The rows of a 0/1 matrix, without those that are there before, and those that are other rows added up."""
+    rows = matrix.sorted_indices()
+    rows = rows[_first_of_each(rows)]
+    starts = _families(rows)
+    if len(starts) < 2 or len(starts) > MOST_FAMILIES:
+        return rows
+    needed = np.ones(rows.shape[0], dtype=bool)
+    for first, last in zip(starts, [*starts[1:], rows.shape[0]]):
+        needed &= ~_added_up(rows, first, last)
+    return rows[np.flatnonzero(needed)]
+
+
+def _first_of_each(rows: csr_array) -> Integers:
+    """Which rows are not the same as an earlier one; empty ones are left out."""
+    held = np.flatnonzero(np.diff(rows.indptr))
+    seen: dict[bytes, int] = {}
+    for row in held.tolist():
+        seen.setdefault(rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tobytes(), row)
+    return np.array(list(seen.values()), dtype=np.int64)
+
+
+def _families(rows: csr_array) -> list[int]:
+    """Where rows begin that follow one another and are disjoint: as of one margin."""
+    of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.argsort(rows.indices, kind="stable")  # by cell, and for each in the order of rows
+    again = rows.indices[order][1:] == rows.indices[order][:-1]
+    before = np.full(rows.shape[0], -1, dtype=np.int64)  # the last earlier row that has a cell of this one
+    np.maximum.at(before, of_row[order][1:][again], of_row[order][:-1][again])
+    starts = [0] if rows.shape[0] else []
+    for row, earlier in enumerate(before.tolist()):
+        if earlier >= starts[-1]:
+            starts.append(row)
+    return starts
+
+
+def _added_up(rows: csr_array, first: int, last: int) -> Flags:
+    """Of every row, whether it is two or more of a family of disjoint ones, added up."""
+    sizes = np.diff(rows.indptr).astype(np.int64)
+    of_cell = np.full(rows.shape[1], -1, dtype=np.int64)
+    inside = slice(rows.indptr[first], rows.indptr[last])
+    of_cell[rows.indices[inside]] = np.repeat(np.arange(first, last), sizes[first:last])
+    of_row, member = np.repeat(np.arange(rows.shape[0]), sizes), of_cell[rows.indices]
+    _, place = np.unique(of_row * (rows.shape[0] + 1) + member, return_index=True)
+    row, used = of_row[place], member[place]
+    covered = np.bincount(row, np.where(used < 0, 0, sizes[used]), rows.shape[0]).astype(np.int64)
+    several = np.bincount(row, minlength=rows.shape[0]) > 1
+    outside = np.bincount(row, used < 0, rows.shape[0]) > 0
+    return np.asarray(several & ~outside & (covered == sizes))
