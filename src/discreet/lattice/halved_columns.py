@@ -24,7 +24,7 @@ from discreet.lattice.groups import SHORT_BY, CellGroup, group_of
 from discreet.lattice.potentials import GUARD_BITS, Potential, cell_potential, no_potential
 from discreet.lattice.restricted import factor_near, tilting_logs
 from discreet.lattice.splits import Frequencies, Split, split_of
-from discreet.lattice.zero_sums import LONG, Enclosure, RowSums, given_sum, go_on
+from discreet.lattice.zero_sums import LONG, Enclosure, RowSums, chances, given_sum, go_on
 from discreet.sample.bits import Bits, seeded
 
 MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
@@ -33,6 +33,9 @@ MOST_PROBES = 512  # a second or so, where one is accepted so rarely that anothe
 DEVIATIONS = 7.5  # of a sum, inside the tables; beyond, everything is settled one by one and slowly
 STEEPEST = 0.6  # of the rate: tilts beyond it make heavy tails
 DECAYS = 16  # the same, for the exponential tails of few cells
+
+
+GoesOn = Callable[[RowSums, int, Bits], Integers]  # which trials, of so many nodes each, go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +84,21 @@ class HalvedColumns:
             done += len(found[-1])
         return np.concatenate(found)
 
-    def _trials(self, trials: int, bits: Bits) -> Integers:
+    def roughly(self, draws: int, bits: Bits) -> Integers:
+        """The same nearly, for a simulation: of trials that go on with unequal chances, those with larger ones go on
+        more often, in place of others, and none starts again. They follow the law the closer the more there are."""
+        most = max(1, MOST_CELLS_AT_ONCE // self._cells)
+        runs = [min(most, draws - done) for done in range(0, draws, most)]
+        return np.concatenate([self._trials(run, bits, _replaced) for run in runs])
+
+    def _trials(self, trials: int, bits: Bits, goes_on: GoesOn | None = None) -> Integers:
         """The tables in which so many trials end."""
-        rows = len(self.stages[0].kinds)
+        rows, goes_on = len(self.stages[0].kinds), goes_on or _accepted
         sums = np.zeros((trials, self._nodes, rows), dtype=np.int64)
         for depth, stage in enumerate(self.stages):
             known = sums[:, stage.nodes]
             if depth > 0:
-                going = go_on(RowSums(stage.split, stage.kinds, known.reshape(-1, rows)), bits)
-                alive = going.reshape(len(sums), len(stage.nodes)).all(axis=1)
+                alive = goes_on(RowSums(stage.split, stage.kinds, known.reshape(-1, rows)), len(stage.nodes), bits)
                 sums, known = sums[alive], known[alive]
             problems = RowSums(stage.split, stage.kinds, known.reshape(-1, rows))
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
@@ -117,6 +126,18 @@ class HalvedColumns:
                 return integer_bounds(share, known)
 
         return chance
+
+
+def _accepted(rows: RowSums, nodes: int, bits: Bits) -> Integers:
+    """The trials all of whose nodes go on."""
+    return np.flatnonzero(go_on(rows, bits).reshape(-1, nodes).all(axis=1))
+
+
+def _replaced(rows: RowSums, nodes: int, bits: Bits) -> Integers:
+    """As many trials as there are, each as often as its chance says: at equal distances along their chances."""
+    reached = np.cumsum(chances(rows).low.reshape(-1, nodes).prod(axis=1))
+    places = (np.arange(len(reached)) + float(bits.words(1)[0]) * 2.0**-64) / len(reached)
+    return np.minimum(np.searchsorted(reached, places * reached[-1], side="right"), len(reached) - 1)
 
 
 Splitter = Callable[[int, int], tuple[Split, Integers]]  # of the columns first .. last - 1: tables, kinds of the rows

@@ -84,7 +84,12 @@ class Enclosure:
 
 
 def go_on(rows: RowSums, bits: Bits) -> Flags:
-    """Each problem with the chance that its left parts sum to zero, over the product of the rows' excess."""
+    """Each problem with its chance."""
+    return chances(rows).compare(lambda i: _exact_chance(rows, i), bits)
+
+
+def chances(rows: RowSums) -> Enclosure:
+    """Of each problem, that its left parts sum to zero, over the product of the rows' excess."""
     spectrum = Spectrum.of(rows)
     value, error = spectrum.at(np.zeros(len(rows.sums), dtype=np.int64))
     logarithm = rows.added(rows.split.log_excess)
@@ -94,7 +99,7 @@ def go_on(rows: RowSums, bits: Bits) -> Flags:
     low, high = np.where(doubt < UNSURE, low, 0.0), np.where(doubt < UNSURE, high, 1.0)
     if np.any(low > 1):
         raise ArithmeticError("a bound on a chance was exceeded")
-    return Enclosure(low, high).compare(lambda i: _exact_chance(rows, i), bits)
+    return Enclosure(low, high)
 
 
 def _exact_chance(rows: RowSums, problem: int) -> Callable[[int], tuple[int, int]]:
