@@ -45,7 +45,7 @@ def test_without_walking_most_sizes_are_no_bijection() -> None:
 
 
 def shares_of_orders(size: int, few: int, monkeypatch: pytest.MonkeyPatch) -> float:
-    """Of a chi-square test that all orders of so many rows come equally often; up to `few` rows are given whole ones."""
+    """Of a chi-square test that all orders of so many rows come equally often; up to `few` rows get whole ones."""
     monkeypatch.setattr(public_order, "FEW", few)
     groups = 10 * GROUPS
     order, ranks = order_of(size, groups), np.tile(np.arange(size), groups)
