@@ -140,7 +140,7 @@ def _replaced(rows: RowSums, nodes: int, bits: Bits) -> Integers:
     """As many trials as there are, each as often as its chance says: at equal distances along their chances."""
     reached = np.cumsum(chances(rows).low.reshape(-1, nodes).prod(axis=1))
     places = (np.arange(len(reached)) + float(bits.words(1)[0]) * 2.0**-64) / len(reached)
-    return np.minimum(np.searchsorted(reached, places * reached[-1], side="right"), len(reached) - 1)
+    return np.asarray(np.minimum(np.searchsorted(reached, places * reached[-1], side="right"), len(reached) - 1))
 
 
 Splitter = Callable[[int, int], tuple[Split, Integers]]  # of the columns first .. last - 1: tables, kinds of the rows
