@@ -70,8 +70,8 @@ class Ground:
         """A matrix of the weights times a direction, given that of the log-density."""
         return lambda way: self.basis.T @ of(self.basis @ way) + self.sure @ way
 
-    def moved_to(self, at: Implied) -> Ground:
-        if self.seen.measured is None or apart(self.at, at) <= MOVED:
+    def moved_to(self, at: Implied, trusted: bool) -> Ground:
+        if self.seen.measured is None or (trusted and apart(self.at, at) <= MOVED):
             return self
         return ground_of(self.seen, self.basis, at)
 
@@ -93,6 +93,7 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
     """From those weights, until no more than enough is to be gained, or the top is seen to explain less than the least.
     `near`: the factor of a precision that may be near the first."""
     here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
+    trusted = True
     for _ in range(MOST_STEPS):
         slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
         move, near, precision = _scored(ground, here.at, slope, near)
@@ -101,12 +102,12 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
             return Top(here, precision if ground is start else None, False)
         if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
             return Top(here, None, True)
-        if promised < NEAR:
+        if promised < NEAR or not trusted:
             move = _newton(ground, here.at, slope, near, precision, move)
-        there, longest = _stepped(ground, here, move, promised, longest)
+        there, longest, trusted = _stepped(ground, here, move, float(slope @ move), longest)
         if there is None:
             break
-        here, ground = there, ground.moved_to(there.at)
+        here, ground = there, ground.moved_to(there.at, trusted)
     return Top(here, None, False)
 
 
@@ -146,14 +147,14 @@ def _mixed(one: Times, other: Times, part: float) -> Times:
 
 def _stepped(
     ground: Ground, here: Foothold, move: Floats, promised: float, longest: float
-) -> tuple[Foothold | None, float]:
+) -> tuple[Foothold | None, float, bool]:
     """As far along a move as is no loss, if that is any way; and how long the next may be."""
     moved = ground.basis @ move
     length = longest / max(longest, float(np.ptp(moved)))
     while length >= SMALLEST_STEP:
         there = ground.foothold(here.weights + length * move, here.density + length * moved)
         if there.value >= here.value - ROUNDING * abs(here.value):
-            kept = there.value - here.value > KEPT * length * (1 - length / 2) * promised
-            return there, 2 * longest if kept else longest
+            gain = (there.value - here.value) / (length * (1 - length / 2) * promised)
+            return there, 2 * longest if gain > KEPT else longest, KEPT < gain < 1.5
         length, longest = length / 2, LONGEST_STEP
-    return None, longest
+    return None, longest, False
