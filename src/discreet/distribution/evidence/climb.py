@@ -12,7 +12,7 @@ from discreet.arrays import Floats
 from discreet.distribution.evidence.factor import Factor, Times, factor_of, solved_near
 from discreet.distribution.evidence.seen import Implied, Seen, apart
 
-MOST_STEPS = 80  # a dozen usually do
+MOST_STEPS = 40  # a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further; or twice as far after a step in which
 KEPT = 0.5  # of what the curvature promised was gained
 SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
@@ -150,7 +150,7 @@ def _stepped(
 ) -> tuple[Foothold | None, float, bool]:
     """As far along a move as is no loss, if that is any way; and how long the next may be."""
     moved = ground.basis @ move
-    length = longest / max(longest, float(np.ptp(moved)))
+    length = longest / max(longest, float(moved.max() - here.at.shares @ moved))
     while length >= SMALLEST_STEP:
         there = ground.foothold(here.weights + length * move, here.density + length * moved)
         if there.value >= here.value - ROUNDING * abs(here.value):
