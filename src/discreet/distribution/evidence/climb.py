@@ -19,7 +19,6 @@ SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is re
 MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
 MOVED = 0.1  # of the rows: then what is known by measurements is worked out again on the way
 CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
-MIXED = (0.0, 0.1, 0.3)  # shares of Fisher's information in a curvature, the first that makes it one of a hill
 NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
 MANY_WEIGHTS = 96  # of fewer a new factor takes no longer than the use of an old one
@@ -93,56 +92,35 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
     """From those weights, until no more than enough is to be gained, or the top is seen to explain less than the least.
     `near`: the factor of a precision that may be near the first."""
     here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
-    trusted = True
+    bent = False
     for _ in range(MOST_STEPS):
         slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
-        move, near, precision = _scored(ground, here.at, slope, near)
+        move, near, precision = _moved(ground, here.at, slope, near, bent)
         promised = float(slope @ move)
         if promised < enough:
             return Top(here, precision if ground is start else None, False)
         if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
             return Top(here, None, True)
-        if promised < NEAR or not trusted:
-            move = _newton(ground, here.at, slope, near, precision, move)
-        there, longest, trusted = _stepped(ground, here, move, float(slope @ move), longest)
+        there, longest, trusted = _stepped(ground, here, move, promised, longest)
         if there is None:
             break
-        here, ground = there, ground.moved_to(there.at, trusted)
+        here, ground, bent = there, ground.moved_to(there.at, trusted), promised < NEAR or not trusted
     return Top(here, None, False)
 
 
-def _scored(ground: Ground, at: Implied, slope: Floats, near: Factor | None) -> tuple[Floats, Factor, Precision | None]:
-    """The move by Fisher's information, the factor that it took, and the precision there, if it was worked out."""
-    if near is not None and len(slope) >= MANY_WEIGHTS:
-        move = solved_near(ground.times(ground.seen.informed(at)), near, slope)
-        if move is not None:
+def _moved(
+    ground: Ground, at: Implied, slope: Floats, near: Factor | None, bent: bool
+) -> tuple[Floats, Factor, Precision | None]:
+    """The move by Fisher's information or, if bent, by the curvature itself; the factor that it took, and the precision
+    there, if it was worked out."""
+    times = ground.times(ground.seen.bent(at) if bent else ground.seen.informed(at))
+    if near is not None and (bent or len(slope) >= MANY_WEIGHTS):
+        move, solved = solved_near(times, near, slope)
+        if solved:
             return move, near, None
     precision = ground.precision(at)
-    return precision.factor.solve(slope), precision.factor, precision
-
-
-def _newton(
-    ground: Ground, at: Implied, slope: Floats, near: Factor, precision: Precision | None, otherwise: Floats
-) -> Floats:
-    """The move by the curvature itself, which soon ends at the top; where there is no hill, by one mixed with Fisher's
-    information, or another."""
-    if len(slope) >= MANY_WEIGHTS:
-        informed, bent = ground.seen.informed(at), ground.seen.bent(at)
-        for part in MIXED:
-            move = solved_near(ground.times(_mixed(bent, informed, part)), near, slope)
-            if move is not None:
-                return move
-    curvature, precision = ground.seen.curvature(at, ground.basis) + ground.sure, precision or ground.precision(at)
-    for part in MIXED:
-        try:
-            return factor_of((1 - part) * curvature + part * precision.matrix).solve(slope)
-        except np.linalg.LinAlgError:
-            continue
-    return otherwise
-
-
-def _mixed(one: Times, other: Times, part: float) -> Times:
-    return lambda way: (1 - part) * one(way) + part * other(way) if part else one(way)
+    move = solved_near(times, precision.factor, slope)[0] if bent else precision.factor.solve(slope)
+    return move, precision.factor, precision
 
 
 def _stepped(
