@@ -85,6 +85,7 @@ class Top(NamedTuple):
 
     here: Foothold
     precision: Precision | None  # there, if it was worked out
+    left: float  # nats to be gained, by the last slope
     hopeless: bool  # whether it was given up, since the top explains too little
 
 
@@ -98,14 +99,14 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
         move, near, precision = _moved(ground, here.at, slope, near, bent)
         promised = float(slope @ move)
         if promised < enough:
-            return Top(here, precision if ground is start else None, False)
+            return Top(here, precision if ground is start else None, promised, False)
         if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
-            return Top(here, None, True)
+            return Top(here, None, promised, True)
         there, longest, trusted = _stepped(ground, here, move, promised, longest)
         if there is None:
             break
         here, ground, bent = there, ground.moved_to(there.at, trusted), promised < NEAR or not trusted
-    return Top(here, None, False)
+    return Top(here, None, 0.0, False)
 
 
 def _moved(

@@ -37,6 +37,7 @@ class Fit:
     precision: Precision  # of the weights, given what was seen
     gradient: Floats  # of the log-likelihood there
     cells: Integers
+    left: float  # nats to be gained, by the slope
     price: float = 0.0  # of having chosen this prior among others
 
     @property
@@ -87,4 +88,4 @@ def fit(
             break
     precision = top.precision or ground.precision(at)
     explained = top.here.value - 0.5 * precision.factor.log_determinant
-    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), cells)
+    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), cells, top.left)
