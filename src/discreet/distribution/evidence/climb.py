@@ -48,36 +48,40 @@ class Precision:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What a climb goes over: what was seen, the basis, and what is sure of the weights: by their prior, and by what
-    was measured as it is under some law."""
+    """What a climb goes over: what was seen, the basis, and a law not far away."""
 
     seen: Seen
     basis: Floats
-    at: Implied  # that law
-    known: Floats  # a root of the latter
-    sure: Floats
+    at: Implied
 
     def foothold(self, weights: Floats, density: Floats) -> Foothold:
         at = self.seen.expectation(density)
         return Foothold(weights, density, at, self.seen.log_likelihood_at(at) - 0.5 * float(weights @ weights))
 
+    @cached_property
+    def sure(self) -> Floats:
+        """Of the weights: by their prior, and by what was measured as it is under that law."""
+        known = self.seen.measured_root(self.at, self.basis)
+        return np.asarray(known @ known.T + np.eye(self.basis.shape[1]), dtype=float)
+
     def precision(self, at: Implied) -> Precision:
         root = self.seen.root(at, self.basis)
         return Precision(at, root, root @ root.T + self.sure)
 
-    def times(self, of: Times) -> Times:
-        """A matrix of the weights times a direction, given that of the log-density."""
-        return lambda way: self.basis.T @ of(self.basis @ way) + self.sure @ way
+    def times(self, at: Implied, bent: bool) -> Times:
+        """The precision of the weights under some law, or the curvature there, times a direction."""
+        by_rows, known = self.seen.bent(at) if bent else self.seen.informed(at), self.seen.known(at)
 
-    def moved_to(self, at: Implied, trusted: bool) -> Ground:
-        if self.seen.measured is None or (trusted and apart(self.at, at) <= MOVED):
+        def times(way: Floats) -> Floats:
+            moved = self.basis @ way
+            return np.asarray(self.basis.T @ (by_rows(moved) + known(moved)) + way, dtype=float)
+
+        return times
+
+    def moved_to(self, at: Implied) -> Ground:
+        if self.seen.measured is None or apart(self.at, at) <= MOVED:
             return self
-        return ground_of(self.seen, self.basis, at)
-
-
-def ground_of(seen: Seen, basis: Floats, at: Implied) -> Ground:
-    known = seen.measured_root(at, basis)
-    return Ground(seen, basis, at, known, known @ known.T + np.eye(basis.shape[1]))
+        return Ground(self.seen, self.basis, at)
 
 
 class Top(NamedTuple):
@@ -105,7 +109,7 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
         there, longest, trusted = _stepped(ground, here, move, promised, longest)
         if there is None:
             break
-        here, ground, bent = there, ground.moved_to(there.at, trusted), promised < NEAR or not trusted
+        here, ground, bent = there, ground.moved_to(there.at), promised < NEAR or not trusted
     return Top(here, None, 0.0, False)
 
 
@@ -114,7 +118,7 @@ def _moved(
 ) -> tuple[Floats, Factor, Precision | None]:
     """The move by Fisher's information or, if bent, by the curvature itself; the factor that it took, and the precision
     there, if it was worked out."""
-    times = ground.times(ground.seen.bent(at) if bent else ground.seen.informed(at))
+    times = ground.times(at, bent)
     if near is not None and (bent or len(slope) >= MANY_WEIGHTS):
         move, solved = solved_near(times, near, slope)
         if solved:

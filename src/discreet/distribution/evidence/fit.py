@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.climb import Precision, climbed, ground_of
+from discreet.distribution.evidence.climb import Ground, Precision, climbed
 from discreet.distribution.evidence.factor import factor_of
 from discreet.distribution.evidence.seen import Seen, apart
 
@@ -81,7 +81,7 @@ def fit(
     for _ in range(ROUNDS):
         before = inside.expectation(density)
         held = inside.held(before)
-        ground = ground_of(held, basis, before)
+        ground = Ground(held, basis, before)
         top = climbed(ground, weights, enough, goal - WORTHLESS, factor)
         weights, density, at = top.here.weights, top.here.density, top.here.at
         if top.hopeless or seen.measured is None or apart(before, at) < UNMOVED:

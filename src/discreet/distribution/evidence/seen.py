@@ -207,6 +207,21 @@ class Seen:
 
         return times
 
+    def known(self, at: Implied) -> Times:
+        """The same by what was measured."""
+        if self.measured is None:
+            return np.zeros_like
+        shares, noisy, expected = at
+        measured, each = self.measured, self.rows / noisy / noisy
+
+        def changed(moved: Floats) -> Floats:
+            return np.asarray(expected * moved - shares * (self.blur @ (each * ((shares * moved) @ self.blur))))
+
+        def times(moved: Floats) -> Floats:
+            return changed(measured.spread_over(measured.spread.solve(measured.sums(changed(moved))), len(shares)))
+
+        return times
+
     def bent(self, at: Implied) -> Times:
         """The same of `curvature`."""
         shares, noisy, _ = at
