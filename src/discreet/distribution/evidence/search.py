@@ -250,7 +250,7 @@ def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, best.weights, _enough(best.seen), goal, near), price=best.price)
+    found = replace(fit(best.seen, cells, basis, near.weights, _enough(best.seen), goal, near), price=best.price)
     return found.evidence, found
 
 
