@@ -223,7 +223,9 @@ class Seen:
         return times
 
     def bent(self, at: Implied) -> Times:
-        """The same of `curvature`."""
+        """The curvature of the log-likelihood, but for what `known` has, times a direction; not always that of a hill.
+
+        That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
         shares, noisy, _ = at
         rest, pulled, mean = self._third(at)
         each = self.rows / noisy / noisy
@@ -236,18 +238,6 @@ class Seen:
             return times
 
         return curved
-
-    def curvature(self, at: Implied, basis: Floats) -> Floats:
-        """The curvature of the log-likelihood in the weights, not always that of a hill, but for what `measured_root`
-        has. That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
-        rest, pulled, mean = self._third(at)
-        told = self.blur * (np.sqrt(self.rows) / at.noisy)
-        part, whole = (at.shares[:, None] * basis).T @ told, np.sqrt(self.total) * (at.shares @ basis)
-        bent = (basis.T * rest) @ basis + part @ part.T - np.outer(whole, whole)
-        if self.measured is not None:
-            third = (part * mean - (pulled[:, None] * basis).T @ told) @ part.T
-            bent -= third + third.T
-        return np.asarray(bent, dtype=float)
 
     def _third(self, at: Implied) -> tuple[Floats, Floats, Floats]:
         """What is left of the curvature of each cell, its share as what was measured pulls it, and that pull's mean
