@@ -12,11 +12,14 @@ TIMES = 4  # the length of a block over that of the kernel: shorter ones repeat 
 def convolved(values: Floats, kernel: Floats) -> Floats:
     """The sums over i + j = k of values[i] kernel[j], along the first axis; in blocks, by fast transforms, so that what
     is small is not lost in the rounding of what is large and far away."""
-    whole = len(values) + len(kernel) - 1
-    size = 1 << (min(TIMES * len(kernel), whole) - 1).bit_length()
-    step, wave = size - len(kernel) + 1, np.fft.rfft(kernel, size).reshape(-1, *[1] * (values.ndim - 1))
-    found = np.zeros((whole, *values.shape[1:]))
-    for start in range(0, len(values), step):
-        part = np.fft.irfft(np.fft.rfft(values[start : start + step], size, axis=0) * wave, size, axis=0)
-        found[start : start + size] += part[: whole - start]
-    return found
+    size = 1 << (TIMES * len(kernel) - 1).bit_length()
+    step, rest = size - len(kernel) + 1, values.shape[1:]
+    number, column = -(-len(values) // step), (-1, *[1] * len(rest))
+    blocks = np.zeros((number * step, *rest))
+    blocks[: len(values)] = values
+    waves = np.fft.rfft(blocks.reshape(number, step, *rest), size, axis=1) * np.fft.rfft(kernel, size).reshape(column)
+    parts = np.fft.irfft(waves, size, axis=1)
+    found = np.zeros((number + 1, step, *rest))
+    found[:-1] += parts[:, :step]
+    found[1:, : size - step] += parts[:, step:]
+    return found.reshape(-1, *rest)[: len(values) + len(kernel) - 1]
