@@ -174,7 +174,7 @@ class Seen:
 
     def gradient(self, at: Implied) -> Floats:
         """Of the log-likelihood in the log-density."""
-        shares, noisy, expected = at
+        shares, _, expected = at
         gradient = expected - self.total * shares
         if self.measured is not None:
             pull = self._pull(at)
