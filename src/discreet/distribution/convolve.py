@@ -1,4 +1,7 @@
-"""Sums of independent numbers: the convolution of two laws."""
+"""Sums of independent numbers: the convolution of two laws.
+
+scipy.signal has the same, and takes a second to load: longer than most estimates that ask for it.
+"""
 
 from __future__ import annotations
 
