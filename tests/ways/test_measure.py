@@ -299,9 +299,8 @@ def test_without_measurements(tmp_path: Path) -> None:
     assert found.valid, found.problems
     by_answers, answered = dc.estimate(tmp_path / "out").by("state"), made.answers["margin:state"]
     assert by_answers.estimate.tolist() == pytest.approx(answered.column("estimate").to_pylist())
-    assert (by_answers.high - by_answers.estimate).tolist() == pytest.approx(
-        (answered.column("high").to_numpy() - answered.column("estimate").to_numpy()).tolist(), abs=2e-4
-    )
+    beyond = answered.column("high").to_numpy() - by_answers.high  # a sum of counts is a whole number
+    assert (np.abs(beyond - 0.5) < 0.5 + 2e-4).all() and (by_answers.high == np.rint(by_answers.high)).all()
 
 
 def test_plan_reads_no_count_and_tells_every_deviation() -> None:

@@ -118,9 +118,11 @@ class Estimate(Shown):
         told = self.with_rows("sums of rows")
         rows = told._weights(weights)
         found, ends = told.told.sums(rows, told.level), told.possible(rows)
-        whole = bool((rows.data == np.rint(rows.data)).all())
-        reach = whole_ends(found.estimate, found.low, found.high) if whole else (found.low, found.high)
-        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, *reach))
+        low, high = found.low, found.high
+        if (rows.data == np.rint(rows.data)).all():
+            unit = float(np.gcd.reduce(rows.data.astype(np.int64)))  # what all such sums are multiples of
+            low, high = (unit * end for end in whole_ends(found.estimate / unit, low / unit, high / unit))
+        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, low, high))
         return Answer(middle, (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative)
 
     @spelt
