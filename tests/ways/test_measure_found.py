@@ -144,6 +144,7 @@ def test_regions_whatever_the_scale_of_their_weights() -> None:
     view, one = dc.estimate(made), np.eye(15)[3]
     plain, scaled = view.region(one), view.region(1000 * one)  # type: ignore[union-attr]
     assert scaled.interval[1] - scaled.estimate == pytest.approx(1000 * (plain.interval[1] - plain.estimate))
+    assert np.isfinite(view.region(1e60 * one).interval).all()  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="one number for each"):
         view.region(["a"] * 15)  # type: ignore[union-attr]
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 FEWEST_ROWS = 20  # of which a prior is learnt: with that of 8 different ones 80 of 100 intervals cover, of 12 89
+LARGEST_WHOLE = 2.0**53  # weight that is a whole number for sure: of larger ones floats have gaps
 HEAVIEST = 1e100  # weight of a row: the squares of larger ones are no numbers
 
 
@@ -119,7 +120,7 @@ class Estimate(Shown):
         rows = told._weights(weights)
         found, ends = told.told.sums(rows, told.level), told.possible(rows)
         low, high = found.low, found.high
-        if (rows.data == np.rint(rows.data)).all():
+        if (rows.data == np.rint(rows.data)).all() and np.abs(rows.data).max() <= LARGEST_WHOLE:
             unit = float(np.gcd.reduce(rows.data.astype(np.int64)))  # what all such sums are multiples of
             low, high = (unit * end for end in whole_ends(found.estimate / unit, low / unit, high / unit))
         middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, low, high))
