@@ -71,16 +71,19 @@ class KeptBounds:
         """Kept sums one after the other as long as they do not overlap, and each such run beside the first ones that
         it does not overlap."""
         matrix = self.worked_out()
+        if np.bincount(matrix.indices, minlength=1).max() <= 1:  # no row is in two of them
+            return (_family(matrix, self.counts),)
         found: list[tuple[list[Integers], Flags]] = []
         for run in _apart(matrix):
             rows = matrix.indices[matrix.indptr[run[0]] : matrix.indptr[run[-1] + 1]]
             home = next((one for one in found if not one[1][rows].any()), None)
-            if home is None:
+            if home is None and len(found) < MOST_FAMILIES:
                 home = ([], np.zeros(matrix.shape[1], dtype=bool))
                 found.append(home)
-            home[0].append(run)
-            home[1][rows] = True
-        return tuple(_family(matrix[np.concatenate(runs)], self.counts) for runs, _ in found[:MOST_FAMILIES])
+            if home is not None:
+                home[0].append(run)
+                home[1][rows] = True
+        return tuple(_family(matrix[np.concatenate(runs)], self.counts) for runs, _ in found)
 
 
 def _apart(matrix: csr_array) -> list[Integers]:
