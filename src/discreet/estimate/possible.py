@@ -36,12 +36,10 @@ class Family:
         group = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
         block = self.of[weights.indices]
         free, inside = block < 0, block >= 0
-        pair, place, rows = np.unique(
-            group[inside] * max(number, 1) + block[inside], return_inverse=True, return_counts=True
-        )
+        pair, place, rows = _occurring(group[inside] * max(number, 1) + block[inside], weights.shape[0] * number)
         least, most = np.full(len(pair), np.inf), np.full(len(pair), -np.inf)
-        np.minimum.at(least, place.reshape(-1), weights.data[inside])
-        np.maximum.at(most, place.reshape(-1), weights.data[inside])
+        np.minimum.at(least, place, weights.data[inside])
+        np.maximum.at(most, place, weights.data[inside])
         of, kept = np.divmod(pair, max(number, 1))
         partly = rows < self.sizes[kept] if number else rows < 0
         low, high = np.where(partly, np.minimum(least, 0.0), least), np.where(partly, np.maximum(most, 0.0), most)
@@ -104,6 +102,16 @@ def _family(matrix: csr_array, counts: Integers) -> Family:
     of, sizes = np.full(matrix.shape[1], -1, dtype=np.int64), np.diff(matrix.indptr).astype(np.int64)
     of[matrix.indices] = np.repeat(np.arange(len(sizes)), sizes)
     return Family(of, sizes, np.asarray(matrix @ counts, dtype=float))
+
+
+def _occurring(codes: Integers, number: int) -> tuple[Integers, Integers, Integers]:
+    """The different ones of these numbers below `number`, ascending; of each its place among them, and how often each
+    is there. Without sorting, where they are not much fewer than they may be."""
+    if number > len(codes):
+        found, place, times = np.unique(codes, return_inverse=True, return_counts=True)
+        return found, place.reshape(-1), times
+    times = np.bincount(codes, minlength=number)
+    return np.flatnonzero(times), (np.cumsum(times > 0) - 1)[codes], times[times > 0]
 
 
 def _summed(of: Integers, values: Floats, number: int) -> Floats:
