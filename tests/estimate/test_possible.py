@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.estimate.possible import MOST_FAMILIES, KeptBounds, _occurring, ends_of, whole_ends
+from discreet.estimate.possible import MOST_FAMILIES, KeptBounds, _occurring, ends_of
+from discreet.estimate.told import whole_ends
 from discreet.io.frames import frame_of
 
 COUNTS = np.array([2, 0, 1, 3, 0, 1])

@@ -1,4 +1,4 @@
-"""What a sum of counts can be at all: a whole number, and, beside sums that are kept, no more than these leave.
+"""What a sum of counts can be at all: beside sums that are kept, no more than these leave.
 
 No count is negative. So a part of a kept sum is at most that sum, and what a kept sum lies wholly in is at least it.
 An interval loses nothing by ending where the possible ends.
@@ -18,7 +18,6 @@ from discreet.arrays import Flags, Floats, Integers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-TIED = 1e-7  # of a count: what floats of sums are off by, and more
 MOST_FAMILIES = 20  # of kept sums that overlap: so many are looked at, one after the other
 
 
@@ -134,13 +133,3 @@ def ends_of(weights: csr_array, largest: Floats | None) -> tuple[Floats, Floats]
     most = weights.data * largest[weights.indices]
     low, high = (_summed(group[some], most[some], weights.shape[0]) for some in (down, up))
     return low, high
-
-
-def whole_ends(estimate: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Intervals of whole numbers without what is beyond the first and the last of these; as they are where there is
-    none in them. The estimate stays inside."""
-    with np.errstate(invalid="ignore"):
-        first, last = np.ceil(low - TIED), np.floor(high + TIED)
-    some = first <= last
-    first, last = np.minimum(first, np.maximum(estimate, low)), np.maximum(last, np.minimum(estimate, high))
-    return np.where(some, first, low), np.where(some, last, high)
