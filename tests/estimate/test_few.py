@@ -244,3 +244,18 @@ def test_shares_behind_a_matrix_are_covered_in_every_table(rows: int, off: float
             ]
             covered += np.prod(chances[list(true), list(seen)]) * np.array(inside)
         assert (covered >= 0.95).all(), (true, covered)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 40])
+@pytest.mark.parametrize("truth, support", [("0.7", 3), ("0.3", 6)])
+def test_above_the_largest_count_that_can_be_there_are_no_more_rows(rows: int, truth: str, support: int) -> None:
+    """Bounded noise has an end: nothing is above it that the exact law could be of."""
+    counts = np.arange(rows) % 5
+    table = dc.table(frame_of({"row": [f"r{k}" for k in range(rows)], "n": counts}), "n", keys=["row"])
+    view = dc.estimate(dc.release(table, 3, mechanism="bounded", truth=truth, support=support, seed=1))
+    assert view.shares is not None
+    last = view.shares.evidence.size - 1
+    before = view.share_above(last - 1)
+    for threshold in (last, last + 1, last + 20):
+        found = view.share_above(threshold)
+        assert found.estimate == 0 and found.interval == (0, before.interval[1])

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
 from scipy.stats import binom
 
 import discreet as dc
@@ -26,6 +27,7 @@ from discreet.estimate.shares import of_rows
 from discreet.estimate.told import around, together
 from discreet.laws import Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
+from tests.shell import shell
 
 COUNTIES, SEXES = [f"c{k:02d}" for k in range(14)], ["f", "m"]
 KEYS = [(county, sex, age) for county in COUNTIES for sex in SEXES for age in ("o", "y")]
@@ -340,6 +342,19 @@ def test_rates_follow_a_population() -> None:
     rates = view.per(population)
     assert rates.rows().estimate == pytest.approx(found.estimate / people)
     assert rates.total().estimate == pytest.approx(view.total().estimate / people.sum())
+
+
+def test_denominators_of_no_row_are_not_used_and_said(tmp_path: Path) -> None:
+    """A state, a total below the table: they change nothing."""
+    made, names = released("distribution"), [*COUNTIES, "x", "all"]
+    made.save(tmp_path / "out")
+    frame = pa.table({"county": names, "people": [*range(1, 15), 7, 105]})
+    rates, plain = dc.estimate(made).per(frame), dc.estimate(made).per(frame.slice(0, 14))
+    assert rates.unused == "x; all" and plain.unused == ""
+    assert rates.total() == plain.total() and rates.by("county") == plain.by("county")
+    csv.write_csv(frame, tmp_path / "people.csv")
+    done = shell("estimate", str(tmp_path / "out"), "--total", "--per", str(tmp_path / "people.csv"))
+    assert done.returncode == 0 and "has numbers for x; all, which the release does not have" in done.stderr
 
 
 def test_bad_questions_are_named(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.estimate.possible import KeptBounds, ends_of, whole_ends
+from discreet.estimate.possible import MOST_FAMILIES, KeptBounds, _occurring, ends_of
+from discreet.estimate.told import whole_ends
 from discreet.io.frames import frame_of
 
 COUNTS = np.array([2, 0, 1, 3, 0, 1])
@@ -126,3 +127,30 @@ def test_no_answer_is_beyond_what_is_possible(way: str, seed: int) -> None:
 def ends(found: Any) -> tuple[np.ndarray, np.ndarray]:
     one = found.table().to_pandas()
     return one["low"].to_numpy(), one["high"].to_numpy()
+
+
+def test_families_are_no_more_than_are_looked_at() -> None:
+    """Every two of these sums meet: each would be a family by itself, with a mark for every row."""
+    rows = 40
+    matrix = np.eye(rows, dtype=np.int64)
+    matrix[:, 0] = 1
+    bounds = KeptBounds(lambda: csr_array(matrix), np.arange(rows))
+    assert len(bounds.families) == MOST_FAMILIES
+    low, high = bounds.ends(csr_array(np.eye(rows)))
+    assert (low == 0).all() and (high[:MOST_FAMILIES] == np.arange(MOST_FAMILIES)).all() and np.isinf(high[-1])
+
+
+def test_sums_that_do_not_meet_are_one_family_however_they_stand() -> None:
+    matrix = csr_array(np.array([[0, 1, 0, 1, 0], [1, 0, 0, 0, 1]]))
+    (one,) = KeptBounds(lambda: matrix, np.array([1, 2, 3, 4, 5])).families
+    assert one.of.tolist() == [1, 0, -1, 0, 1] and one.sizes.tolist() == [2, 2] and one.sums.tolist() == [6, 6]
+
+
+@pytest.mark.parametrize("number", [7, 1000])
+def test_numbers_that_occur_are_found_with_and_without_sorting(number: int) -> None:
+    codes = np.random.default_rng(3).integers(0, 7, 30)
+    codes = codes[codes != 4]
+    found, place, times = _occurring(codes, number)
+    assert found.tolist() == sorted(set(codes.tolist())) and np.array_equal(found[place], codes)
+    assert times.tolist() == [codes.tolist().count(one) for one in found.tolist()]
+    assert all(len(one) == 0 for one in _occurring(np.zeros(0, dtype=np.int64), 0))

@@ -136,13 +136,20 @@ class Questions:
         if self.quantile is not None:
             q = float(exact(self.quantile, "the quantile"))
             yield AskedOnce("quantile", view.quantile(self.quantile), ("q", q))
-        sums: Any = view if self.per is None else view.per(self.per)
+        sums: Any = view if self.per is None else self._rates(view, self.per)
         if self.total:
             yield AskedOnce("total", sums.total())
         if self.rows:
             yield AskedOnce("rows", sums.rows())
         yield from self._by(view, sums)
         yield from self._compared(view, everything, where)
+
+    def _rates(self, view: Estimate, per: str) -> Any:
+        """Numbers that no row has do no harm, but are said: a name may be spelt otherwise."""
+        found = view.per(per)
+        if found.unused:
+            common.say(f"{per} has numbers for {found.unused}, which the release does not have: they are not used.")
+        return found
 
     def _by(self, view: Estimate, sums: Any) -> Iterator[AskedOnce]:
         """What may be asked of groups."""

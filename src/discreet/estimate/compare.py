@@ -17,8 +17,7 @@ from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import groups_of, require_columns
 from discreet.estimate.intervals import NARROW
-from discreet.estimate.possible import whole_ends
-from discreet.estimate.told import HALF, SumEstimates, ToldSums, are_whole, together
+from discreet.estimate.told import HALF, SumEstimates, ToldSums, are_whole, together, whole_ends
 
 if TYPE_CHECKING:
     from discreet.estimate.view import Estimate

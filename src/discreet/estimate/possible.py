@@ -1,4 +1,4 @@
-"""What a sum of counts can be at all: a whole number, and, beside sums that are kept, no more than these leave.
+"""What a sum of counts can be at all: beside sums that are kept, no more than these leave.
 
 No count is negative. So a part of a kept sum is at most that sum, and what a kept sum lies wholly in is at least it.
 An interval loses nothing by ending where the possible ends.
@@ -18,7 +18,6 @@ from discreet.arrays import Flags, Floats, Integers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-TIED = 1e-7  # of a count: what floats of sums are off by, and more
 MOST_FAMILIES = 20  # of kept sums that overlap: so many are looked at, one after the other
 
 
@@ -36,12 +35,10 @@ class Family:
         group = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
         block = self.of[weights.indices]
         free, inside = block < 0, block >= 0
-        pair, place, rows = np.unique(
-            group[inside] * max(number, 1) + block[inside], return_inverse=True, return_counts=True
-        )
+        pair, place, rows = _occurring(group[inside] * max(number, 1) + block[inside], weights.shape[0] * number)
         least, most = np.full(len(pair), np.inf), np.full(len(pair), -np.inf)
-        np.minimum.at(least, place.reshape(-1), weights.data[inside])
-        np.maximum.at(most, place.reshape(-1), weights.data[inside])
+        np.minimum.at(least, place, weights.data[inside])
+        np.maximum.at(most, place, weights.data[inside])
         of, kept = np.divmod(pair, max(number, 1))
         partly = rows < self.sizes[kept] if number else rows < 0
         low, high = np.where(partly, np.minimum(least, 0.0), least), np.where(partly, np.maximum(most, 0.0), most)
@@ -71,16 +68,19 @@ class KeptBounds:
         """Kept sums one after the other as long as they do not overlap, and each such run beside the first ones that
         it does not overlap."""
         matrix = self.worked_out()
+        if np.bincount(matrix.indices, minlength=1).max() <= 1:  # no row is in two of them
+            return (_family(matrix, self.counts),)
         found: list[tuple[list[Integers], Flags]] = []
         for run in _apart(matrix):
             rows = matrix.indices[matrix.indptr[run[0]] : matrix.indptr[run[-1] + 1]]
             home = next((one for one in found if not one[1][rows].any()), None)
-            if home is None:
+            if home is None and len(found) < MOST_FAMILIES:
                 home = ([], np.zeros(matrix.shape[1], dtype=bool))
                 found.append(home)
-            home[0].append(run)
-            home[1][rows] = True
-        return tuple(_family(matrix[np.concatenate(runs)], self.counts) for runs, _ in found[:MOST_FAMILIES])
+            if home is not None:
+                home[0].append(run)
+                home[1][rows] = True
+        return tuple(_family(matrix[np.concatenate(runs)], self.counts) for runs, _ in found)
 
 
 def _apart(matrix: csr_array) -> list[Integers]:
@@ -103,6 +103,16 @@ def _family(matrix: csr_array, counts: Integers) -> Family:
     return Family(of, sizes, np.asarray(matrix @ counts, dtype=float))
 
 
+def _occurring(codes: Integers, number: int) -> tuple[Integers, Integers, Integers]:
+    """The different ones of these numbers below `number`, ascending; of each its place among them, and how often each
+    is there. Without sorting, where they are not much fewer than they may be."""
+    if number > len(codes):
+        found, place, times = np.unique(codes, return_inverse=True, return_counts=True)
+        return found, place.reshape(-1), times
+    times = np.bincount(codes, minlength=number)
+    return np.flatnonzero(times), (np.cumsum(times > 0) - 1)[codes], times[times > 0]
+
+
 def _summed(of: Integers, values: Floats, number: int) -> Floats:
     return np.bincount(of, weights=values, minlength=number).astype(float)
 
@@ -123,13 +133,3 @@ def ends_of(weights: csr_array, largest: Floats | None) -> tuple[Floats, Floats]
     most = weights.data * largest[weights.indices]
     low, high = (_summed(group[some], most[some], weights.shape[0]) for some in (down, up))
     return low, high
-
-
-def whole_ends(estimate: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Intervals of whole numbers without what is beyond the first and the last of these; as they are where there is
-    none in them. The estimate stays inside."""
-    with np.errstate(invalid="ignore"):
-        first, last = np.ceil(low - TIED), np.floor(high + TIED)
-    some = first <= last
-    first, last = np.minimum(first, np.maximum(estimate, low)), np.maximum(last, np.minimum(estimate, high))
-    return np.where(some, first, low), np.where(some, last, high)

@@ -32,6 +32,7 @@ class Rates:
     view: Estimate
     entry: Integers = field(repr=False)  # of each row of the table, its denominator's place
     numbers: Floats = field(repr=False)
+    unused: str = ""  # the first of the denominators that no row of the release has, by name
 
     @property
     def row_numbers(self) -> Floats:
@@ -106,11 +107,11 @@ class Rates:
 
 
 def rates(view: Estimate, denominators: Any) -> Rates:
-    """With the denominators of a file, or of a frame; refused where some rows have none, or one that is not above 0."""
+    """With the denominators of a file, or of a frame; those of no row are not used. Refused where some rows have none,
+    or one that is not above 0."""
     from discreet.io.denominators import read_denominators
 
-    entry, numbers = read_denominators(denominators, view.categories, view.rows_asked)
-    return Rates(view, entry, numbers)
+    return Rates(view, *read_denominators(denominators, view.categories, view.rows_asked))
 
 
 def _over(found: AnswerSet, numbers: Floats) -> AnswerSet:

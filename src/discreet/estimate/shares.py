@@ -81,14 +81,14 @@ class CountShares:
             estimate += 0.0 if place > last else self.parts[k].evidence.rows - float(prefix.estimate[at])
             variance, bias = variance + float(prefix.rest[at]), bias + float(prefix.bias[at])
             law, weight = prefix.law, float(prefix.weight[at])
-        single = len(self.parts) == len(parts) == 1 and place < evidence.size
+        single = len(self.parts) == len(parts) == 1
         likelihood = _told_by(evidence) if single else None
         width = half_width(self.level, law, weight, variance) + bias if parts else 0.0
         ends = np.clip([estimate, estimate - width, estimate + width], 0.0, held) / self.number
         middle, low, high = map(float, ends)
         if likelihood is not None:
-            least, most = likelihood.share(place, self.level)
-            low, high = 1 - most, 1 - least
+            least, most = likelihood.share(at, self.level)
+            low, high = 0.0 if place > at else 1 - most, 1 - least  # above a larger count there are no more rows
         twice = isinstance(likelihood, TwiceMeasured)  # whose law holds for a table of zeros, too
         if single and not twice and t == 0 and _all_may_be_zero(evidence, self.level):
             low = 0.0

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 WHOLE = 1e-9  # a reach that is nearer than that to a whole number is one
+TIED = 1e-7  # of a count: what floats of sums are off by, and more
 HALF = 0.5  # of the way to the next whole number
 
 
@@ -77,6 +78,16 @@ def together(one: Floats, other: Floats) -> Floats:
     """
     reach: Floats = np.hypot(*(np.where(are_whole(end), end + HALF, end) for end in (one, other)))
     return np.where(are_whole(one, other), np.ceil(reach - HALF), reach)
+
+
+def whole_ends(estimate: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Intervals of whole numbers without what is beyond the first and the last of these; as they are where there is
+    none in them. The estimate stays inside."""
+    with np.errstate(invalid="ignore"):
+        first, last = np.ceil(low - TIED), np.floor(high + TIED)
+    some = first <= last
+    first, last = np.minimum(first, np.maximum(estimate, low)), np.maximum(last, np.minimum(estimate, high))
+    return np.where(some, first, low), np.where(some, last, high)
 
 
 def terms_of(weights: csr_array) -> Integers:

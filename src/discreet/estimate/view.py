@@ -15,8 +15,8 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import BadInput
 from discreet.estimate.answers import Answer, AnswerSet, Cut
 from discreet.estimate.asked import RowGroups, groups_of, one_by_one, rows_where, sums_of
-from discreet.estimate.possible import KeptBounds, ends_of, whole_ends
-from discreet.estimate.told import SumEstimates, ToldSums
+from discreet.estimate.possible import KeptBounds, ends_of
+from discreet.estimate.told import SumEstimates, ToldSums, whole_ends
 from discreet.numbers import level_of
 from discreet.options import spelt
 from discreet.shown import Shown

@@ -17,8 +17,9 @@ MOST_NAMED = 3  # rows that lack one, or have a bad one
 ASKED = "rates with a denominator were asked for"
 
 
-def read_denominators(given: Any, categories: Any, rows: Integers) -> tuple[Integers, Floats]:
-    """Of each row of the table the place of its denominator, and all of these; only the rows asked about need one."""
+def read_denominators(given: Any, categories: Any, rows: Integers) -> tuple[Integers, Floats, str]:
+    """Of each row of the table the place of its denominator, all of these, and the names of those that no row has: they
+    do no harm. Only the rows asked about need one."""
     frame = read_frame(given) if isinstance(given, (str, Path)) else to_arrow(given)[0]
     keys = [name for name in frame.column_names if name in categories.column_names]
     others = [name for name in frame.column_names if name not in keys]
@@ -37,7 +38,7 @@ def read_denominators(given: Any, categories: Any, rows: Integers) -> tuple[Inte
     if len(bad):
         found = f"{others[0]} is no number above 0 for {_named(names, bad)}"
         raise BadInput(ASKED, found, "Give a number above 0, or ask for the other rows")
-    return place, numbers
+    return place, numbers, _named(names, np.setdiff1d(np.arange(names.num_rows), place))
 
 
 def _numbers(column: Any) -> Floats:
