@@ -89,7 +89,7 @@ def test_many_sums_of_a_long_table_are_compared_at_once() -> None:
     rng = np.random.default_rng(1)
     apart = csr_array((rng.random((29, 200_000)) < 0.3).astype(np.int64))
     total = csr_array(np.ones((1, 200_000), dtype=np.int64))
-    rest = csr_array(total - apart[[3]])
+    rest = csr_array(total - apart[[28]])
     begun = time.process_time()
     assert needed_sums(csr_array(vstack([total, apart, rest]))).shape[0] == 30  # all but the total
     assert time.process_time() - begun < 20

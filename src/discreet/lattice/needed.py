@@ -19,7 +19,8 @@ MOST_FAMILIES = 32  # of disjoint sums, each of which is compared with all: rele
 
 
 def needed_sums(matrix: csr_array) -> csr_array:
-    """The rows of a 0/1 matrix, without those that are there before, and those that are other rows added up."""
+    """The rows of a 0/1 matrix, without those that are there before, and those that other rows add up to which follow
+    one another, as the sums of a margin do."""
     rows = matrix.sorted_indices()
     rows = rows[_first_of_each(rows)]
     starts = _families(rows)
