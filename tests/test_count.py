@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import hmac
 import json
+import signal
+import subprocess
 import sys
 from collections import Counter
 from itertools import product
@@ -485,6 +487,35 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_text("no parquet")
     with pytest.raises(BadInput, match=r"bad\.parquet was to be counted"):
         count(tmp_path / "bad.parquet", "sex", UNIVERSE)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from discreet.io.microdata.in_duckdb import opened_file
+
+with opened_file(Path(sys.argv[1])) as opened:
+    [[place]] = opened.relation.query("t", "SELECT current_setting('temp_directory')").fetchall()
+    (Path(place) / "rows").write_text("of people")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_count_has_written_aside_is_swept_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB puts rows of people there when memory is short."""
+    aside, people = tmp_path / "aside", tmp_path / "people.csv"
+    aside.mkdir()
+    people.write_text("clinic\nNorth\n")
+    monkeypatch.setenv("TMPDIR", str(aside))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(people)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    [left] = aside.iterdir()
+    assert left.stat().st_mode & 0o077 == 0 and (left / "rows").exists()
+    assert count(people, "clinic", {"clinic": ["North"]}).counts.tolist() == [1]
+    assert list(aside.iterdir()) == []
 
 
 def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,16 @@ may rest on the words: they are expanded from a published seed.
 Equal values are not sorted. Of m rows that share one, the j-th in the public order of rows gets the place p(j), p a
 keyed permutation of 0..m-1: Feistel rounds on the bits of j, repeated until the result is below m, then a rotation by a
 number that is uniform below m. It is a bijection for every m, so every place is given once; and the place of each row
-alone is uniform.
+alone is uniform. Of at most eight rows the whole order is drawn instead, each as likely as any other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import shake_256
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ FARTHEST_RANKED = 1 << 22  # outside the histogram: what is further out is the f
 LARGEST_RANGE = 1 << (64 - MAP_BITS)  # so that a value and its word fit into 64 bits
 
 ROUNDS = 8  # of four, pairs of places are seen not to be uniform
-FEWEST_BITS = 5  # of 2 to 4, the places of three to eight rows are seen not to be uniform
+FEWEST_BITS = 5  # of 4, the places of four of nine rows are seen not to be uniform
+FEW = 8  # rows that are given one of all their orders: a list of those of one more would be as long as a large table
 CHUNK = 1 << 15  # rows at a time: what is known of them stays in the cache
 BATCH = CHUNK << 3  # rows that walk together: the last of them are few, and take as many steps as many would
 FEW_STEPS = 4  # of more, a search is made
@@ -226,15 +228,10 @@ class PublicOrder:
 
     @cached_property
     def turns(self) -> Integers:
-        """Of each value how far its places are rotated: uniform below the number of its rows, by rejection."""
-        numbers = self.seen.numbers.astype(np.uint64)
-        beyond = (np.uint64(0) - numbers) % numbers  # 2^64 mod number: words above 2^64 less this favour small ones
-        words, again = public_words(self.seed, "turns", len(numbers)), 0
-        while (biased := np.flatnonzero((beyond > 0) & (words >= np.uint64(0) - beyond))).size:
-            again += 1
-            words = words.copy()
-            words[biased] = public_words(self.seed, f"turns {again}", len(numbers))[biased]
-        return (words % numbers).astype(np.int64)
+        """Of each value how far its places are rotated; of one with few rows, which of their orders they have."""
+        orders = np.array([factorial(rows) for rows in range(FEW + 1)])
+        few = self.seen.numbers <= FEW
+        return _below(np.where(few, orders[np.where(few, self.seen.numbers, 0)], self.seen.numbers), self.seed, "turns")
 
     def counts(self, ends: Integers, before: Integers, there: Integers) -> NDArray[np.unsignedinteger[Any]]:
         """Of each value so many rows, after so many before them, value by value: the row at place p has the first
@@ -259,7 +256,18 @@ class PublicOrder:
 
     def among_equals(self, group: Integers, ranks: Integers) -> Integers:
         """The places of rows among their equals: of the values with these numbers, the rows with these."""
-        sizes, out = self.seen.numbers.take(group), self._rounds(group, ranks)
+        sizes = self.seen.numbers.take(group)
+        few = sizes <= FEW
+        if not few.any():
+            return self._walked(group, ranks, sizes)
+        out, (listed, starts) = np.empty_like(ranks), _all_orders()
+        out[few] = listed[starts[sizes[few]] + self.turns[group[few]] * sizes[few] + ranks[few]]
+        out[~few] = self._walked(group[~few], ranks[~few], sizes[~few])
+        return out
+
+    def _walked(self, group: Integers, ranks: Integers, sizes: Integers) -> Integers:
+        """Where rows are many: through the rounds until a place is one of theirs, and round by the turn."""
+        out = self._rounds(group, ranks)
         walking = np.flatnonzero(out >= sizes)
         while len(walking):
             walked = self._rounds(group.take(walking), out.take(walking))
@@ -315,6 +323,16 @@ def counts_in_order(
     return out
 
 
+@cache
+def _all_orders() -> tuple[Integers, Integers]:
+    """All orders of 0, 1, ..., FEW rows, one after the other; and where those of each number of rows begin."""
+    orders = [np.zeros((1, 0), dtype=np.int64)]
+    for last in range(FEW):
+        orders.append(np.concatenate([np.insert(orders[-1], place, last, axis=1) for place in range(last + 1)]))
+    sizes = np.array([one.size for one in orders])
+    return np.concatenate([one.ravel() for one in orders]), np.cumsum(sizes) - sizes
+
+
 def _counting(numbers: Integers, first: Integers | int = 0) -> Integers:
     """For each of the numbers as many integers, upwards from its first."""
     found = np.arange(numbers.sum())
@@ -351,6 +369,18 @@ def public_words(seed: str, purpose: str, size: int, bits: int = 64) -> Words:
     """`size` words below 2^bits, expanded from the seed by SHAKE-256; another purpose gives other words."""
     stream = shake_256(f"{seed} {purpose}".encode()).digest(8 * size)
     return np.frombuffer(stream, dtype="<u8") >> np.uint64(64 - bits)
+
+
+def _below(numbers: Integers, seed: str, purpose: str) -> Integers:
+    """For each of the numbers one that is uniform below it: a word that would favour small ones is drawn again."""
+    limits = numbers.astype(np.uint64)
+    beyond = (np.uint64(0) - limits) % limits  # 2^64 mod limit: words above 2^64 less this favour small ones
+    words, again = public_words(seed, purpose, len(limits)), 0
+    while (biased := np.flatnonzero((beyond > 0) & (words >= np.uint64(0) - beyond))).size:
+        again += 1
+        words = words.copy()
+        words[biased] = public_words(seed, f"{purpose} {again}", len(limits))[biased]
+    return (words % limits).astype(np.int64)
 
 
 def _words32(seed: str, purpose: str, size: int) -> NDArray[np.uint32]:

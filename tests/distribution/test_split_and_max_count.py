@@ -31,6 +31,13 @@ def test_splits_are_exact_shares_that_fall_with_epsilon(epsilon: Fraction) -> No
     assert 0 < RHO_SHARE < 1
 
 
+def test_at_large_epsilon_nothing_is_measured_beforehand() -> None:
+    """A share of less than a fiftieth measures worse than the rows themselves do."""
+    shares = [default_split(Fraction(tenths, 10)) for tenths in range(20, 61)]
+    assert shares[0] > Fraction(1, 20) and default_split(4) == 0
+    assert all(share == 0 or share >= Fraction(1, 50) for share in shares)
+
+
 def test_a_split_must_leave_something_for_both() -> None:
     assert checked_split("1/3", refined=False) == Fraction(1, 3)
     assert checked_split(0, refined=True) == 0

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import discreet as dc
-from discreet.lattice.disclosure import fixed_rows, given_away
+from discreet.lattice.basis import kernel_basis
+from discreet.lattice.disclosure import fixed_cells, fixed_rows, given_away
 from discreet.lattice.inequalities import Inequalities, inequalities_of
-from discreet.lattice.invariants import Invariants
+from discreet.lattice.invariants import Invariants, invariant_matrix
+from discreet.lattice.shape import independent_rows
 from discreet.lattice.structure import structure_of
+from tests.lattice.fibres import margins, nonnegative_tables
 
 PARITY = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 1]])
 
@@ -266,3 +269,32 @@ def test_large_counts_are_fixed_like_small_ones() -> None:
     matrix = csr_array(np.array([[1, 1, 0], [0, 1, 1]]))
     for most in (7, 10**7, 10**14):
         assert given_away(matrix, np.array([most, 0, 0])).fixed.tolist() == [0, 1, 2]
+
+
+GAPS = np.delete(margins(3, 4), [1, 6, 11], axis=1)
+
+
+@pytest.mark.parametrize("sizes", [[1] * 9, [1, 1, 2, 1, 1, 1, 2, 1, 1]])
+@pytest.mark.parametrize("seed", range(12))
+def test_tables_that_lack_cells_fix_what_enumeration_says(sizes: list[int], seed: int) -> None:
+    """Also where the table at hand has the right sums and negative entries, and where a place holds two rows."""
+    rng, matrix = np.random.default_rng(seed), np.repeat(GAPS, sizes, axis=1)
+    counts = rng.poisson(0.6, matrix.shape[1])
+    every = nonnegative_tables(matrix, counts)
+    directions = kernel_basis(matrix[independent_rows(matrix)])
+    expected = np.flatnonzero((every == every[0]).all(axis=0))
+    structure = structure_of(invariant_matrix([dc.sums(matrix)], {}, matrix.shape[1]))
+    for signed in (counts, counts + rng.integers(-2, 3, len(directions)) @ directions):
+        assert np.array_equal(np.union1d(fixed_cells(structure, signed)[0], structure.determined), expected)
+
+
+def test_a_table_that_lacks_cells_takes_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two for every cell take a second for four tables of ten by ten."""
+    from discreet import program
+
+    rng = np.random.default_rng(2)
+    matrix, solved, one = margins(10, 10)[:, rng.random(100) < 0.9], [], program.solve
+    structure = structure_of(invariant_matrix([dc.sums(matrix)], {}, matrix.shape[1]))
+    monkeypatch.setattr(program, "solve", lambda given: solved.append(given) or one(given))
+    assert len(fixed_cells(structure, rng.poisson(5, matrix.shape[1]))[0]) == 0
+    assert 0 < len(solved) < 20

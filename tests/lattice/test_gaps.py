@@ -114,9 +114,8 @@ def test_an_inequality_about_nothing_is_named():
 
 def test_counts_without_a_negative_one_are_their_own_projection_however_large():
     counts = np.array([10**15, 3, 0, 10**15])
-    assert np.array_equal(
-        nearest_two_way(counts, np.ones((2, 2), dtype=np.int64), np.arange(4).astype(np.uint64)), counts
-    )
+    words = np.arange(4).astype(np.uint64)
+    assert np.array_equal(nearest_two_way(counts[None], np.ones((2, 2), dtype=np.int64), words[None]), counts[None])
 
 
 def test_slow_noise_is_simulated_by_turning_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:

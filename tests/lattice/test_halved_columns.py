@@ -255,3 +255,59 @@ def test_noise_wider_than_the_stored_tables() -> None:
 def test_bits_of_the_operating_system() -> None:
     plan = plan_of(6, 6, epsilon=1)
     assert not np.array_equal(plan.draw(Bits()), plan.draw(Bits()))
+
+
+GAPS = {(4, 4): [(0, 0), (1, 1), (2, 2), (3, 3)], (3, 5): [(0, 0), (1, 1), (2, 4)]}
+
+
+def lacking(shape: tuple[int, int], odds: Fraction) -> HalvedColumns:
+    return noise_table.__wrapped__(odds, *shape, 1, frozenset((*place, 0) for place in GAPS[shape]))
+
+
+def law_of(shape: tuple[int, int], rate: float, reach: int) -> Law:
+    there = np.ones(shape, dtype=bool)
+    there[tuple(zip(*GAPS[shape]))] = False
+    weights = {v: l1(rate)(v) for v in points(margins(*shape)[:, there.ravel()], reach)}
+    whole = sum(weights.values())
+    return {v: w / whole for v, w in weights.items()}
+
+
+@pytest.mark.parametrize("shape", GAPS)
+@pytest.mark.parametrize("few", [0, 99])
+def test_tables_that_lack_cells_against_enumeration(
+    shape: tuple[int, int], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they share what they look up with others, or have it for themselves."""
+    monkeypatch.setattr(halved_columns, "FEW_PATTERNS", few)
+    table = lacking(shape, Fraction(3))
+    kinds = [len(stage.split.pairs) for stage in table.stages[1:]]
+    assert (kinds == [2 ** (2 if shape == (4, 4) or k else 3) for k in range(len(kinds))]) == (few == 0)
+    draws = table.draw(40_000, seeded(3))
+    assert not draws.sum(axis=1).any() and not draws.sum(axis=2).any()
+    there = np.ones(shape, dtype=bool)
+    there[tuple(zip(*GAPS[shape]))] = False
+    assert not draws[:, ~there].any()
+    check_near(draws[:, there], lambda factor: law_of(shape, factor * math.log(3), 4), 0.05)
+
+
+def test_tables_that_lack_cells_elsewhere_share_what_they_look_up() -> None:
+    rng = np.random.default_rng(3)
+    holes = [frozenset((int(i), int(j), 0) for i, j in np.argwhere(rng.random((8, 8)) < 0.2)) for _ in range(2)]
+    one, other = (noise_table(Fraction(2), 8, 8, 1, some) for some in holes)
+    assert {id(stage.split) for stage in one.stages[1:]} == {id(stage.split) for stage in other.stages[1:]}
+    assert one.stages[0].split.reach == 0 and all(stage.split.reach > 0 for stage in one.stages[1:])
+
+
+@pytest.mark.parametrize("shape", GAPS)
+def test_rough_draws_have_the_sizes_of_draws(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within 2% of the mean size of the noise; not so if all trials went on alike."""
+    exact = sum(sum(map(abs, v)) * chance for v, chance in law_of(shape, math.log(3), 4).items())
+
+    def mean() -> float:
+        draws = lacking(shape, Fraction(3)).roughly(40_000, seeded(4))
+        assert not draws.sum(axis=1).any() and not draws.sum(axis=2).any()
+        return float(np.abs(draws).sum(axis=(1, 2)).mean())
+
+    assert abs(mean() / exact - 1) < 0.02
+    monkeypatch.setattr(halved_columns, "_replaced", lambda rows, nodes, bits: np.arange(len(rows.sums) // nodes))
+    assert abs(mean() / exact - 1) > 0.04

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput, Infeasible
+from discreet.lattice import transport
 from discreet.lattice.basis import kernel_basis
 from discreet.lattice.blocks import nearest_in_blocks
 from discreet.lattice.invariants import invariant_matrix
 from discreet.lattice.projection import gap_of, programmed, project, require_counts, require_projectable
 from discreet.lattice.shape import independent_rows
 from discreet.lattice.structure import Structure, structure_of
+from discreet.lattice.transport import nearest_two_way
 from tests.lattice.fibres import margins, nonnegative_tables
 from tests.lattice.test_kept_releases import reseal
 
@@ -122,6 +124,29 @@ def test_wide_two_way_tables(width: int) -> None:
     assert found.min() >= 0
     assert all(np.array_equal(found.sum(axis=axis), counts.sum(axis=axis)) for axis in (0, 1))
     assert _no_cheaper_cycle(found, signed.reshape(30, 30))
+
+
+@pytest.mark.parametrize("sizes", [np.ones((4, 5), dtype=np.int64), np.arange(20).reshape(4, 5) % 3 + 1])
+def test_tables_of_one_shape_take_their_steps_together(sizes: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each becomes what it would alone, however many walk with it: some are done at once, others walk far."""
+    rng, cells = np.random.default_rng(8), int(sizes.sum())
+    rows, columns = (np.repeat(place.ravel(), sizes.ravel()) for place in np.indices(sizes.shape))
+    signed = rng.poisson(1.0, (60, cells))
+    for table in range(60):
+        for _ in range(table):
+            one, other = rng.integers(cells, size=2)
+            corners = [
+                np.flatnonzero((rows == rows[i]) & (columns == columns[j]))[0] for i, j in ((one, other), (other, one))
+            ]
+            np.add.at(signed[table], [one, other, *corners], [-1, -1, 1, 1])
+    words = rng.integers(0, 1 << 62, signed.shape).astype(np.uint64)
+    alone = [nearest_two_way(one[None], sizes, word[None])[0] for one, word in zip(signed, words)]
+    assert (signed.min(axis=1) < 0).any() and (signed.min(axis=1) >= 0).any()
+    for together in (1, 7 * cells, 1 << 20):
+        monkeypatch.setattr(transport, "TOGETHER", together)
+        assert np.array_equal(nearest_two_way(signed, sizes, words), alone)
+    if cells == sizes.size:
+        assert all(_no_cheaper_cycle(*(table.reshape(sizes.shape) for table in both)) for both in zip(alone, signed))
 
 
 def _no_cheaper_cycle(counts: np.ndarray, signed: np.ndarray) -> bool:

@@ -53,9 +53,9 @@ def test_an_engine_is_named_or_given() -> None:
 
 
 def test_one_summary_of_every_part_is_taken() -> None:
-    tasks = [LookTask(part, "") for part in range(3)]
-    nothing = SeenValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    parts = [Mapped(part, f"file {part}", 10, f"digest {part}", nothing) for part in range(3)]
+    tasks = [LookTask(part, f"given {part}") for part in range(3)]
+    seen = SeenValues(np.array([4]), np.array([10]))
+    parts = [Mapped(part, f"file {part}", 10, f"digest {part}", seen, f"given {part}") for part in range(3)]
     again = replace(parts[1], file="another copy")
     assert accepted([parts[2], parts[1], again, parts[0]], tasks) == parts
     with pytest.raises(BadInput, match=r"part 2 came back twice, and not as the same"):
@@ -64,6 +64,9 @@ def test_one_summary_of_every_part_is_taken() -> None:
         accepted([parts[0], parts[2]], tasks)
     with pytest.raises(BadInput, match=r"part 4, of which no task was"):
         accepted([*parts, replace(again, part=3)], tasks)
+    for other in (replace(parts[1], part=0), replace(parts[0], rows=9)):
+        with pytest.raises(BadInput, match=r"of part 1 is not of that part, or not whole"):
+            accepted([other, *parts[1:]], tasks)
     wrong: Any
     for wrong in (None, [None], [{"part": 0}], tasks, ["part"]):
         with pytest.raises(BadInput, match=r"the engine gave back a"):

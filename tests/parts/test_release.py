@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from discreet.errors import Damaged
 from discreet.parts import passes
 from discreet.parts.engine import Processes, Serial
 from discreet.parts.manifest import read_manifest
+from discreet.parts.tasks import Looked, Mapped, Noised
 from discreet.sample.contract import assert_sampler_law
 from tests.parts.tables import (
     KEYS,
@@ -698,3 +699,43 @@ def test_noise_too_wide_to_be_dealt_out_is_refused_before_the_charge(tmp_path: P
     with pytest.raises(dc.BadInput, match="cannot be dealt out"):
         release(usual(tmp_path / "in"), tmp_path / "out", epsilon="1e-9", keep="total", ledger=book, dataset="d")
     assert not book.history("d") and not (tmp_path / "out").exists()
+
+
+@dataclass
+class Lying:
+    """What comes back in one pass is of other tasks, or not whole."""
+
+    kind: type
+    change: Callable[[list[Any]], list[Any]]
+
+    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
+        found = [function(task) for task in tasks]
+        return self.change(found) if isinstance(found[0], self.kind) else found
+
+
+def of_each_other(found: list[Any]) -> list[Any]:
+    return [replace(found[1], part=0), replace(found[0], part=1), *found[2:]]
+
+
+def with_other_rows(found: list[Any]) -> list[Any]:
+    return [replace(found[0], rows=3), *found[1:]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        *((kind, of_each_other, "is not of that part") for kind in (Looked, Noised, Mapped)),
+        *((kind, with_other_rows, "not whole") for kind in (Noised, Mapped)),
+        (Looked, with_other_rows, "came back with 80 rows, and had 3"),
+    ],
+)
+def test_summaries_of_other_tasks_are_refused(kind: type, change: Any, said: str, tmp_path: Path) -> None:
+    given, book = in_parts(tmp_path / "in", frame(), [80, 80, 80]), dc.ledger(str(tmp_path / "ledger.db"))
+    book.create("people", epsilon=9)
+    with pytest.raises(dc.BadInput, match=said):
+        dc.release_parts(
+            given, "n", KEYS, 1, out=tmp_path / "out", engine=Lying(kind, change), ledger=book, dataset="people"
+        )
+    paid = kind is not Looked or change is with_other_rows
+    assert [one.state for one in book.history("people")] == ["charged, not released"] * paid
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "ledger.db"}

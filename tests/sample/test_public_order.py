@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from math import factorial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -41,6 +44,33 @@ def test_without_walking_most_sizes_are_no_bijection() -> None:
     assert broken > 300
 
 
+def shares_of_orders(size: int, few: int, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Of a chi-square test that all orders of so many rows come equally often; up to `few` rows get whole ones."""
+    monkeypatch.setattr(public_order, "FEW", few)
+    groups = 10 * GROUPS
+    order, ranks = order_of(size, groups), np.tile(np.arange(size), groups)
+    places = order.among_equals(np.repeat(np.arange(groups), size), ranks).reshape(groups, size)
+    _, numbers = np.unique(places @ size ** np.arange(size), return_counts=True)
+    assert len(numbers) == factorial(size)
+    return float(chisquare(numbers).pvalue)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7])
+def test_all_orders_of_few_rows_are_equally_likely(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shares_of_orders(size, public_order.FEW, monkeypatch) > PASSES
+
+
+def test_rounds_alone_favour_some_orders_of_five_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shares_of_orders(5, 0, monkeypatch) < FAILS
+
+
+def test_all_orders_are_listed_once() -> None:
+    listed, starts = public_order._all_orders()
+    for size in range(public_order.FEW + 1):
+        there = listed[starts[size] :][: size * factorial(size)].reshape(factorial(size), size)
+        assert sorted(map(tuple, there.tolist())) == list(permutations(range(size)))
+
+
 def smallest_p(first: int, second: int) -> float:
     """Over sizes 3..100: of a chi-square test that the distance between the places of two rows is uniform."""
     found = []
@@ -61,10 +91,21 @@ def test_half_the_rounds_are_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     assert smallest_p(0, 1) < FAILS
 
 
-def test_short_halves_are_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def four_of_nine() -> float:
+    """Of a chi-square test that the places of four of nine rows, seen from the first of them, are uniform."""
+    groups = 40 * GROUPS
+    order, every = order_of(9, groups), np.arange(groups)
+    first, *others = (order.among_equals(every, np.full(groups, rank)) for rank in range(4))
+    _, numbers = np.unique(sum((one - first) % 9 * 9**k for k, one in enumerate(others)), return_counts=True)
+    assert len(numbers) == 8 * 7 * 6
+    return float(chisquare(numbers).pvalue)
+
+
+def test_numbers_of_four_bits_are_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """For few rows the numbers of a larger set are permuted."""
-    monkeypatch.setattr(public_order, "FEWEST_BITS", 2)
-    assert smallest_p(0, 2) < FAILS
+    assert four_of_nine() > PASSES
+    monkeypatch.setattr(public_order, "FEWEST_BITS", 4)
+    assert four_of_nine() < FAILS
 
 
 def test_the_place_of_a_row_is_uniform() -> None:
@@ -72,15 +113,16 @@ def test_the_place_of_a_row_is_uniform() -> None:
         order, groups, rank = order_of(size, GROUPS), np.arange(GROUPS), np.zeros(GROUPS, dtype=np.int64)
         places = order.among_equals(groups, rank)
         assert chisquare(np.bincount(places, minlength=size)).pvalue > PASSES
-        assert chisquare(np.bincount(order.turns, minlength=size)).pvalue > PASSES
+        turns = order.turns if size > public_order.FEW else order.turns % size
+        assert chisquare(np.bincount(turns, minlength=size)).pvalue > PASSES
 
 
 def test_turns_are_drawn_by_rejection(monkeypatch: pytest.MonkeyPatch) -> None:
     """A word in the last, incomplete stretch of 2^64 is drawn again, until it lies in a complete one."""
     words = iter([[2**64 - 1, 5, 2**64 - 1], [2**64 - 1, 9, 7], [4, 9, 9]])
     monkeypatch.setattr(public_order, "public_words", lambda *_: np.array(next(words), dtype=np.uint64))
-    order = PublicOrder(SeenValues(np.arange(3), np.array([3, 4, 5])), "seed")
-    assert order.turns.tolist() == [4 % 3, 5 % 4, 7 % 5]
+    order = PublicOrder(SeenValues(np.arange(3), np.array([3, 4, 15])), "seed")
+    assert order.turns.tolist() == [4 % 6, 5 % 24, 7 % 15]
 
 
 def slowly_ranked(rows: list[int], bins: list[int], seed: str) -> list[int]:
@@ -92,8 +134,11 @@ def slowly_ranked(rows: list[int], bins: list[int], seed: str) -> list[int]:
     for value in rows:
         group, size = values.index(value), rows.count(value)
         bits = max(5, (size - 1).bit_length())
-        low, x = bits // 2, met[value]
+        low, x, turn = bits // 2, met[value], int(order.turns[group])
         met[value] += 1
+        if size <= 8:
+            out.append(flat[sum(other < value for other in rows) + slow_order(size, turn)[x]])
+            continue
         while True:
             left, right = x >> low, x % (1 << low)
             for k in range(8):
@@ -105,8 +150,17 @@ def slowly_ranked(rows: list[int], bins: list[int], seed: str) -> list[int]:
             x = (left << low) | right
             if x < size:
                 break
-        out.append(flat[sum(other < value for other in rows) + (x + int(order.turns[group])) % size])
+        out.append(flat[sum(other < value for other in rows) + (x + turn) % size])
     return out
+
+
+def slow_order(size: int, number: int) -> list[int]:
+    """The order of that number: the last row's place in front, then that of the last but one among those before."""
+    if size == 0:
+        return []
+    place, rest = divmod(number, factorial(size - 1))
+    found = slow_order(size - 1, rest)
+    return [*found[:place], size - 1, *found[place:]]
 
 
 def murmur(word: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,7 +145,7 @@ class _Program:
 
     def _glances(self, asked: Flags) -> _Seen:
         """Tables around one that could be, with half of the cells pushed up and half down, while that decides many."""
-        start, number = self._near(), np.arange(len(self.lowest))
+        start, number = self.near, np.arange(len(self.lowest))
         seen, before = _Seen(start.copy(), start.copy()), math.inf
         box = np.maximum(self.lowest, start - 1), start + 1
         for bit in range(MOST_GLANCES):
@@ -155,7 +156,8 @@ class _Program:
             seen.add(slice(None), self._end(np.where(left, 2.0 * (number >> bit & 1) - 1, 0.0), *box))
         return seen
 
-    def _near(self) -> Floats:
+    @cached_property
+    def near(self) -> Floats:
         """A change to a table that could be, as small as can be: no cell gets what belongs to many."""
         from scipy.sparse import csr_array, hstack
 
@@ -232,8 +234,8 @@ def fixed_cells(structure: Structure, counts: Integers, most: int = MOST_BOUNDED
         elif len(part.sizes) > most:
             complete = False
             found.append(_in_empty_sums(part, counts))
-        elif len(part.sizes) > MOST_BOUNDED:
-            found += [_at_a_glance(one, counts) for one in part.each]
+        elif len(part.sizes) > MOST_BOUNDED or part.shape.places is not None:
+            found += [_at_a_glance(one, counts) for one in part.each]  # in places whole numbers reach as far as others
         else:
             found += [_settled(one, *_programs(one, one.classes.sums(counts))) for one in part.each]
     found.append(_alone_or_empty(together(apart), counts))
@@ -258,7 +260,8 @@ def _at_a_glance(part: Part, counts: Integers) -> Integers:
     empty = part.shape.matrix.T @ (part.shape.matrix @ held == 0).astype(np.int64) > 0
     program = _Program(part.shape.matrix, none, none, -held.astype(float))
     fixed = np.union1d(np.flatnonzero(empty), program.fixed(np.zeros(len(held), dtype=np.int64), ~empty))
-    return part.classes.some(fixed[(part.sizes[fixed] == 1) | (held[fixed] == 0)]).cells
+    value = held + np.rint(program.near)  # of those that are fixed: `held` may be negative, and is then not theirs
+    return part.classes.some(fixed[(part.sizes[fixed] == 1) | (value[fixed] == 0)]).cells
 
 
 def _settled(part: Part, least: Integers, most: Integers) -> Integers:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from discreet.lattice.chances import integer_bounds
 from discreet.lattice.groups import SHORT_BY, CellGroup, group_of
 from discreet.lattice.potentials import GUARD_BITS, Potential, cell_potential, no_potential
 from discreet.lattice.restricted import factor_near, tilting_logs
-from discreet.lattice.splits import Frequencies, Split, split_of
-from discreet.lattice.zero_sums import LONG, Enclosure, RowSums, given_sum, go_on
+from discreet.lattice.splits import MOST_STORED, Frequencies, Split, split_of
+from discreet.lattice.zero_sums import LONG, Enclosure, RowSums, chances, given_sum, go_on
 from discreet.sample.bits import Bits, seeded
 
 MOST_CELLS_AT_ONCE = 1 << 18  # of tables tried together: what is looked up for them is a hundred times larger
@@ -32,7 +33,12 @@ PROBES = 32  # trials at once from which the share of accepted ones is guessed; 
 MOST_PROBES = 512  # a second or so, where one is accepted so rarely that another sampler should be looked for
 DEVIATIONS = 7.5  # of a sum, inside the tables; beyond, everything is settled one by one and slowly
 STEEPEST = 0.6  # of the rate: tilts beyond it make heavy tails
+FEW_PATTERNS = 3  # of the rows of a table: if it has no more, it has all its tables for itself
+WIDEST_SHARED = 5  # columns of a node with tables of all patterns of its rows: 32 of them
 DECAYS = 16  # the same, for the exponential tails of few cells
+
+
+GoesOn = Callable[[RowSums, int, Bits], Integers]  # which trials, of so many nodes each, go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +87,21 @@ class HalvedColumns:
             done += len(found[-1])
         return np.concatenate(found)
 
-    def _trials(self, trials: int, bits: Bits) -> Integers:
+    def roughly(self, draws: int, bits: Bits) -> Integers:
+        """The same nearly, for a simulation: of trials that go on with unequal chances, those with larger ones go on
+        more often, in place of others, and none starts again. They follow the law the closer the more there are."""
+        most = max(1, MOST_CELLS_AT_ONCE // self._cells)
+        runs = [min(most, draws - done) for done in range(0, draws, most)]
+        return np.concatenate([self._trials(run, bits, _replaced) for run in runs])
+
+    def _trials(self, trials: int, bits: Bits, goes_on: GoesOn | None = None) -> Integers:
         """The tables in which so many trials end."""
-        rows = len(self.stages[0].kinds)
+        rows, goes_on = len(self.stages[0].kinds), goes_on or _accepted
         sums = np.zeros((trials, self._nodes, rows), dtype=np.int64)
         for depth, stage in enumerate(self.stages):
             known = sums[:, stage.nodes]
             if depth > 0:
-                going = go_on(RowSums(stage.split, stage.kinds, known.reshape(-1, rows)), bits)
-                alive = going.reshape(len(sums), len(stage.nodes)).all(axis=1)
+                alive = goes_on(RowSums(stage.split, stage.kinds, known.reshape(-1, rows)), len(stage.nodes), bits)
                 sums, known = sums[alive], known[alive]
             problems = RowSums(stage.split, stage.kinds, known.reshape(-1, rows))
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
@@ -117,6 +129,18 @@ class HalvedColumns:
                 return integer_bounds(share, known)
 
         return chance
+
+
+def _accepted(rows: RowSums, nodes: int, bits: Bits) -> Integers:
+    """The trials all of whose nodes go on."""
+    return np.flatnonzero(go_on(rows, bits).reshape(-1, nodes).all(axis=1))
+
+
+def _replaced(rows: RowSums, nodes: int, bits: Bits) -> Integers:
+    """As many trials as there are, each as often as its chance says: at equal distances along their chances."""
+    reached = np.cumsum(chances(rows).low.reshape(-1, nodes).prod(axis=1))
+    places = (np.arange(len(reached)) + float(bits.words(1)[0]) * 2.0**-64) / len(reached)
+    return np.asarray(np.minimum(np.searchsorted(reached, places * reached[-1], side="right"), len(reached) - 1))
 
 
 Splitter = Callable[[int, int], tuple[Split, Integers]]  # of the columns first .. last - 1: tables, kinds of the rows
@@ -152,6 +176,26 @@ Pattern = tuple[int, ...]  # how many cells there are in the places of a row
 Place = tuple[int, int, int]  # row, column, and how many cells there are
 
 
+@cache
+def _every(columns: int) -> tuple[Pattern, ...]:
+    """All patterns of single cells, or none, in so many columns."""
+    return tuple(product((1, 0), repeat=columns))
+
+
+@lru_cache(maxsize=2 * WIDEST_SHARED)
+def _shared(odds: Fraction, rows: int, window: int, columns: int) -> Split:
+    """Of a node with rows of any pattern: tables that lack cells, each in other places, have it in common."""
+
+    def potential(found: Pattern) -> Potential:
+        if len(found) == 1:
+            return _place_potential(odds, found[0], window)
+        return _shared(odds, rows, window, len(found)).sums[_every(len(found)).index(found)]
+
+    half = _middle(0, columns)
+    pairs = [(potential(one[:half]), potential(one[half:])) for one in _every(columns)]
+    return split_of(pairs, window, _grids(math.log(odds), rows, columns, window), window)
+
+
 @lru_cache(maxsize=16)
 def noise_table(
     odds: Fraction, rows: int, columns: int, cells: int = 1, others: frozenset[Place] = frozenset()
@@ -163,6 +207,7 @@ def noise_table(
     sizes = {(row, column): size for row, column, size in others}
     window = _window(rate, columns * max(cells, 1, *sizes.values()) if sizes else columns * cells)
     splits: dict[tuple[Pattern, ...], Split] = {}
+    widest = _middle(0, columns)
 
     def unusual(first: int, last: int) -> list[int]:
         return sorted({row for row, column in sizes if first <= column < last})
@@ -174,7 +219,15 @@ def noise_table(
     def patterns(first: int, last: int) -> tuple[Pattern, ...]:
         held = unusual(first, last)
         usual = [(cells,) * (last - first)] if len(held) < rows else []
-        return tuple(dict.fromkeys([*usual, *(pattern(row, first, last) for row in held)]))
+        found = tuple(dict.fromkeys([*usual, *(pattern(row, first, last) for row in held)]))
+        return _every(last - first) if last - first < columns and shares() else found
+
+    @cache
+    def shares() -> bool:
+        """Whether all nodes but the first, or none, have tables that others share: potentials cancel in either case."""
+        single = cells == 1 and set(sizes.values()) == {0} and 1 < widest <= WIDEST_SHARED
+        there = {pattern(row, *half) for row in range(rows) for half in ((0, widest), (widest, columns))}
+        return single and len(there) > FEW_PATTERNS and 2**widest * (2 * window + 1) ** 2 <= MOST_STORED
 
     def potential(found: Pattern, first: int, last: int) -> Potential:
         if last - first == 1:
@@ -184,9 +237,12 @@ def noise_table(
     def split(first: int, last: int) -> Split:
         there, middle = patterns(first, last), _middle(first, last)
         if there not in splits:
-            half = middle - first
+            half, whole = middle - first, last - first == columns  # of the whole, all sums are zero
+            if not whole and shares():
+                return _shared(odds, rows, window, last - first)
             pairs = [(potential(one[:half], first, middle), potential(one[half:], middle, last)) for one in there]
-            splits[there] = split_of(pairs, window, _grids(rate, rows, max(map(sum, there)), window))
+            grids = _grids(rate, rows, max(map(sum, there)), window)
+            splits[there] = split_of(pairs, window, grids, 0 if whole else window)
         return splits[there]
 
     def splitter(first: int, last: int) -> tuple[Split, Integers]:
@@ -229,7 +285,7 @@ def nonnegative_table(odds: Fraction, counts: Integers, there: Flags | None = No
         if (first, last) not in splits:
             middle = _middle(first, last)
             pairs = list(zip(potentials(first, middle), potentials(middle, last)))
-            splits[first, last] = split_of(pairs, window, _grids(rate, rows, last - first, window))
+            splits[first, last] = split_of(pairs, window, _grids(rate, rows, last - first, window), window)
         return splits[first, last]
 
     return halved(columns, lambda first, last: (split(first, last), np.arange(rows)))

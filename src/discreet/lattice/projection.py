@@ -25,7 +25,7 @@ from discreet.arrays import Flags, Integers, Words
 from discreet.errors import BadInput, Infeasible, called
 from discreet.lattice.blocks import nearest_in_blocks
 from discreet.lattice.rounding import Rounded, bound_below, nearest_by_program
-from discreet.lattice.structure import Part, Structure
+from discreet.lattice.structure import Classes, Part, Structure
 from discreet.lattice.transport import nearest_two_way
 from discreet.public_map import public_words
 
@@ -93,10 +93,12 @@ def exactly(structure: Structure, signed: Integers) -> Integers:
     if len(blocks):
         cells = blocks.cells
         counts[cells] = nearest_in_blocks(signed[cells], blocks.sizes, blocks.sums(signed), words[cells])
-    for part in structure.parts:
+    for part in structure.alike:
         if part.shape.free and part.shape.grid is not None:
-            cells = part.classes.some(part.shape.grid.place.ravel()).cells
-            counts[cells] = nearest_two_way(signed[cells], part.sizes[part.shape.grid.place], words[cells])
+            place = part.shape.grid.place
+            order = Classes(np.arange(part.sizes.sum()), part.sizes).some(place.ravel()).cells
+            cells = part.cells.reshape(part.copies, -1)[:, order]
+            counts[cells] = nearest_two_way(signed[cells], part.sizes[place], words[cells])
     return counts
 
 

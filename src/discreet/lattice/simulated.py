@@ -13,8 +13,8 @@ from discreet.sample.bits import Bits
 
 TURNED, TURNED_WIDE = 6_000, 24_000  # numbers that are drawn, in three-way tables and in two-way ones
 FEWEST_TURNED = 4  # tables that are drawn at least; all others are these, turned
-MOST_SLOWLY = 400_000  # numbers that are drawn of all tables that lack cells: some seconds
-FEWEST_SLOWLY = 200  # draws of each of them: standard errors are then known to 5%
+MOST_SLOWLY = 1_000_000  # numbers that are drawn of all tables that lack cells: two seconds
+FEWEST_SLOWLY = 300  # draws of each of them, which are rough: standard errors are then known to 5%
 AT_ONCE = 1 << 20  # numbers that are turned together
 
 
@@ -30,7 +30,7 @@ def simulated(pieces: Sequence[Piece], cells: int, draws: int, bits: Bits) -> In
 
 def _simulated(piece: Piece, draws: int, few: int, bits: Bits) -> Integers:
     """A chain need not start anew for every draw, a walk may be in floats, and tables whose draws are slow are drawn a
-    few times only: whole ones turned, others as they are, in another order than those beside them."""
+    few times only: whole ones turned, others roughly, in another order than those beside them."""
     if isinstance(piece, ChainPiece):
         return piece.path(draws, bits)
     box = _box(piece)
@@ -41,9 +41,9 @@ def _simulated(piece: Piece, draws: int, few: int, bits: Bits) -> Integers:
         )
     if box is not None:
         return turned(piece.draw(_few(piece, box, draws), bits, None), box, draws, bits)
-    if isinstance(piece, WidePiece) and few < draws:
-        drawn = piece.draw(few, bits, None)
-        return drawn[_rng(bits).integers(few, size=draws)]
+    if isinstance(piece, WidePiece):
+        drawn = piece.roughly(min(few, draws), bits)
+        return drawn if few >= draws else drawn[_rng(bits).integers(few, size=draws)]
     return for_learning(piece).draw(draws, bits, None)
 
 

@@ -32,7 +32,7 @@ SLACK = 1 + 2.0**-36  # covers the rounding of sums of up to 2^16 positive terms
 SMALLEST = 1e-200  # sums below it could be touched by underflow
 LENGTHENED = 0.97  # a node's tails fall this much slower than those of its halves: then a constant bounds them
 MOST_AT_ONCE = 1 << 21  # entries worked on together: 16 MB
-MOST_STORED = 1 << 22  # entries of stored distribution functions, 32 MB; of larger tables they are made when needed
+MOST_STORED = 1 << 23  # entries of stored distribution functions, 64 MB; of larger tables they are made when needed
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Spectra:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Tables by kind and sum, the sums -window .. window."""
+    """Tables by kind and sum, the sums -reach .. reach; left parts go from -window to window."""
 
     pairs: tuple[Pair, ...]
     sums: tuple[Potential, ...]  # potentials of the sums themselves
@@ -72,6 +72,15 @@ class Split:
     log_excess: Floats
     peaks: Floats  # no chance of a single s is larger
 
+    @property
+    def reach(self) -> int:
+        """Of the sums: the window, or 0 where all sums are zero."""
+        return int(self.doubt.shape[1] // 2)
+
+    @property
+    def points(self) -> int:
+        return 2 * self.window + 1
+
     def law(self, kind: int, total: int) -> SplitLaw:
         return SplitLaw(*self.pairs[kind], total)
 
@@ -80,8 +89,7 @@ class Split:
 
     @cached_property
     def _stored(self) -> Floats | None:
-        points = 2 * self.window + 1
-        if self.doubt.size * points > MOST_STORED:
+        if self.doubt.size * self.points > MOST_STORED:
             return None
         return self._stacked(np.arange(self.doubt.size))
 
@@ -95,23 +103,23 @@ class Split:
 
     def _stacked(self, places: Integers) -> Floats:
         sums = self.doubt.shape[1]
-        found = np.empty((len(places), sums))
+        found = np.empty((len(places), self.points))
         kinds = places // sums
         for kind in np.unique(kinds).tolist():
             those = np.flatnonzero(kinds == kind)
-            for bite in np.array_split(those, 1 + len(those) * 2 * sums // MOST_AT_ONCE):
-                kernel = _Kernel.of(self.pairs[kind], self.window, places[bite] % sums - self.window)
+            for bite in np.array_split(those, 1 + len(those) * 2 * self.points // MOST_AT_ONCE):
+                kernel = _Kernel.of(self.pairs[kind], self.window, places[bite] % sums - self.reach)
                 found[bite] = np.minimum(np.cumsum(kernel.chances, axis=1), 1.0)
         found += np.arange(len(places))[:, None]
         return found.ravel()
 
 
-def split_of(pairs: Sequence[Pair], window: int, grids: Sequence[Frequencies]) -> Split:
-    """Tables for a table of as many rows as the first grid. Only speed depends on the window and the grids, whose
-    periods are above twice the window."""
+def split_of(pairs: Sequence[Pair], window: int, grids: Sequence[Frequencies], reach: int) -> Split:
+    """Tables for a table of as many rows as the first grid, of sums up to `reach`: the window, or 0. Only speed depends
+    on the window and the grids, whose periods are above twice the window."""
     middles = [_Kernel.of(pair, window, np.zeros(1, dtype=np.int64)) for pair in pairs]
     kept = [_kept(middles, grid) for grid in grids]
-    found = [_tables(pair, window, grids, kept) for pair in pairs]
+    found = [_tables(pair, window, grids, kept, reach) for pair in pairs]
     spectra = tuple(
         Spectra(grid, *(np.stack([tables.spectra[i][j] for tables in found]) for j in range(4)))
         for i, grid in enumerate(grids)
@@ -160,9 +168,9 @@ def _joined(bites: Sequence[_Tables]) -> _Tables:
     return _Tables(flat, tuple(spectra))
 
 
-def _tables(pair: Pair, window: int, grids: Sequence[Frequencies], kept: Sequence[int]) -> _Tables:
+def _tables(pair: Pair, window: int, grids: Sequence[Frequencies], kept: Sequence[int], reach: int) -> _Tables:
     """Where both potentials are even, the sums below zero mirror those above."""
-    tables = _joined([_bite(kernel, grids, kept) for kernel in _kernels(pair, window, grids)])
+    tables = _joined([_bite(kernel, grids, kept) for kernel in _kernels(pair, window, grids, reach)])
     return _joined([tables.mirrored, tables.but_the_first]) if _even(pair) else tables
 
 
@@ -170,11 +178,11 @@ def _even(pair: Pair) -> bool:
     return pair[0].even and pair[1].even
 
 
-def _kernels(pair: Pair, window: int, grids: Sequence[Frequencies]) -> Iterator[_Kernel]:
+def _kernels(pair: Pair, window: int, grids: Sequence[Frequencies], reach: int) -> Iterator[_Kernel]:
     longest = max(4 * window, *(grid.period for grid in grids))
     step = max(1, MOST_AT_ONCE // longest)
-    for first in range(0 if _even(pair) else -window, window + 1, step):
-        yield _Kernel.of(pair, window, np.arange(first, min(first + step, window + 1)))
+    for first in range(0 if _even(pair) else -reach, reach + 1, step):
+        yield _Kernel.of(pair, window, np.arange(first, min(first + step, reach + 1)))
 
 
 def _bite(kernel: _Kernel, grids: Sequence[Frequencies], kept: Sequence[int]) -> _Tables:
@@ -308,10 +316,12 @@ def _moment(kernel: _Kernel, tilt: float) -> Floats:
 
 
 def _potential(pair: Pair, window: int, log_excess: Floats) -> tuple[Potential, float]:
-    """Large enough by `log_excess` in the window; all weights of the sum together in the next two; larger beyond."""
+    """Large enough by `log_excess`, where that is known; all weights of the sum together up to three windows; larger
+    beyond."""
     left, right = pair
     raised = _all_weights(left, right, 3 * window)
-    raised[2 * window : 4 * window + 1] *= np.exp(log_excess) * SLACK
+    reach = len(log_excess) // 2
+    raised[3 * window - reach : 3 * window + reach + 1] *= np.exp(log_excess) * SLACK
     if _even(pair):
         raised = np.maximum(raised, raised[::-1])
     scale = 2.0 ** math.floor(math.log2(raised[3 * window]))
@@ -348,5 +358,6 @@ def _transform(half: Potential, side: int, ratio: float, reach: int) -> float:
 
 def _log_excess(wholes: Floats, potential: Potential, scale: float) -> Floats:
     """Of the potential as it is stored."""
-    ratio = scale * potential.values[len(wholes) - 1 : 2 * len(wholes) - 1] / wholes
+    middle, reach = len(potential.values) // 2, len(wholes) // 2
+    ratio = scale * potential.values[middle - reach : middle + reach + 1] / wholes
     return np.log(np.where(ratio > 0, ratio, 1.0))

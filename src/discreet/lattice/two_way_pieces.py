@@ -127,8 +127,14 @@ class WidePiece:
 
     def draw(self, draws: int, bits: Bits, counts: Integers | None) -> Integers:
         table = self._conditioned(counts) if self.restricted else self.table
-        sums = table.draw(draws, bits)[:, self._there]
-        return in_cells(self.part, self.odds, sums, self._order, bits)
+        return self._in_cells(table.draw(draws, bits), bits)
+
+    def roughly(self, draws: int, bits: Bits) -> Integers:
+        """Nearly the same, for a simulation: it is never published."""
+        return self._in_cells(self.table.roughly(draws, bits), bits)
+
+    def _in_cells(self, tables: Integers, bits: Bits) -> Integers:
+        return in_cells(self.part, self.odds, tables[:, self._there], self._order, bits)
 
     def _conditioned(self, counts: Integers | None) -> HalvedColumns:
         assert counts is not None

@@ -49,12 +49,12 @@ class RowSums:
     @cached_property
     def places(self) -> Integers:
         """Of every sum in the tables; one of those at the end if it is outside."""
-        window = self.split.window
-        return np.minimum(np.maximum(self.sums, -window), window) + window
+        reach = self.split.reach
+        return np.minimum(np.maximum(self.sums, -reach), reach) + reach
 
     @cached_property
     def inside(self) -> Flags:
-        return np.abs(self.sums) <= self.split.window
+        return np.abs(self.sums) <= self.split.reach
 
     def added(self, table: Floats) -> Floats:
         """Sums over the rows of a table by kind and sum."""
@@ -84,7 +84,12 @@ class Enclosure:
 
 
 def go_on(rows: RowSums, bits: Bits) -> Flags:
-    """Each problem with the chance that its left parts sum to zero, over the product of the rows' excess."""
+    """Each problem with its chance."""
+    return chances(rows).compare(lambda i: _exact_chance(rows, i), bits)
+
+
+def chances(rows: RowSums) -> Enclosure:
+    """Of each problem, that its left parts sum to zero, over the product of the rows' excess."""
     spectrum = Spectrum.of(rows)
     value, error = spectrum.at(np.zeros(len(rows.sums), dtype=np.int64))
     logarithm = rows.added(rows.split.log_excess)
@@ -94,7 +99,7 @@ def go_on(rows: RowSums, bits: Bits) -> Flags:
     low, high = np.where(doubt < UNSURE, low, 0.0), np.where(doubt < UNSURE, high, 1.0)
     if np.any(low > 1):
         raise ArithmeticError("a bound on a chance was exceeded")
-    return Enclosure(low, high).compare(lambda i: _exact_chance(rows, i), bits)
+    return Enclosure(low, high)
 
 
 def _exact_chance(rows: RowSums, problem: int) -> Callable[[int], tuple[int, int]]:
@@ -180,8 +185,8 @@ class Spectrum:
 def left_parts(rows: RowSums, bits: Bits) -> Integers:
     """Independent of one another, by inversion."""
     split = rows.split
-    points = split.doubt.shape[1]
-    functions, number = split.functions(rows.kinds * points + rows.places)
+    points = split.points
+    functions, number = split.functions(rows.kinds * split.doubt.shape[1] + rows.places)
     words = bits.words(number.size).reshape(number.shape)
     keys = number + words.astype(np.float64) * 2.0**-WORD_BITS
     found = np.searchsorted(functions, keys, side="right")
@@ -251,9 +256,9 @@ def _likely(rows: RowSums, solved: Integers, points: Integers, bits: Bits) -> Fl
     kinds, places = rows.kinds[solved], rows.places[those, solved]
     inside = rows.inside[those, solved]
     peaks = np.where(inside, split.peaks[kinds, places], 1.0)
-    within, size = np.abs(points) <= split.window, split.doubt.shape[1]
-    functions, number = split.functions(kinds * size + places)
-    found = number * size + np.where(within, points + split.window, 0)
+    within = np.abs(points) <= split.window
+    functions, number = split.functions(kinds * split.doubt.shape[1] + places)
+    found = number * split.points + np.where(within, points + split.window, 0)
     value = functions[found] - np.where(points > -split.window, functions[found - 1], number)
     # all that is outside the window is in doubt
     error = np.where(inside, 2 * split.doubt[kinds, places] + 4 * (number + 2) * UNIT, 1.0)

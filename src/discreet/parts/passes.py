@@ -25,8 +25,8 @@ from discreet.sample.bits import unguessable
 from discreet.table import Schema, Table, refuse_large
 from discreet.ways import way_named
 
-TaskOf = TypeVar("TaskOf", LookTask, NoiseTask)
-SummaryOf = TypeVar("SummaryOf", Looked, Noised)
+TaskOf = TypeVar("TaskOf", LookTask, NoiseTask, MapTask)
+SummaryOf = TypeVar("SummaryOf", Looked, Noised, Mapped)
 CHANGED = "Leave the data alone while they are released, and release again"
 
 
@@ -128,7 +128,7 @@ class Look:
             tuple((name, str(categories.column(name).type)) for name in schema.keys),
             first, last, keys_digest(categories), schema.contributions, schema.dropped_totals,
             schema.rows_are_disjoint, formula_columns(categories, "parquet"), blocks, sizes,
-            few_texts(categories), found.given_rows is not None,
+            few_texts(categories), found.given_rows is not None, task.file,
         )  # fmt: skip
 
     def _blocks(self, table: Table[Any]) -> tuple[Any, Integers]:
@@ -208,7 +208,7 @@ class AddNoise:
             block = blocks_of(self.way, self.kept, table.schema.categories)[0]
             sums = np.zeros(int(block.max()) + 1, dtype=np.int64)
             np.add.at(sums, block, rows)
-        return Noised(task.part, file, len(rows), digest, seen_of(rows), told, sums)
+        return Noised(task.part, file, len(rows), digest, seen_of(rows), told, sums, task.tag)
 
 
 def histogram(counts: Integers, most: int) -> bytes:
@@ -233,22 +233,22 @@ class ToCounts:
     folder: str
 
     def __call__(self, task: MapTask) -> Mapped | Failed:
+        return guarded(task, self.mapped)
+
+    def mapped(self, task: MapTask) -> Mapped:
         from discreet.io.columns import whole_numbers
 
-        try:
-            content = read_part(task.part, task.file)
-            if hashlib.sha256(content).hexdigest() != task.digest:
-                found = "its noisy values were changed since they were drawn"
-                raise BadInput(f"{Path(task.file).name} was to be mapped", found, CHANGED)
-        except DiscreetError as error:
-            return failed(task.part, task.file, error)
+        content = read_part(task.part, task.file)
+        if hashlib.sha256(content).hexdigest() != task.digest:
+            found = "its noisy values were changed since they were drawn"
+            raise BadInput(f"{Path(task.file).name} was to be mapped", found, CHANGED)
         in_parts, frame = way_named(self.way).in_parts, parquet_of(content, task.file)
         assert in_parts is not None
         categories = frame.drop_columns([self.count])
         counts = in_parts.counts(self.facts, whole_numbers(frame, self.count), self.seen, task.before)
         schema = Schema(tuple(categories.column_names), self.count, len(counts), categories)
         file, digest = write_part(self.folder, task.part, schema, counts)
-        return Mapped(task.part, file, len(counts), digest, seen_of(counts))
+        return Mapped(task.part, file, len(counts), digest, seen_of(counts), task.digest)
 
 
 def write_part(folder: str, part: int, schema: Schema, values: Integers) -> tuple[str, str]:

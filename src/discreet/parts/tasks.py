@@ -36,6 +36,11 @@ class LookTask:
     part: int
     file: str
 
+    @property
+    def of(self) -> str:
+        """What is worked on, by which a summary is known to be of this task."""
+        return self.file
+
 
 @dataclass(frozen=True)
 class Looked:
@@ -56,6 +61,7 @@ class Looked:
     sizes: Integers | None = field(default=None, repr=False)  # and how many rows each of them has here
     few: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # all values of key columns with few
     unsorted: bool = False  # whether the rows were not in the order of their keys
+    of: str = ""  # the file
 
     @property
     def same(self) -> tuple[object, ...]:
@@ -71,6 +77,10 @@ class NoiseTask:
     tag: bytes = field(repr=False)  # of the part as it was looked at
     sealed: bytes = field(default=b"", repr=False)  # what else is needed, under the key
 
+    @property
+    def of(self) -> bytes:
+        return self.tag
+
 
 @dataclass(frozen=True, eq=False)
 class Noised:
@@ -83,6 +93,7 @@ class Noised:
     seen: SeenValues
     sealed: bytes = field(default=b"", repr=False)  # what only who gave the task may know, under the key
     sums: Integers | None = field(default=None, repr=False)  # of the noisy values in each block
+    of: bytes = field(default=b"", repr=False)  # the tag of the data
 
     @property
     def same(self) -> tuple[object, ...]:
@@ -100,6 +111,10 @@ class MapTask:
     digest: str  # of the file
     before: Integers  # how many rows of each noisy value are in earlier parts
 
+    @property
+    def of(self) -> str:
+        return self.digest
+
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
@@ -110,6 +125,7 @@ class Mapped:
     rows: int
     digest: str
     seen: SeenValues
+    of: str  # the digest of the noisy values
 
     @property
     def same(self) -> tuple[object, ...]:
@@ -141,6 +157,9 @@ def accepted(
             raise BadInput(
                 "a release was made in parts", f"the engine gave back part {one.part + 1}, of which no task was"
             )
+        if one.of != tasks[one.part].of or (not isinstance(one, Looked) and one.seen.rows != one.rows):
+            found_other = f"what the engine gave back of part {one.part + 1} is not of that part, or not whole"
+            raise BadInput("a release was made in parts", found_other, "Look at the engine, and release again")
         first = found.setdefault(one.part, one)
         if first.same != one.same:
             raise BadInput(
@@ -158,6 +177,14 @@ def accepted(
         found_parts = f"{len(lacking)} of {len(tasks)} did not come back, the first is part {lacking[0] + 1}"
         raise BadInput("a release was made in parts", found_parts, "Look at the engine, and release again")
     return [found[task.part] for task in tasks]
+
+
+def require_rows(found: Sequence[Noised | Mapped], expected: Sequence[Looked | Noised]) -> None:
+    """Refuse parts that have not as many rows as before."""
+    for one, other in zip(found, expected):
+        if one.rows != other.rows:
+            rows = f"part {one.part + 1} came back with {one.rows:,} rows, and had {other.rows:,}"
+            raise BadInput("a release was made in parts", rows, "Look at the engine, and release again")
 
 
 def _no_summary(thing: object) -> BadInput:

@@ -21,7 +21,7 @@ from discreet.parts.keyed import PartAddress, Randomness, destroyed
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
 from discreet.parts.passes import AddNoise, Reading, ToCounts, blocks_of, histogram_of
 from discreet.parts.sorted import SORTED
-from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
+from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted, require_rows
 from discreet.public_map import SeenValues, together
 from discreet.release import sealed_record
 from discreet.released import Recorded
@@ -134,13 +134,17 @@ class PaidWork:
             sealed = first.randomness.sealed(secret, first.address(bare, "given"))
             tasks.append(replace(bare, sealed=sealed))
         done = _told(self.at, "draw", len(tasks))
-        return self._committed_to(self.noisy_folder, accepted(self.engine.run(first, tasks), tasks, done))
+        found = accepted(self.engine.run(first, tasks), tasks, done)
+        require_rows(found, self.ready.looked)
+        return self._committed_to(self.noisy_folder, found)
 
     def _mapped(self, second: ToCounts, noised: Sequence[Noised]) -> list[Mapped]:
         before = earlier(second.seen.values, [one.seen for one in noised])
         tasks = [MapTask(one.part, one.file, one.digest, so_far) for one, so_far in zip(noised, before)]
         done = _told(self.at, "map", len(tasks))
-        return self._committed_to(TABLE, accepted(self.engine.run(second, tasks), tasks, done))
+        found = accepted(self.engine.run(second, tasks), tasks, done)
+        require_rows(found, noised)
+        return self._committed_to(TABLE, found)
 
     def _together(self, first: AddNoise, noised: Sequence[Noised], seen: SeenValues, bits: Bits) -> DrawnInParts:
         """What was drawn, and what is drawn once for all parts."""

@@ -12,7 +12,7 @@ from discreet.arrays import Floats, Integers
 from discreet.distribution.expectation import blur, noise_kernel
 from discreet.distribution.projections import clip, integer_bins, median
 from discreet.distribution.refine import SMOOTHING, geometric_blur, refine
-from discreet.distribution.split import default_split, kl_split
+from discreet.distribution.split import kl_split
 from discreet.errors import BadInput, choose
 from discreet.laws import Geometric, NoiseLaw, draw_noise
 from discreet.sample.bits import simulated
@@ -35,9 +35,17 @@ def two_stage(
     gives the k-th smallest noisy row the k-th smallest count; `observed` maps every row independently; `expected` does
     so from the histogram that the estimate makes one expect.
     """
-    share = float(default_split(epsilon, refined)) if split is None else split
+    share = split_of_0_1(epsilon, refined) if split is None else split
     first = Geometric(_odds(share * epsilon)) if share > 0 else None
     return two_stage_of(first, Geometric(_odds((1 - share) * epsilon)), max_count, refined, onto, smoothing)
+
+
+def split_of_0_1(epsilon: float, refined: bool = True) -> float:
+    """The share of stage one in version 0.1, to a thousandth; none below a two-hundredth."""
+    if not refined:
+        return float(kl_split(epsilon))
+    share = round(0.7 * (0.106 + 0.533 * math.exp(-2.87 * epsilon)) / (1 + (epsilon / 2.6) ** 6), 3)
+    return share if share >= 0.005 else 0.0
 
 
 def two_stage_of(

@@ -200,6 +200,9 @@ def lines(data: Path | None) -> Iterator[str]:
     for epsilon in (0.1, 0.25, 0.5, 1.0):
         times = beyond_the_oracle(law, precincts.rows, math.exp(-epsilon))
         yield f"precincts {epsilon:g}: who knows the law has {times:.3f} of the oracle's error"
+    (example,) = some_tables(("example",))
+    times = beyond_the_oracle(smoothed(example.counts), example.rows, math.exp(-0.1))
+    yield f"example 0.1: who knows the law has {times:.3f} of the oracle's error"
     for name, epsilon, near in NEAR:
         (table,) = some_tables((name,))
         times = beyond_both(law_of(table.counts), np.array(near), math.exp(-epsilon), table.rows)

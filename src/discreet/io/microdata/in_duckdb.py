@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 from discreet.errors import BadInput, MissingExtra
@@ -14,6 +14,7 @@ from discreet.io.frames import file_kind
 from discreet.io.microdata import NAMELESS, SIZE, category, refuse_nested
 from discreet.io.microdata.in_memory import summed
 from discreet.io.microdata.ranks import DIGITS, INNER, OUTER, padded
+from discreet.io.place import secret_folder
 
 MOST_PASSES = 512  # after 1, 8 and 64: where a 512th of the people does not fit, more passes hardly help
 NAME, TEXT = '"', "'"  # marks around a name, and around a text
@@ -32,8 +33,8 @@ def opened_file(path: Path) -> Iterator[InDuckDB]:
         raise MissingExtra(
             f"{path} was to be counted", "DuckDB is not installed", "Run: pip install 'discreet[duckdb]'"
         ) from error
-    with TemporaryDirectory(prefix="discreet-") as scratch, duckdb.connect() as database:
-        database.execute(f"SET temp_directory = {_quoted(scratch, mark=TEXT)}")
+    with secret_folder(Path(gettempdir()) / "discreet") as scratch, duckdb.connect() as database:
+        database.execute(f"SET temp_directory = {_quoted(str(scratch), mark=TEXT)}")
         database.execute("SET preserve_insertion_order = false")
         place = _quoted(str(path), mark=TEXT)
         csv = file_kind(path) == "csv"
