@@ -64,7 +64,7 @@ def _added_up(rows: csr_array, first: int, last: int) -> Flags:
     begun = np.where(of_cell < 0, -1, 0)  # for each cell: the size of the one that begins with it; outside of all, -1
     begun[rows.indices[starts[first:last]]] = sizes[first:last]
     held = begun[rows.indices]
-    likely = (np.add.reduceat(held, starts) == sizes) & (np.minimum.reduceat(held, starts) >= 0)
+    likely: Flags = (np.add.reduceat(held, starts) == sizes) & (np.minimum.reduceat(held, starts) >= 0)
     likely[first:last] = False  # each of them is itself
     found = np.flatnonzero(likely)
     likely[found] = _covered(rows[found], of_cell, sizes) == sizes[found]

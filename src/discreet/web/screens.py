@@ -307,7 +307,8 @@ def _history(place: Path) -> list[View]:
     return [
         {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
          "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
-         if one.spending.table else "", "note": one.spending.note, "who": one.spending.who, "released": bool(one.outcomes)}
+         if one.spending.table else "", "note": one.spending.note, "who": one.spending.who,
+         "released": bool(one.outcomes)}
         for one in opened(str(place)).history()
     ]  # fmt: skip
 
