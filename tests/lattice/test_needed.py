@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from discreet.lattice.basis import kernel_basis
 from discreet.lattice.disclosure import given_away
@@ -32,6 +33,7 @@ def written(matrix: csr_array) -> list[str]:
     (["1111", "1110", "1100", "0010", "0001"], ["1100", "0010", "0001"]),  # by sums that are themselves left out
     (["0000", "1000"], ["1000"]),
     (["1111"], ["1111"]),
+    (["110000", "001100", "000011", "101101"],) * 2,  # as large as two of them, and with the first cells of two
 ])  # fmt: skip
 def test_what_follows_from_other_sums_is_left_out(sums: list[str], left: list[str]) -> None:
     assert written(needed_sums(of(*sums))) == left
@@ -80,6 +82,17 @@ def three_margins(sides: tuple[int, int, int]) -> csr_array:
     rows = [cells[:, [a, b]] for a, b in ((0, 1), (0, 2), (1, 2))]
     which = [np.unique(pairs, axis=0, return_inverse=True)[1].ravel() for pairs in rows]
     return csr_array(np.vstack([np.eye(one.max() + 1, dtype=np.int64)[one].T for one in which]))
+
+
+def test_many_sums_of_a_long_table_are_compared_at_once() -> None:
+    """Each with each: as many families as sums."""
+    rng = np.random.default_rng(1)
+    apart = csr_array((rng.random((29, 200_000)) < 0.3).astype(np.int64))
+    total = csr_array(np.ones((1, 200_000), dtype=np.int64))
+    rest = csr_array(total - apart[[28]])
+    begun = time.process_time()
+    assert needed_sums(csr_array(vstack([total, apart, rest]))).shape[0] == 30  # all but the total
+    assert time.process_time() - begun < 20
 
 
 def test_a_sum_of_zero_is_seen_where_nothing_else_is() -> None:

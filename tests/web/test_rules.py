@@ -320,6 +320,38 @@ def test_a_refused_charge_is_told_and_can_be_mended(page: Running, tmp_path: Pat
     assert len(list(page.folder.glob(f"{name}-release*"))) == 1
 
 
+def test_sums_that_give_rows_away_are_refused_and_the_entry_can_be_found_again(page: Running, tmp_path: Path) -> None:
+    client = page.client()
+    token = csrf(client.get("/ledger").text)
+    name = tmp_path.name
+    client.post("/ledger", data={"csrf": token, "dataset": name, "epsilon": "3"}).raise_for_status()
+    rows = [["Ash", "f", SECRET], ["Ash", "m", 0], ["Elm", "f", 3], ["Elm", "m", 4]]
+    work, _ = upload(client, workbook(tmp_path / f"{name}.xlsx", ["county", "sex", "n"], *rows))
+    client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": ["county", "sex"]}).raise_for_status()
+
+    def history() -> list[dict[str, str]]:
+        return [one for one in client.get("/ledger.json").json()["history"] if one["dataset"] == name]
+
+    for kept, fits in (("sum:county=Ash,sex=f", False), ("margin:county", True)):
+        client.post(f"{work}/keep", data={"csrf": token, "way": "sums", "more": kept}).raise_for_status()
+        form = {"csrf": token, "epsilon": "1", "dataset": name, "note": "<yearly report>", "who": "Ann"}
+        client.post(f"{work}/plan", data=form).raise_for_status()
+        assert wait(client, f"{work}/plan.json", "ready")["problem"] is None
+        client.post(f"{work}/plan", data={**form, "go": "1"}).raise_for_status()
+        confirms = client.get(f"{work}/release.json").json()["confirms"]
+        client.post(f"{work}/release", data={"csrf": token, "confirms": confirms}).raise_for_status()
+        view = wait(client, f"{work}/release.json", "done")
+        assert view["done"] is fits, view["problem"]
+        if not fits:
+            for part in ("county = Ash, sex = f", "Nothing was drawn or recorded", "--accept-disclosure in a terminal"):
+                assert part in view["problem"]
+            assert str(SECRET) not in view["problem"] and history() == []
+    (entry,) = history()
+    assert (entry["note"], entry["who"], entry["released"]) == ("<yearly report>", "Ann", True)
+    assert "&lt;yearly report&gt;" in client.get("/ledger").text
+    assert len(list(page.folder.glob(f"{name}-release*"))) == 1
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_uploads_are_for_their_owner_and_go_with_the_page(tmp_path: Path, how: signal.Signals) -> None:
     (tmp_path / "tmp").mkdir()

@@ -19,7 +19,8 @@ MOST_FAMILIES = 32  # of disjoint sums, each of which is compared with all: rele
 
 
 def needed_sums(matrix: csr_array) -> csr_array:
-    """The rows of a 0/1 matrix, without those that are there before, and those that are other rows added up."""
+    """The rows of a 0/1 matrix, without those that are there before, and those that other rows add up to which follow
+    one another, as the sums of a margin do."""
     rows = matrix.sorted_indices()
     rows = rows[_first_of_each(rows)]
     starts = _families(rows)
@@ -55,15 +56,23 @@ def _families(rows: csr_array) -> list[int]:
 
 
 def _added_up(rows: csr_array, first: int, last: int) -> Flags:
-    """Of every row, whether it is two or more of a family of disjoint ones, added up."""
-    sizes = np.diff(rows.indptr).astype(np.int64)
+    """Of every row, whether it is some of a family of disjoint ones, added up, and not of the family."""
+    sizes, starts = np.diff(rows.indptr).astype(np.int64), rows.indptr[:-1]
     of_cell = np.full(rows.shape[1], -1, dtype=np.int64)
     inside = slice(rows.indptr[first], rows.indptr[last])
     of_cell[rows.indices[inside]] = np.repeat(np.arange(first, last), sizes[first:last])
-    of_row, member = np.repeat(np.arange(rows.shape[0]), sizes), of_cell[rows.indices]
-    _, place = np.unique(of_row * (rows.shape[0] + 1) + member, return_index=True)
-    row, used = of_row[place], member[place]
-    covered = np.bincount(row, np.where(used < 0, 0, sizes[used]), rows.shape[0]).astype(np.int64)
-    several = np.bincount(row, minlength=rows.shape[0]) > 1
-    outside = np.bincount(row, used < 0, rows.shape[0]) > 0
-    return np.asarray(several & ~outside & (covered == sizes))
+    begun = np.where(of_cell < 0, -1, 0)  # for each cell: the size of the one that begins with it; outside of all, -1
+    begun[rows.indices[starts[first:last]]] = sizes[first:last]
+    held = begun[rows.indices]
+    likely: Flags = (np.add.reduceat(held, starts) == sizes) & (np.minimum.reduceat(held, starts) >= 0)
+    likely[first:last] = False  # each of them is itself
+    found = np.flatnonzero(likely)
+    likely[found] = _covered(rows[found], of_cell, sizes) == sizes[found]
+    return likely
+
+
+def _covered(rows: csr_array, of_cell: Integers, sizes: Integers) -> Integers:
+    """For every row, how many cells those have together that have one in common with it."""
+    of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    pairs = np.unique(of_row * len(sizes) + of_cell[rows.indices])
+    return np.bincount(pairs // len(sizes), sizes[pairs % len(sizes)], rows.shape[0]).astype(np.int64)

@@ -26,7 +26,7 @@ FIELDS = {  # of the forms, as their screens call them
         "way", "favor", "max_count", "signed", "keep", "more", "nonnegative", "measure", "levels", "mechanism",
         "require", "cost",
     ),
-    "plan": ("epsilon", "dataset", "format", "guess"),
+    "plan": ("epsilon", "dataset", "note", "who", "format", "guess"),
 }  # fmt: skip
 
 
@@ -61,6 +61,8 @@ class Answers:
     epsilon: str = "1"
     guess: str = ""  # of how counts are distributed, to plan with; public
     dataset: str | None = None
+    note: str = ""  # what the release is for, in the ledger
+    who: str = ""
     format: str | None = None
 
     @property
@@ -117,7 +119,7 @@ class Answers:
         return designed(self.max_count, epsilon or self.epsilon, people, self.require, self.cost)
 
     def release(self, folder: Path, ledger: Path) -> ReleaseSpec:
-        paid = None if self.dataset is None else LedgerSpec(self.dataset, str(ledger))
+        paid = None if self.dataset is None else LedgerSpec(self.dataset, str(ledger), note=self.note, who=self.who)
         return ReleaseSpec(
             self.table(), loss_of(self.epsilon), self.spec(), paid, Output(str(folder), self.format)
         )  # fmt: skip
@@ -166,7 +168,10 @@ def with_price(answers: Answers, form: Form) -> Answers:
     loss_of(epsilon)
     guess = _word(form, "guess") or ""
     _shares(guess, answers.max_count)
-    return replace(answers, epsilon=epsilon, guess=guess, dataset=_word(form, "dataset"), format=_word(form, "format"))
+    return replace(
+        answers, epsilon=epsilon, guess=guess, dataset=_word(form, "dataset"), note=_word(form, "note") or "",
+        who=_word(form, "who") or "", format=_word(form, "format"),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=64)

@@ -142,6 +142,7 @@ def plan(work: Work, place: Path, asked: ErrorAsked, problem: str | None = None)
     budgets, unread = _budgets(place)
     view = _of(work, "plan") | {
         "epsilon": answers.epsilon, "dataset": answers.dataset, "datasets": budgets, "ledger_problem": unread,
+        "note": answers.note, "who": answers.who,
         "format": answers.format, "guess": answers.guess, "task": _task(work.tasks.get("plan")),
         "problem": problem, "ready": planned is not None,
     }  # fmt: skip
@@ -306,7 +307,8 @@ def _history(place: Path) -> list[View]:
     return [
         {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
          "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
-         if one.spending.table else "", "released": bool(one.outcomes)}
+         if one.spending.table else "", "note": one.spending.note, "who": one.spending.who,
+         "released": bool(one.outcomes)}
         for one in opened(str(place)).history()
     ]  # fmt: skip
 

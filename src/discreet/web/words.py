@@ -59,6 +59,8 @@ LABELS = {
     "levels": "Nested columns",
     "mechanism": "Every row goes through",
     "dataset": "Charge it to",
+    "note": "What the release is for",
+    "who": "Who makes it",
     "format": "Write the table as",
 }  # fmt: skip  (of fields, by the options that they are)
 
