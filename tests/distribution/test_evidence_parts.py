@@ -177,20 +177,6 @@ def test_prefixes_are_sums_of_cells(cells: np.ndarray, columns: int) -> None:
         np.testing.assert_allclose(held.measured_root(where, basis), (whitened @ basis).T, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("measured", [False, True])
-def test_the_curvature_is_how_the_gradient_changes(measured: bool) -> None:
-    seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
-    rng = np.random.default_rng(4)
-    density, basis = rng.normal(size=12), rng.normal(size=(12, 3))
-    at = seen.expectation(density)
-    held = (measured_too(seen) if measured else seen).held(at)
-    known, step = held.measured_root(at, basis), 1e-5
-    curvature = held.curvature(at, basis) + known @ known.T
-    for column, found in zip(basis.T, curvature):
-        ahead, back = (held.gradient(held.expectation(density + way * column)) for way in (step, -step))
-        np.testing.assert_allclose(found, -basis.T @ (ahead - back) / (2 * step), rtol=1e-4, atol=1e-3)
-
-
 def test_prefixes_of_the_same_cells_are_one_that_is_known_better() -> None:
     seen = seen_of(np.arange(1.0, 13) / 78, geometric(0.7), 400, 5)
     prefix = MeasuredPrefix(np.array([3, 7, 10]), np.array([40.0, 150, 290]), np.array([25.0, 9, 16]))

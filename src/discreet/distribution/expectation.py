@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.distribution.convolve import convolved
 from discreet.laws import NoiseLaw
 
 ITERATIONS = 60  # few: stopping early is what keeps the estimate smooth
@@ -41,10 +42,8 @@ def noise_kernel(noise: NoiseLaw, bins: int) -> Floats:
 
 def blur(histogram: Floats, kernel: Floats) -> Floats:
     """The expected histogram after noise and clamping."""
-    from scipy.signal import oaconvolve
-
     reach = len(kernel) // 2
-    spread = np.maximum(oaconvolve(histogram, kernel), 0)
+    spread = np.maximum(convolved(histogram, kernel), 0)
     out = spread[reach : reach + len(histogram)].copy()
     out[0] += spread[:reach].sum()
     out[-1] += spread[reach + len(histogram) :].sum()
@@ -53,10 +52,8 @@ def blur(histogram: Floats, kernel: Floats) -> Floats:
 
 def unblur(weights: Floats, kernel: Floats) -> Floats:
     """The transpose of `blur`: the mean of `weights` at the noisy value, for every true value."""
-    from scipy.signal import oaconvolve
-
     padded = np.pad(weights, len(kernel) // 2, mode="edge")
-    return np.maximum(oaconvolve(padded, kernel)[len(kernel) - 1 : len(padded)], 0)
+    return np.maximum(convolved(padded, kernel)[len(kernel) - 1 : len(padded)], 0)
 
 
 def _towards_prefix(share: Floats, bins: Floats, prefix: Floats, measured: NoiseLaw, rows: float) -> Floats:

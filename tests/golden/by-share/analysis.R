@@ -230,10 +230,14 @@ reach_of_both <- function(law, weight, variance) {
 
 sums_by <- function(values, of) as.numeric(tapply(values, of, sum))
 
-# Intervals, cut to what is possible.
-between <- function(estimate, low, high, exact = FALSE, most = Inf) {
-  cut <- function(x) pmin(pmax(x, 0), most)
-  data.frame(estimate = cut(estimate), low = cut(low), high = cut(high), exact = exact)
+# Intervals, cut to what is possible: they end at whole numbers, if there are some in them.
+between <- function(estimate, low, high, exact = FALSE, most = Inf, least = 0) {
+  cut <- function(x) pmin(pmax(x, least), most)
+  first <- ceiling(low - 1e-7)
+  last <- floor(high + 1e-7)
+  some <- first <= last
+  ends <- list(ifelse(some, pmin(first, pmax(estimate, low)), low), ifelse(some, pmax(last, pmin(estimate, high)), high))
+  data.frame(estimate = cut(estimate), low = cut(ends[[1]]), high = cut(ends[[2]]), exact = exact)
 }
 
 # What is kept: the sums of published counts.
@@ -537,6 +541,26 @@ group_of <- function(keys, columns, names) {
   match(code, unique(code))
 }
 
+# The least and the most that sums can be beside kept ones, no count being negative: kept sums that lie wholly in them, and
+# all that they have rows of. `kept` has the columns of each margin.
+possible <- function(release, kept, of) {
+  groups <- sort(unique(of))
+  least <- rep(0, length(groups))
+  most <- rep(Inf, length(groups))
+  for (columns in kept) {
+    block <- group_of(release$keys, columns, release$names)
+    number <- max(block)
+    sums <- sums_by(release$counts, block)
+    pairs <- rle(sort((match(of, groups) - 1) * number + block - 1))
+    group <- factor(pairs$values %/% number + 1, seq_along(groups))
+    inside <- pairs$values %% number + 1
+    whole <- pairs$lengths == tabulate(block, number)[inside]
+    most <- pmin(most, sums_by(sums[inside], group))
+    least <- pmax(least, sums_by(ifelse(whole, sums[inside], 0), group))
+  }
+  list(least = least, most = most)
+}
+
 kept_way <- function(release) {
   mechanism <- at(release$record, "mechanism")
   invariants <- at(release$record, "invariants")
@@ -556,14 +580,14 @@ kept_way <- function(release) {
   sums <- function(of, columns) {
     known <- bare && any(vapply(kept, function(one) all(columns %in% one), TRUE))
     if (known) return(exactly(release$counts, of))
-    if (by_law) within_blocks(signed, release$counts, law, if (length(kept)) block, of)
+    if (by_law) within_blocks(signed, release$counts, law, if (length(kept)) block, of, possible(release, kept, of))
   }
   list(sums = sums, rows = sums(seq_along(signed), release$names),
        why = if (!by_law) "noise that is conditioned, or in sums that overlap, is not drawn again here")
 }
 
 # In a block of s rows whose noises sum to 0 those of k rows are x with a chance in proportion to f_k(x) f_(s-k)(x).
-within_blocks <- function(signed, counts, law, block, of) {
+within_blocks <- function(signed, counts, law, block, of, ends) {
   sizes <- if (is.null(block)) rep(1, length(of)) else as.numeric(table(block))
   cache <- list()
   one_kind <- function(k, s) {
@@ -588,7 +612,7 @@ within_blocks <- function(signed, counts, law, block, of) {
     laws <- lapply(strsplit(names(part), " ", fixed = TRUE), function(x) one_kind(as.numeric(x[1]), as.numeric(x[2])))
     c(sum(signed[inside]), reach_of(law_of_sum(laws, as.numeric(part))), 0)
   }, numeric(3))
-  between(found[1, ], found[1, ] - found[2, ], found[1, ] + found[2, ], exact = found[3, ] == 1)
+  between(found[1, ], found[1, ] - found[2, ], found[1, ] + found[2, ], found[3, ] == 1, ends$most, ends$least)
 }
 
 # --- measured margins ----------------------------------------------------------------------------------------------
@@ -634,7 +658,8 @@ measured_way <- function(release) {
       parts <- Map(function(what, spread) abs(as.numeric(what %*% towards[, k])) / spread / deviation[k], design, spreads)
       reach[kinds == kind] <- reach_of_noises(parts, laws, spreads, deviation[k] < 1) * deviation[kinds == kind]
     }
-    between(middle, middle - reach, middle + reach)
+    ends <- possible(release, kept, of)
+    between(middle, middle - reach, middle + reach, FALSE, ends$most, ends$least)
   }
   list(sums = sums, rows = sums(seq_len(n), release$names))
 }

@@ -12,14 +12,13 @@ from discreet.arrays import Floats
 from discreet.distribution.evidence.factor import Factor, Times, factor_of, solved_near
 from discreet.distribution.evidence.seen import Implied, Seen, apart
 
-MOST_STEPS = 80  # a dozen usually do
+MOST_STEPS = 40  # a dozen usually do
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further; or twice as far after a step in which
 KEPT = 0.5  # of what the curvature promised was gained
 SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
 MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
 MOVED = 0.1  # of the rows: then what is known by measurements is worked out again on the way
 CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
-MIXED = (0.0, 0.1, 0.3)  # shares of Fisher's information in a curvature, the first that makes it one of a hill
 NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
 MANY_WEIGHTS = 96  # of fewer a new factor takes no longer than the use of an old one
@@ -49,36 +48,40 @@ class Precision:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What a climb goes over: what was seen, the basis, and what is sure of the weights: by their prior, and by what
-    was measured as it is under some law."""
+    """What a climb goes over: what was seen, the basis, and a law not far away."""
 
     seen: Seen
     basis: Floats
-    at: Implied  # that law
-    known: Floats  # a root of the latter
-    sure: Floats
+    at: Implied
 
     def foothold(self, weights: Floats, density: Floats) -> Foothold:
         at = self.seen.expectation(density)
         return Foothold(weights, density, at, self.seen.log_likelihood_at(at) - 0.5 * float(weights @ weights))
 
+    @cached_property
+    def sure(self) -> Floats:
+        """Of the weights: by their prior, and by what was measured as it is under that law."""
+        known = self.seen.measured_root(self.at, self.basis)
+        return np.asarray(known @ known.T + np.eye(self.basis.shape[1]), dtype=float)
+
     def precision(self, at: Implied) -> Precision:
         root = self.seen.root(at, self.basis)
         return Precision(at, root, root @ root.T + self.sure)
 
-    def times(self, of: Times) -> Times:
-        """A matrix of the weights times a direction, given that of the log-density."""
-        return lambda way: self.basis.T @ of(self.basis @ way) + self.sure @ way
+    def times(self, at: Implied, bent: bool) -> Times:
+        """The precision of the weights under some law, or the curvature there, times a direction."""
+        by_rows, known = self.seen.bent(at) if bent else self.seen.informed(at), self.seen.known(at)
+
+        def times(way: Floats) -> Floats:
+            moved = self.basis @ way
+            return np.asarray(self.basis.T @ (by_rows(moved) + known(moved)) + way, dtype=float)
+
+        return times
 
     def moved_to(self, at: Implied) -> Ground:
         if self.seen.measured is None or apart(self.at, at) <= MOVED:
             return self
-        return ground_of(self.seen, self.basis, at)
-
-
-def ground_of(seen: Seen, basis: Floats, at: Implied) -> Ground:
-    known = seen.measured_root(at, basis)
-    return Ground(seen, basis, at, known, known @ known.T + np.eye(basis.shape[1]))
+        return Ground(self.seen, self.basis, at)
 
 
 class Top(NamedTuple):
@@ -86,6 +89,7 @@ class Top(NamedTuple):
 
     here: Foothold
     precision: Precision | None  # there, if it was worked out
+    left: float  # nats to be gained, by the last slope
     hopeless: bool  # whether it was given up, since the top explains too little
 
 
@@ -93,67 +97,47 @@ def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: 
     """From those weights, until no more than enough is to be gained, or the top is seen to explain less than the least.
     `near`: the factor of a precision that may be near the first."""
     here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
+    bent = False
     for _ in range(MOST_STEPS):
         slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
-        move, near, precision = _scored(ground, here.at, slope, near)
+        move, near, precision = _moved(ground, here.at, slope, near, bent)
         promised = float(slope @ move)
         if promised < enough:
-            return Top(here, precision if ground is start else None, False)
+            return Top(here, precision if ground is start else None, promised, False)
         if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
-            return Top(here, None, True)
-        if promised < NEAR:
-            move = _newton(ground, here.at, slope, near, precision, move)
-        there, longest = _stepped(ground, here, move, promised, longest)
+            return Top(here, None, promised, True)
+        there, longest, trusted = _stepped(ground, here, move, promised, longest)
         if there is None:
             break
-        here, ground = there, ground.moved_to(there.at)
-    return Top(here, None, False)
+        here, ground, bent = there, ground.moved_to(there.at), promised < NEAR or not trusted
+    return Top(here, None, 0.0, False)
 
 
-def _scored(ground: Ground, at: Implied, slope: Floats, near: Factor | None) -> tuple[Floats, Factor, Precision | None]:
-    """The move by Fisher's information, the factor that it took, and the precision there, if it was worked out."""
-    if near is not None and len(slope) >= MANY_WEIGHTS:
-        move = solved_near(ground.times(ground.seen.informed(at)), near, slope)
-        if move is not None:
+def _moved(
+    ground: Ground, at: Implied, slope: Floats, near: Factor | None, bent: bool
+) -> tuple[Floats, Factor, Precision | None]:
+    """The move by Fisher's information or, if bent, by the curvature itself; the factor that it took, and the precision
+    there, if it was worked out."""
+    times = ground.times(at, bent)
+    if near is not None and (bent or len(slope) >= MANY_WEIGHTS):
+        move, solved = solved_near(times, near, slope)
+        if solved:
             return move, near, None
     precision = ground.precision(at)
-    return precision.factor.solve(slope), precision.factor, precision
-
-
-def _newton(
-    ground: Ground, at: Implied, slope: Floats, near: Factor, precision: Precision | None, otherwise: Floats
-) -> Floats:
-    """The move by the curvature itself, which soon ends at the top; where there is no hill, by one mixed with Fisher's
-    information, or another."""
-    if len(slope) >= MANY_WEIGHTS:
-        informed, bent = ground.seen.informed(at), ground.seen.bent(at)
-        for part in MIXED:
-            move = solved_near(ground.times(_mixed(bent, informed, part)), near, slope)
-            if move is not None:
-                return move
-    curvature, precision = ground.seen.curvature(at, ground.basis) + ground.sure, precision or ground.precision(at)
-    for part in MIXED:
-        try:
-            return factor_of((1 - part) * curvature + part * precision.matrix).solve(slope)
-        except np.linalg.LinAlgError:
-            continue
-    return otherwise
-
-
-def _mixed(one: Times, other: Times, part: float) -> Times:
-    return lambda way: (1 - part) * one(way) + part * other(way) if part else one(way)
+    move = solved_near(times, precision.factor, slope)[0] if bent else precision.factor.solve(slope)
+    return move, precision.factor, precision
 
 
 def _stepped(
     ground: Ground, here: Foothold, move: Floats, promised: float, longest: float
-) -> tuple[Foothold | None, float]:
+) -> tuple[Foothold | None, float, bool]:
     """As far along a move as is no loss, if that is any way; and how long the next may be."""
     moved = ground.basis @ move
-    length = longest / max(longest, float(np.ptp(moved)))
+    length = longest / max(longest, float(moved.max() - here.at.shares @ moved))
     while length >= SMALLEST_STEP:
         there = ground.foothold(here.weights + length * move, here.density + length * moved)
         if there.value >= here.value - ROUNDING * abs(here.value):
-            kept = there.value - here.value > KEPT * length * (1 - length / 2) * promised
-            return there, 2 * longest if kept else longest
+            gain = (there.value - here.value) / (length * (1 - length / 2) * promised)
+            return there, 2 * longest if gain > KEPT else longest, KEPT < gain < 1.5
         length, longest = length / 2, LONGEST_STEP
-    return None, longest
+    return None, longest, False

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.climb import Precision, climbed, ground_of
+from discreet.distribution.evidence.climb import Ground, Precision, climbed
 from discreet.distribution.evidence.factor import factor_of
 from discreet.distribution.evidence.seen import Seen, apart
 
@@ -37,6 +37,7 @@ class Fit:
     precision: Precision  # of the weights, given what was seen
     gradient: Floats  # of the log-likelihood there
     cells: Integers
+    left: float  # nats to be gained, by the slope
     price: float = 0.0  # of having chosen this prior among others
 
     @property
@@ -80,11 +81,11 @@ def fit(
     for _ in range(ROUNDS):
         before = inside.expectation(density)
         held = inside.held(before)
-        ground = ground_of(held, basis, before)
+        ground = Ground(held, basis, before)
         top = climbed(ground, weights, enough, goal - WORTHLESS, factor)
         weights, density, at = top.here.weights, top.here.density, top.here.at
         if top.hopeless or seen.measured is None or apart(before, at) < UNMOVED:
             break
     precision = top.precision or ground.precision(at)
     explained = top.here.value - 0.5 * precision.factor.log_determinant
-    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), cells)
+    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), cells, top.left)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.distribution.convolve import convolved
 from discreet.distribution.decay import two_sided
 from discreet.distribution.evidence.cells import reach_of
 from discreet.laws import NoiseLaw
@@ -90,11 +91,9 @@ class NoisyValues:
         unforeseen = UNFORESEEN / len(laws)
         if self.noise.decay is not None:
             return two_sided(laws, self.noise.decay) + unforeseen
-        from scipy.signal import oaconvolve  # takes a second to load
-
         reach = reach_of(self.noise)
         masses = self.noise.masses(reach)
-        whole = oaconvolve(laws, np.concatenate([masses[:0:-1], masses])[:, None], axes=0)
+        whole = convolved(laws, np.concatenate([masses[:0:-1], masses]))
         place = np.arange(len(self.rows)) + self.low + reach
         inside = (place >= 0) & (place < len(whole))
         found = np.where(inside[:, None], whole[np.clip(place, 0, len(whole) - 1)], 0.0)

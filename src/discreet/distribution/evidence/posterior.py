@@ -27,6 +27,7 @@ from discreet.threads import one_thread
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
 CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
 FEW_IN_NOISE = 4  # standard deviations of the noise: over a wider range noisy counts tell the law, however few they are
+SLIGHT = 1e-3  # of the weight of all fits: those that have no more between them are left out of the average
 UNFORESEEN = 1e-9  # of the rows may have any count, so that nothing is impossible
 
 
@@ -85,6 +86,14 @@ def _posterior(
     return replace(found, against=_against(seen, folded, fits))
 
 
+def _weighty(fits: list[Fit]) -> list[Fit]:
+    """The best ones, without as many of the others as have next to no weight between them."""
+    order = sorted(fits, key=lambda one: one.evidence)
+    weights = np.exp([one.evidence - order[-1].evidence for one in order])
+    slight = int(np.searchsorted(np.cumsum(weights), SLIGHT * weights.sum()))
+    return order[slight:]
+
+
 def _against(seen: Seen, noisy: Floats, fits: list[Fit]) -> float:
     """By how much the likeliest law is likelier than that of the noisy counts as they are; over few counts."""
     best = max(one.inside.log_likelihood(one.log_density) for one in fits)
@@ -129,6 +138,7 @@ def _in_cells(rows: Floats, low: int, edges: Integers) -> Floats:
 def _averaged(edges: Integers, fits: list[Fit]) -> tuple[Floats, Floats, Floats, Floats]:
     """The distribution of every count; of F at the ends of the cells the mean, the covariance beyond that of rows whose
     law is known, and that of such rows."""
+    fits = _weighty(fits)
     evidence = np.array([one.evidence for one in fits])
     weights, size = np.exp(evidence - evidence.max()), len(edges) - 1
     weights, shares = weights / weights.sum(), np.zeros(edges[-1])

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.distribution.convolve import convolved
 from discreet.distribution.decay import running
 from discreet.distribution.evidence.cells import TINY, reach_of
 from discreet.laws import NoiseLaw
@@ -182,14 +183,12 @@ def _within(shares: Floats, block: int) -> Floats:
 
 def _chances(shares: Floats, offsets: Integers, block: int, noise: NoiseLaw) -> Floats:
     """P(count in the first k + 1 blocks | noisy value `offset` blocks after the end of the k-th)."""
-    from scipy.signal import oaconvolve
-
     distance = np.arange(2 * offsets[0], 2 * offsets[-1] + 1) * block + block // 2
     masses, zero = np.exp(noise.log_mass(distance.astype(float))), -2 * offsets[0]
-    whole = np.maximum(oaconvolve(shares, masses[zero + offsets]), 0) + TINY  # from as far before the first block
+    whole = np.maximum(convolved(shares, masses[zero + offsets]), 0) + TINY  # from as far before the first block
     blocks, table = np.arange(len(shares)), np.empty((len(offsets), len(shares)))
     for k, offset in enumerate(offsets):
-        upto = oaconvolve(shares, masses[zero + offset : zero + offsets[-1] + 1])[: len(shares)]
+        upto = convolved(shares, masses[zero + offset : zero + offsets[-1] + 1])[: len(shares)]
         table[k] = np.clip(upto / whole[blocks + offset - offsets[0]], 0, 1)
     return table
 

@@ -102,8 +102,14 @@ def _with(one: Fit, columns: Floats, goal: float = -math.inf, price: float = 0.0
     return _near(np.column_stack([one.basis, columns]), one, goal, price)
 
 
+def _enough(seen: Seen) -> float:
+    return ENOUGH_GAIN if seen.measured is None else ENOUGH_MEASURED
+
+
 def _polished(one: Fit) -> Fit:
-    enough = ENOUGH_GAIN if one.seen.measured is None else ENOUGH_MEASURED
+    enough = _enough(one.seen)
+    if one.left < enough:
+        return one
     return replace(fit(one.seen, one.cells, one.basis, one.weights, enough, near=one), price=one.price)
 
 
@@ -244,7 +250,7 @@ def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, best.weights, ROUGHLY, goal, near), price=best.price)
+    found = replace(fit(best.seen, cells, basis, near.weights, _enough(best.seen), goal, near), price=best.price)
     return found.evidence, found
 
 

@@ -84,6 +84,16 @@ class MeasuredPrefix:
         return np.asarray(np.cumsum(found[::-1])[::-1][1:], dtype=float)
 
 
+class Pull(NamedTuple):
+    """By what was measured, on a row of each cell, over the largest, so that nothing overflows; its mean over the cells
+    in which a noisy value may have its count, the slope in the log-density, and the largest."""
+
+    each: Floats
+    mean: Floats
+    slope: Floats
+    most: float
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """What was seen: rows by noisy cell, how counts of one cell come to be seen in others, and stage one if any."""
@@ -164,19 +174,23 @@ class Seen:
 
     def gradient(self, at: Implied) -> Floats:
         """Of the log-likelihood in the log-density."""
-        shares, noisy, expected = at
+        shares, _, expected = at
         gradient = expected - self.total * shares
         if self.measured is not None:
-            pull = self._pull(expected)
-            mean = ((shares * pull) @ self.blur) / noisy
-            gradient += expected * pull - shares * (self.blur @ (self.rows * mean / noisy))
+            pull = self._pull(at)
+            gradient += pull.most * pull.slope
         return gradient
 
-    def _pull(self, expected: Floats) -> Floats:
+    def _pull(self, at: Implied) -> Pull:
         """How much likelier what was measured would be with a row more in each cell."""
         assert self.measured is not None
-        measured = self.measured
-        return measured.spread_over(measured.spread.backward(measured.residual(expected)), len(expected))
+        shares, noisy, expected = at
+        residual = self.measured.spread.backward(self.measured.residual(expected))
+        pull = self.measured.spread_over(residual, len(expected))
+        most = max(1.0, float(np.abs(pull).max()))
+        each = pull / most
+        mean = ((shares * each) @ self.blur) / noisy
+        return Pull(each, mean, expected * each - shares * (self.blur @ (self.rows / noisy * mean)), most)
 
     def root(self, at: Implied, basis: Floats) -> Floats:
         """A root of Fisher's information in the weights, by the rows."""
@@ -207,43 +221,40 @@ class Seen:
 
         return times
 
+    def known(self, at: Implied) -> Times:
+        """The same by what was measured."""
+        if self.measured is None:
+            return np.zeros_like
+        shares, noisy, expected = at
+        measured, each = self.measured, self.rows / noisy
+
+        def changed(moved: Floats) -> Floats:
+            return np.asarray(expected * moved - shares * (self.blur @ (each * ((shares * moved) @ self.blur / noisy))))
+
+        def times(moved: Floats) -> Floats:
+            return changed(measured.spread_over(measured.spread.solve(measured.sums(changed(moved))), len(shares)))
+
+        return times
+
     def bent(self, at: Implied) -> Times:
-        """The same of `curvature`."""
-        shares, noisy, _ = at
-        rest, pulled, mean = self._third(at)
-        each = self.rows / noisy / noisy
-        once, both = each * (1 - 2 * mean), np.column_stack([shares, pulled])
+        """The curvature of the log-likelihood, but for what `known` has, times a direction; not always that of a hill.
+
+        That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
+        shares, noisy, expected = at
+        rest, each = self.total * shares - expected, self.rows / noisy
+        pull = None if self.measured is None else self._pull(at)
 
         def curved(moved: Floats) -> Floats:
-            straight, drawn = (both * moved[:, None]).T @ self.blur
-            back, bent = (self.blur @ np.column_stack([each * straight, once * straight + each * drawn])).T
-            times: Floats = rest * moved + pulled * back + shares * (bent - self.total * (shares @ moved))
-            return times
+            straight = (shares * moved) @ self.blur / noisy
+            back = self.blur @ (each * straight)
+            times: Floats = rest * moved + shares * (back - self.total * (shares @ moved))
+            if pull is None:
+                return times
+            drawn = (shares * pull.each * moved) @ self.blur / noisy - 2 * pull.mean * straight
+            third = shares * (pull.each * back + self.blur @ (each * drawn)) - moved * pull.slope
+            return times + pull.most * third
 
         return curved
-
-    def curvature(self, at: Implied, basis: Floats) -> Floats:
-        """The curvature of the log-likelihood in the weights, not always that of a hill, but for what `measured_root`
-        has. That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
-        rest, pulled, mean = self._third(at)
-        told = self.blur * (np.sqrt(self.rows) / at.noisy)
-        part, whole = (at.shares[:, None] * basis).T @ told, np.sqrt(self.total) * (at.shares @ basis)
-        bent = (basis.T * rest) @ basis + part @ part.T - np.outer(whole, whole)
-        if self.measured is not None:
-            third = (part * mean - (pulled[:, None] * basis).T @ told) @ part.T
-            bent -= third + third.T
-        return np.asarray(bent, dtype=float)
-
-    def _third(self, at: Implied) -> tuple[Floats, Floats, Floats]:
-        """What is left of the curvature of each cell, its share as what was measured pulls it, and that pull's mean
-        over the cells in which a noisy value may have its count."""
-        shares, noisy, expected = at
-        rest = self.total * shares - expected
-        if self.measured is None:
-            return rest, np.zeros_like(shares), np.zeros_like(noisy)
-        pull = self._pull(expected)
-        mean = ((shares * pull) @ self.blur) / noisy
-        return rest - pull * expected + shares * (self.blur @ (self.rows * mean / noisy)), shares * pull, mean
 
 
 def _covariance(upto: Floats, told: Floats) -> Floats:
