@@ -1,7 +1,8 @@
 """A release in parts with words of the operating system, again and again: each in a process that is killed at one more
-operation of the disk; or whose workers are, and are started again.
+operation of the disk; or whose workers are, and are started again; or that is killed while it sorts rows and joins them
+to a universe.
 
-    python -m tests.faults.killed_parts FOLDER driver|workers [STEP]
+    python -m tests.faults.killed_parts FOLDER driver|workers|sorting [STEP]
 
 Each attempt has a folder of its own, named after the operation; the last one was not killed. With STEP only every so
 many operations are fatal.
@@ -42,7 +43,7 @@ def prepared(folder: Path) -> None:
     dc.ledger(str(folder / "ledger.db")).create("people", epsilon=BUDGET)
 
 
-def released(folder: Path, out: str = "out", **options: Any) -> Any:
+def released(folder: Path, out: str = "out", given: str = "in", **options: Any) -> Any:
     """The key is told outside of the folder that is looked through."""
     real = keyed.drawn
 
@@ -54,7 +55,7 @@ def released(folder: Path, out: str = "out", **options: Any) -> Any:
 
     with patch("discreet.parts.release.drawn", drawn):
         return dc.release_parts(
-            folder / "in", "n", KEYS, 1, out=folder / "work" / out, os_randomness=True,
+            folder / given, "n", KEYS, 1, out=folder / "work" / out, os_randomness=True,
             ledger=str(folder / "ledger.db"), dataset="people", **options,
         )  # fmt: skip
 
@@ -99,6 +100,24 @@ def workers(folder: Path, fatal: int) -> int:
     return status if ended == {"0"} else -signal.SIGKILL if status == 0 else status
 
 
+def sorting(folder: Path, fatal: int) -> int:
+    """Rows in no order, the universe to be joined; it dies before anything is charged, or not at all."""
+
+    def attempt() -> None:
+        import numpy as np
+
+        rows = frame()
+        in_parts(folder / "mixed", rows.take(np.random.default_rng(0).permutation(rows.num_rows)), SIZES)
+        with Disk(folder / "work", fatal, die) as disk:
+
+            def look(name: str) -> None:
+                disk.fatal = 0 if name == "record" else disk.fatal
+
+            released(folder, given="mixed", universe=rows.select(KEYS), part_rows=60, stages=look)
+
+    return child(attempt)
+
+
 def main(home: Path, how: Callable[[Path, int], int], step: int) -> int:
     for fatal in range(1, MOST, step):
         folder = home / f"{fatal:03d}"
@@ -112,4 +131,4 @@ def main(home: Path, how: Callable[[Path, int], int], step: int) -> int:
 if __name__ == "__main__":
     load(*way("keep_distribution"), "discreet.parts.verify", "tests.parts.tables")
     step = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    sys.exit(main(Path(sys.argv[1]), {"driver": driver, "workers": workers}[sys.argv[2]], step))
+    sys.exit(main(Path(sys.argv[1]), {"driver": driver, "workers": workers, "sorting": sorting}[sys.argv[2]], step))

@@ -94,3 +94,19 @@ def test_workers_are_killed_and_started_again(tmp_path: Path) -> None:
         assert [path.name for path in (folder / "work").iterdir()] == ["out"]
         assert [one.state for one in dc.ledger(str(folder / "ledger.db")).history("people")] == ["released"]
     assert len(list((last / "drafts").glob("part-00000.*"))) == 2  # both copies had written theirs
+
+
+def test_who_sorts_is_killed(tmp_path: Path) -> None:
+    """Nothing was charged; sorted rows have their true counts, so only their owner may read them, until the next
+    release beside them sweeps them away."""
+    folders, last = killed(tmp_path, "sorting", 6)
+    assert last is not None and dc.verify(last / "work" / "out")
+    assert any(list(folder.rglob("sorted/*.parquet")) for folder in folders), "some had sorted rows already"
+    for folder in folders:
+        work, book = folder / "work", dc.ledger(str(folder / "ledger.db"))
+        for path in work.iterdir():
+            assert path.name.startswith(".") and path.suffix == ".secret" and path.stat().st_mode & 0o777 == 0o700
+        assert not book.history("people")
+        released(folder)
+        assert [path.name for path in work.iterdir()] == ["out"]
+        assert [one.state for one in book.history("people")] == ["released"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +56,11 @@ class Shuffled:
 
     def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
         return [function(task) for task in reversed(tasks)]
+
+
+def opened(summary: Any) -> Any:
+    """What a task found; who has the bytes can read them."""
+    return pickle.loads(summary.content)
 
 
 @dataclass

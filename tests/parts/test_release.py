@@ -24,6 +24,7 @@ from discreet.parts import passes
 from discreet.parts.engine import Processes, Serial
 from discreet.parts.manifest import read_manifest
 from discreet.parts.tasks import Looked, Mapped, Noised
+from discreet.public_map import SeenValues
 from discreet.sample.contract import assert_sampler_law
 from tests.parts.tables import (
     KEYS,
@@ -37,6 +38,7 @@ from tests.parts.tables import (
     frame,
     in_parts,
     nothing_left,
+    opened,
     published,
     usual,
 )
@@ -454,7 +456,7 @@ def test_a_file_that_is_not_what_was_written_is_refused(change: Callable[[Path],
 
     def meddle(name: str, found: list[Any]) -> None:
         if name == "ToCounts":
-            change(Path(found[2].file))
+            change(Path(opened(found[2]).file))
 
     refused_after_the_charge(given, book, Meddling(after=meddle), "part 3 is not the one that was written")
 
@@ -598,6 +600,16 @@ def test_a_worker_of_another_version_draws_nothing(tmp_path: Path, monkeypatch: 
         release(usual(tmp_path / "in"), tmp_path / "out")
 
 
+def test_a_worker_of_another_version_maps_nothing(tmp_path: Path, monkeypatch: Any) -> None:
+    given, book = paid(tmp_path)
+
+    def older(name: str, tasks: Any) -> None:
+        if name == "ToCounts":
+            monkeypatch.setattr(dc, "__version__", "0.0.1")
+
+    refused_after_the_charge(given, book, Meddling(before=older), r"were to be mapped.*a worker has discreet 0.0.1")
+
+
 def test_late_copies_of_tasks_leave_nothing_in_the_release(tmp_path: Path) -> None:
     """They write when all is committed: their noise, drawn of words that are destroyed, would be another one."""
     late: list[Any] = []
@@ -703,39 +715,90 @@ def test_noise_too_wide_to_be_dealt_out_is_refused_before_the_charge(tmp_path: P
 
 @dataclass
 class Lying:
-    """What comes back in one pass is of other tasks, or not whole."""
+    """What comes back of one kind is something else."""
 
     kind: type
     change: Callable[[list[Any]], list[Any]]
 
     def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
         found = [function(task) for task in tasks]
-        return self.change(found) if isinstance(found[0], self.kind) else found
+        return self.change(found) if isinstance(opened(found[0]), self.kind) else found
 
 
-def of_each_other(found: list[Any]) -> list[Any]:
-    return [replace(found[1], part=0), replace(found[0], part=1), *found[2:]]
+def other_values(one: Any) -> Any:
+    """As many rows, and each value one more."""
+    return replace(one, seen=SeenValues(one.seen.values + 1, one.seen.numbers))
 
 
-def with_other_rows(found: list[Any]) -> list[Any]:
-    return [replace(found[0], rows=3), *found[1:]]
+CHANGES_OF_SUMMARIES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
+    "rows": ((Looked, Noised, Mapped), lambda one: replace(one, rows=3)),
+    "values": ((Noised, Mapped), other_values),
+    "bound": ((Looked,), lambda one: replace(one, contributions=2)),
+    "digest": ((Noised, Mapped), lambda one: replace(one, digest="0" * 64)),
+    "sums": ((Noised,), lambda one: replace(one, sums=one.sums + 1)),
+}
+
+
+def bent(how: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    """The first summary with something changed in it, under the proof that it had."""
+    import pickle
+
+    def change(found: list[Any]) -> list[Any]:
+        return [replace(found[0], content=pickle.dumps(how(opened(found[0])))), *found[1:]]
+
+    return change
+
+
+def under_other_names(found: list[Any]) -> list[Any]:
+    return bent(lambda one: replace(one, part=1))(found) + bent(lambda one: replace(one, part=0))(found[1:])
+
+
+WROTE = "not what a task of this release wrote"
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "said"),
+    ("kind", "change"),
     [
-        *((kind, of_each_other, "is not of that part") for kind in (Looked, Noised, Mapped)),
-        *((kind, with_other_rows, "not whole") for kind in (Noised, Mapped)),
-        (Looked, with_other_rows, "came back with 80 rows, and had 3"),
+        *((kind, bent(how)) for kinds, how in CHANGES_OF_SUMMARIES.values() for kind in kinds),
+        *((kind, under_other_names) for kind in (Looked, Noised, Mapped)),
     ],
 )
-def test_summaries_of_other_tasks_are_refused(kind: type, change: Any, said: str, tmp_path: Path) -> None:
-    given, book = in_parts(tmp_path / "in", frame(), [80, 80, 80]), dc.ledger(str(tmp_path / "ledger.db"))
+def test_summaries_that_an_engine_changed_are_refused(kind: type, change: Any, tmp_path: Path) -> None:
+    keep = {"keep": "total"} if kind is Noised else {}
+    refused_with(Lying(kind, change), WROTE, kind is not Looked, tmp_path, **keep)
+
+
+@pytest.mark.parametrize("kind", [Looked, Noised, Mapped])
+def test_summaries_of_another_release_are_refused(kind: type, tmp_path: Path) -> None:
+    """Also if it was of the same data: they were written under another key."""
+    given, kept = in_parts(tmp_path / "in", frame(), [80, 80, 80]), []
+    dc.release_parts(
+        given, "n", KEYS, 1, out=tmp_path / "first", engine=Meddling(after=lambda _, found: kept.append(found))
+    )
+    shutil.rmtree(tmp_path / "first")
+    old = next(found for found in kept if isinstance(opened(found[0]), kind))
+    refused_with(Lying(kind, lambda found: old), WROTE, kind is not Looked, tmp_path)
+
+
+def test_summaries_of_another_pass_are_refused(tmp_path: Path) -> None:
+    """Noised parts in place of mapped ones: files that are there, with the proofs that they had."""
+    kept: list[Any] = []
+
+    def change(found: list[Any]) -> list[Any]:
+        kept.append(found)
+        return kept[0]
+
+    refused_with(Lying((Noised, Mapped), change), "is of another task", True, tmp_path)  # type: ignore[arg-type]
+
+
+def refused_with(engine: Any, said: str, paid: bool, folder: Path, **options: Any) -> None:
+    """Nothing is left, and the charge stands if there was one."""
+    given = folder / "in" if (folder / "in").exists() else in_parts(folder / "in", frame(), [80, 80, 80])
+    book = dc.ledger(str(folder / "ledger.db"))
     book.create("people", epsilon=9)
     with pytest.raises(dc.BadInput, match=said):
         dc.release_parts(
-            given, "n", KEYS, 1, out=tmp_path / "out", engine=Lying(kind, change), ledger=book, dataset="people"
+            given, "n", KEYS, 1, out=folder / "out", engine=engine, ledger=book, dataset="people", **options
         )
-    paid = kind is not Looked or change is with_other_rows
     assert [one.state for one in book.history("people")] == ["charged, not released"] * paid
-    assert {path.name for path in tmp_path.iterdir()} == {"in", "ledger.db"}
+    assert {path.name for path in folder.iterdir()} == {"in", "ledger.db"}

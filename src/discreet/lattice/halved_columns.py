@@ -107,7 +107,8 @@ class HalvedColumns:
             parts = given_sum(problems, np.zeros(len(problems.sums), dtype=np.int64), bits).reshape(known.shape)
             sums[:, stage.left], sums[:, stage.right] = parts, known - parts
         tables = np.ascontiguousarray(sums[:, self.leaves].transpose(0, 2, 1))
-        return tables[self._weighed(tables, bits)] if self.groups else tables
+        rough = goes_on is _replaced  # weights differ by less than one in 10^9
+        return tables[self._weighed(tables, bits)] if self.groups and not rough else tables
 
     def _weighed(self, tables: Integers, bits: Bits) -> Flags:
         """Each by the true weights of its groups over those it was drawn with."""

@@ -61,7 +61,7 @@ def arranged(
 def look(files: Sequence[str], function: Look, engine: Engine) -> list[Looked]:
     """Every part; that all have the same columns, and none a key that means all the others."""
     tasks = [LookTask(number, file) for number, file in enumerate(files)]
-    looked = accepted(engine.run(replace(function, parts=len(files)), tasks), tasks)
+    looked: list[Looked] = accepted(engine.run(replace(function, parts=len(files)), tasks), tasks, function.key)
     first = looked[0]
     for one, file in zip(looked, files):
         if one.columns != first.columns:

@@ -19,7 +19,7 @@ from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError
 from discreet.parts.given import FolderNames
 from discreet.parts.keyed import PartAddress, Randomness
-from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask
+from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask, Summary, summary_of
 from discreet.public_map import SeenValues, seen_of
 from discreet.sample.bits import unguessable
 from discreet.table import Schema, Table, refuse_large
@@ -77,19 +77,21 @@ def failed(part: int, file: str, error: DiscreetError) -> Failed:
     return Failed(part, f"part {part + 1} ({Path(file).name}): {asked}", found, do)
 
 
-def guarded(task: TaskOf, work: Callable[[TaskOf], SummaryOf]) -> SummaryOf | Failed:
-    """What comes of a task. Of an error of the software no more is told than where it is: its words may have a value
-    in them, and an engine logs them. What has to do with disks and memory may go well another time."""
+def guarded(task: TaskOf, work: Callable[[TaskOf], SummaryOf], key: bytes) -> Summary:
+    """What comes of a task, with its proof. Of an error of the software no more is told than where it is: its words may
+    have a value in them, and an engine logs them. What has to do with disks and memory may go well another time."""
+    found: Looked | Noised | Mapped | Failed
     try:
-        return work(task)
+        found = work(task)
     except DiscreetError as error:
-        return failed(task.part, task.file, error)
+        found = failed(task.part, task.file, error)
     except (OSError, MemoryError):
         raise
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
-        found = f"an error of the software: {type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
-        return Failed(task.part, f"part {task.part + 1} ({Path(task.file).name}) was worked on", found, "Report it")
+        kind = f"an error of the software: {type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
+        found = Failed(task.part, f"part {task.part + 1} ({Path(task.file).name}) was worked on", kind, "Report it")
+    return summary_of(found, key)
 
 
 def read_part(part: int, file: str) -> bytes:
@@ -104,13 +106,13 @@ class Look:
     """What can be said of a part before anything is spent; its counts are checked and not told."""
 
     reading: Reading
-    key: bytes = field(repr=False)  # of tags
+    key: bytes = field(repr=False)  # of tags, and of what proves summaries
     way: str = ""
     kept: Any = None  # what makes the blocks whose sums are kept, where some are
     parts: int = 1  # how many there are
 
-    def __call__(self, task: LookTask) -> Looked | Failed:
-        return guarded(task, self.looked)
+    def __call__(self, task: LookTask) -> Summary:
+        return guarded(task, self.looked, self.key)
 
     def looked(self, task: LookTask) -> Looked:
         from discreet.io.formulas import formula_columns
@@ -170,7 +172,7 @@ class AddNoise:
     version: str
     reading: Reading
     folder: str  # of drafts: files are written there, each under a name of its own
-    key: bytes = field(repr=False)  # of tags
+    key: bytes = field(repr=False)  # of tags, and of what proves summaries
     randomness: Randomness = field(repr=False)
     asks: int | None = None  # up to which count the plan asks how often each occurs
     kept: Any = None  # what makes the blocks whose sums are kept, where some are
@@ -178,19 +180,11 @@ class AddNoise:
     def address(self, task: NoiseTask, purpose: str = "rows") -> PartAddress:
         return PartAddress(task.tag, self.digest, self.version, task.part, purpose)
 
-    def _require_version(self) -> None:
-        """Two versions are two functions of the same bits, and what both make of a count could give it away."""
-        from discreet import __version__
-
-        if __version__ != self.version:
-            found = f"a worker has discreet {__version__}, and the release is made by {self.version}"
-            raise BadInput("noise was to be drawn", found, "Install the same version everywhere")
-
-    def __call__(self, task: NoiseTask) -> Noised | Failed:
-        return guarded(task, self.noised)
+    def __call__(self, task: NoiseTask) -> Summary:
+        return guarded(task, self.noised, self.key)
 
     def noised(self, task: NoiseTask) -> Noised:
-        self._require_version()
+        require_version(self.version, "noise was to be drawn")
         content = read_part(task.part, task.file)
         if not hmac.compare_digest(tag_of(content, self.key), task.tag):
             name = Path(task.file).name
@@ -211,6 +205,16 @@ class AddNoise:
         return Noised(task.part, file, len(rows), digest, seen_of(rows), told, sums, task.tag)
 
 
+def require_version(version: str, asked: str) -> None:
+    """Two versions are two functions of the same bits, and what both make of a count could give it away; nor need they
+    map alike."""
+    from discreet import __version__
+
+    if __version__ != version:
+        found = f"a worker has discreet {__version__}, and the release is made by {version}"
+        raise BadInput(asked, found, "Install the same version everywhere")
+
+
 def histogram(counts: Integers, most: int) -> bytes:
     """How many rows have each count 0..most; always as long, so that its length tells nothing."""
     return np.bincount(np.minimum(counts, most), minlength=most + 1).astype("<i8").tobytes()
@@ -224,20 +228,23 @@ def histogram_of(content: bytes) -> SeenValues:
 
 @dataclass(frozen=True, eq=False)
 class ToCounts:
-    """Noisy values become counts. All of it is public: anybody can do it again."""
+    """Noisy values become counts. All of it is public, but for the key: anybody can do it again."""
 
     way: str
     facts: Any = field(repr=False)
+    version: str
     count: str
     seen: SeenValues = field(repr=False)  # the noisy values of all parts
     folder: str
+    key: bytes = field(repr=False)  # of what proves summaries
 
-    def __call__(self, task: MapTask) -> Mapped | Failed:
-        return guarded(task, self.mapped)
+    def __call__(self, task: MapTask) -> Summary:
+        return guarded(task, self.mapped, self.key)
 
     def mapped(self, task: MapTask) -> Mapped:
         from discreet.io.columns import whole_numbers
 
+        require_version(self.version, "noisy values were to be mapped")
         content = read_part(task.part, task.file)
         if hashlib.sha256(content).hexdigest() != task.digest:
             found = "its noisy values were changed since they were drawn"

@@ -1,14 +1,17 @@
 """What an engine carries: tasks, which name parts and files, and summaries of what was done; never rows.
 
 Nothing in a task or in a summary is secret: what must not be seen is sealed by the key, or stands in the function that
-is run, which no engine writes down.
+is run, which no engine writes down. Summaries come back as bytes with a proof under the key: what an engine did to them
+on their way is found before anything is published of them.
 """
 
 from __future__ import annotations
 
+import hmac
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
@@ -136,29 +139,48 @@ def told(seen: SeenValues) -> tuple[bytes, bytes]:
     return seen.values.tobytes(), seen.numbers.tobytes()
 
 
-SummaryOf = TypeVar("SummaryOf", Looked, Noised, Mapped)
+@dataclass(frozen=True)
+class Summary:
+    """What was done to a part, as bytes, and a proof that they are those that the task wrote."""
+
+    content: bytes = field(repr=False)
+    proof: bytes = field(repr=False)
+
+
+def summary_of(found: Looked | Noised | Mapped | Failed, key: bytes) -> Summary:
+    content = pickle.dumps(found)
+    return Summary(content, _proof(content, key))
+
+
+def _proof(content: bytes, key: bytes) -> bytes:
+    return hmac.digest(hmac.digest(key, b"summaries", "sha256"), content, "sha256")
+
+
+def _opened(summary: object, key: bytes) -> Any:
+    """What a task found; refused, without being unpacked, if it is not as the task wrote it."""
+    if not isinstance(summary, Summary):
+        raise _no_summary(summary)
+    if not hmac.compare_digest(_proof(summary.content, key), summary.proof):
+        found = "what the engine gave back is not what a task of this release wrote: it was changed on its way"
+        raise BadInput("a release was made in parts", found, "Look at the engine, and release again")
+    return pickle.loads(summary.content)
 
 
 def accepted(
-    summaries: Iterable[SummaryOf | Failed], tasks: Sequence[Any], done: Callable[[int], None] | None = None
-) -> list[SummaryOf]:
+    summaries: Iterable[Summary], tasks: Sequence[Any], key: bytes, done: Callable[[int], None] | None = None
+) -> list[Any]:
     """One summary of every part, in their order. A part may come twice, but not as two different things."""
-    found: dict[int, SummaryOf] = {}
+    found: dict[int, Looked | Noised | Mapped] = {}
     problems: dict[int, BadInput] = {}
     if not isinstance(summaries, Iterable):
         raise _no_summary(summaries)
-    for one in summaries:
-        if not isinstance(one, (Failed, Looked, Noised, Mapped)):
-            raise _no_summary(one)
+    for summary in summaries:
+        one = _opened(summary, key)
         if isinstance(one, Failed):
             problems[one.part] = BadInput(one.asked, one.found, one.do, part=one.part)
             continue
-        if not 0 <= one.part < len(tasks):
-            raise BadInput(
-                "a release was made in parts", f"the engine gave back part {one.part + 1}, of which no task was"
-            )
-        if one.of != tasks[one.part].of or (not isinstance(one, Looked) and one.seen.rows != one.rows):
-            found_other = f"what the engine gave back of part {one.part + 1} is not of that part, or not whole"
+        if not 0 <= one.part < len(tasks) or one.of != tasks[one.part].of:
+            found_other = f"what the engine gave back of part {one.part + 1} is of another task"
             raise BadInput("a release was made in parts", found_other, "Look at the engine, and release again")
         first = found.setdefault(one.part, one)
         if first.same != one.same:
@@ -177,14 +199,6 @@ def accepted(
         found_parts = f"{len(lacking)} of {len(tasks)} did not come back, the first is part {lacking[0] + 1}"
         raise BadInput("a release was made in parts", found_parts, "Look at the engine, and release again")
     return [found[task.part] for task in tasks]
-
-
-def require_rows(found: Sequence[Noised | Mapped], expected: Sequence[Looked | Noised]) -> None:
-    """Refuse parts that have not as many rows as before."""
-    for one, other in zip(found, expected):
-        if one.rows != other.rows:
-            rows = f"part {one.part + 1} came back with {one.rows:,} rows, and had {other.rows:,}"
-            raise BadInput("a release was made in parts", rows, "Look at the engine, and release again")
 
 
 def _no_summary(thing: object) -> BadInput:

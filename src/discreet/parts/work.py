@@ -21,7 +21,7 @@ from discreet.parts.keyed import PartAddress, Randomness, destroyed
 from discreet.parts.manifest import MEASUREMENTS, TABLE, Manifest, ManifestPart, earlier, write_manifest
 from discreet.parts.passes import AddNoise, Reading, ToCounts, blocks_of, histogram_of
 from discreet.parts.sorted import SORTED
-from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted, require_rows
+from discreet.parts.tasks import NAME, Mapped, MapTask, Noised, NoiseTask, accepted
 from discreet.public_map import SeenValues, together
 from discreet.release import sealed_record
 from discreet.released import Recorded
@@ -97,7 +97,9 @@ class PaidWork:
         randomness = destroyed(randomness)
         table: list[Noised] | list[Mapped] = noised
         if self.hooks.maps(self.plan):
-            second = ToCounts(self.spec.name, published.facts, self.schema.count, seen, self._drafts("map"))
+            second = ToCounts(
+                self.spec.name, published.facts, first.version, self.schema.count, seen, self._drafts("map"), tags
+            )
             table = self._mapped(second, noised)
         self.at("save")
         return self._committed(published, noised, table, randomness, about, entry)
@@ -134,16 +136,14 @@ class PaidWork:
             sealed = first.randomness.sealed(secret, first.address(bare, "given"))
             tasks.append(replace(bare, sealed=sealed))
         done = _told(self.at, "draw", len(tasks))
-        found = accepted(self.engine.run(first, tasks), tasks, done)
-        require_rows(found, self.ready.looked)
+        found = accepted(self.engine.run(first, tasks), tasks, first.key, done)
         return self._committed_to(self.noisy_folder, found)
 
     def _mapped(self, second: ToCounts, noised: Sequence[Noised]) -> list[Mapped]:
         before = earlier(second.seen.values, [one.seen for one in noised])
         tasks = [MapTask(one.part, one.file, one.digest, so_far) for one, so_far in zip(noised, before)]
         done = _told(self.at, "map", len(tasks))
-        found = accepted(self.engine.run(second, tasks), tasks, done)
-        require_rows(found, noised)
+        found = accepted(self.engine.run(second, tasks), tasks, second.key, done)
         return self._committed_to(TABLE, found)
 
     def _together(self, first: AddNoise, noised: Sequence[Noised], seen: SeenValues, bits: Bits) -> DrawnInParts:
