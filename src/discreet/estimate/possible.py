@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Flags, Floats, Integers
+from discreet.lattice.needed import disjoint_runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -71,7 +72,8 @@ class KeptBounds:
         if np.bincount(matrix.indices, minlength=1).max() <= 1:  # no row is in two of them
             return (_family(matrix, self.counts),)
         found: list[tuple[list[Integers], Flags]] = []
-        for run in _apart(matrix):
+        starts = disjoint_runs(matrix)
+        for run in np.split(np.arange(matrix.shape[0]), starts[1:]):
             rows = matrix.indices[matrix.indptr[run[0]] : matrix.indptr[run[-1] + 1]]
             home = next((one for one in found if not one[1][rows].any()), None)
             if home is None and len(found) < MOST_FAMILIES:
@@ -81,20 +83,6 @@ class KeptBounds:
                 home[0].append(run)
                 home[1][rows] = True
         return tuple(_family(matrix[np.concatenate(runs)], self.counts) for runs, _ in found)
-
-
-def _apart(matrix: csr_array) -> list[Integers]:
-    """Runs of rows, none of which meets another of its run."""
-    entry = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((entry, matrix.indices))
-    again = np.flatnonzero(np.diff(matrix.indices[order]) == 0)
-    before = np.full(matrix.shape[0], -1, dtype=np.int64)  # the last row that meets this one
-    np.maximum.at(before, entry[order][again + 1], entry[order][again])
-    starts = [0]
-    for k, last in enumerate(before.tolist()):
-        if last >= starts[-1]:
-            starts.append(k)
-    return [run for run in np.split(np.arange(matrix.shape[0]), starts[1:]) if len(run)]
 
 
 def _family(matrix: csr_array, counts: Integers) -> Family:

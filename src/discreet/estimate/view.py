@@ -123,8 +123,8 @@ class Estimate(Shown):
         if (rows.data == np.rint(rows.data)).all() and np.abs(rows.data).max() <= LARGEST_WHOLE:
             unit = float(np.gcd.reduce(rows.data.astype(np.int64)))  # what all such sums are multiples of
             low, high = (unit * end for end in whole_ends(found.estimate / unit, low / unit, high / unit))
-        middle, low, high = (float(np.clip(values, *ends)[0]) for values in (found.estimate, low, high))
-        return Answer(middle, (low, high), self.level, bool(found.exact[0]), self.cut, self.told.conservative)
+        middle, least, most = (float(np.clip(values, *ends)[0]) for values in (found.estimate, low, high))
+        return Answer(middle, (least, most), self.level, bool(found.exact[0]), self.cut, self.told.conservative)
 
     @spelt
     def deviation(self, weights: ArrayLike) -> float:

@@ -23,7 +23,7 @@ def needed_sums(matrix: csr_array) -> csr_array:
     one another, as the sums of a margin do."""
     rows = matrix.sorted_indices()
     rows = rows[_first_of_each(rows)]
-    starts = _families(rows)
+    starts = disjoint_runs(rows)
     if len(starts) < 2 or len(starts) > MOST_FAMILIES:
         return rows
     needed = np.ones(rows.shape[0], dtype=bool)
@@ -41,7 +41,7 @@ def _first_of_each(rows: csr_array) -> Integers:
     return np.array(list(seen.values()), dtype=np.int64)
 
 
-def _families(rows: csr_array) -> list[int]:
+def disjoint_runs(rows: csr_array) -> list[int]:
     """Where rows begin that follow one another and are disjoint: as of one margin."""
     of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     order = np.argsort(rows.indices, kind="stable")  # by cell, and for each in the order of rows
