@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import Posterior, follow
 from discreet.distribution.evidence.rows import rows_of
-from discreet.distribution.evidence.thresholds import TOO_SURE, _distance, expected_errors
+from discreet.distribution.evidence.thresholds import BARGAIN, HARDLY, TOO_SURE, _distance, expected_errors
 from discreet.laws import Gaussian, NoiseLaw
 from tests.distribution.noisy import Noisy, chances, geometric, noised
 
@@ -104,6 +104,29 @@ def test_more_pull_is_less_w1_and_more_count_error() -> None:
     post, _ = known(shares, table)
     errors = np.array([expected_errors(post, follow(post, plain_of(table, 9), lam).upto) for lam in LAMS])
     assert (np.diff(errors[:, 0]) >= -1e-3).all() and (np.diff(errors[:, 1]) <= 1e-3).all()
+
+
+RNG = np.random.default_rng(1)
+ZEROS = RNG.negative_binomial(0.4, 0.07, 2000)
+PLAIN_IS_GOOD = {
+    "many zeros": (ZEROS, 1.0),
+    "a bell": (RNG.binomial(20, 0.5, 5000), 2.0),
+    "two Poissons": (RNG.poisson(RNG.choice([8, 40], 2000)), 1.0),
+    "little noise": (ZEROS, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN_IS_GOOD)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_counts_err_hardly_more_and_only_for_four_times_as_much_of_the_distribution(name: str, seed: int) -> None:
+    counts, epsilon = PLAIN_IS_GOOD[name]
+    table = noised(counts, geometric(epsilon), seed)
+    post = table.posterior()
+    found, plain = follow(post, table.plain, None), expected_errors(post, table.plain)
+    paid, bought = (expected_errors(post, found.upto) - plain) * (1, -1)
+    assert bought >= 0
+    assert paid <= 0 or (paid <= min(HARDLY * plain[0], BARGAIN * bought) and found.lam <= BARGAIN)
+    assert name == "a bell" or (paid > 0) == (name == "many zeros")
 
 
 def test_nothing_changes_from_the_top_on() -> None:

@@ -25,7 +25,7 @@ SMALLEST_FOLLOWED = Fraction(1, 50)  # and where the distribution is favoured: a
 
 
 def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction:
-    """The share for stage one where neither error may exceed that of plain noise: nothing, except over small ranges."""
+    """The share for stage one where neither error is to exceed plain noise's: nothing, except over small ranges."""
     if max_count is None or rows * epsilon < ENOUGH_ROWS:
         return Fraction(0)
     fitting = (share for most, wide, share in SMALL_RANGES if epsilon <= most and epsilon * max_count <= wide)

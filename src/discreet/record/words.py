@@ -168,8 +168,8 @@ STEPS = {
     "mapped-by-rank": "The noisy counts were mapped by their ranks onto that distribution; this costs no privacy "
     "either.",
     "mapped-balance": "The noisy counts were replaced, in their order, by those that make the sum of both expected "
-    "errors least, of the counts and of their distribution, neither of them above that of the noisy counts; this costs "
-    "no privacy either.",
+    "errors least, of the counts and of their distribution, neither of them above that of the noisy counts by more "
+    "than a hundredth; this costs no privacy either.",
     "mapped-counts": "The noisy counts were replaced, in their order, by those that err least; this costs no privacy "
     "either.",
     "mapped-distribution": "The noisy counts were mapped, in their order, onto that distribution; this costs no "
