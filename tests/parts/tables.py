@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import discreet as dc
+
 KEYS = ["area", "age"]
 ROWS = 240
 
@@ -125,3 +127,16 @@ def nothing_left(folder: Path) -> Iterator[None]:
     before = sorted(path.name for path in folder.iterdir())
     yield
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def release(given: Path, out: Path, **options: Any) -> Any:
+    return dc.release_parts(given, "n", KEYS, out=out, **{"epsilon": 1, **options})
+
+
+def changed(folder: Path, name: str, table: Any) -> Path:
+    pq.write_table(table, folder / name)
+    return folder
+
+
+def with_column(table: Any, name: str, values: Any) -> Any:
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
