@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io.counted import digest_of, write_counted
+from discreet.io.counted import digest_of, saying, write_counted
 from discreet.io.layout import read_frame
 from discreet.io.tables import read_schema
 
@@ -286,7 +286,7 @@ def test_counting_again_with_another_bound_is_not_held_against_it(file: Path) ->
 
 
 def test_tables_that_were_put_together_do_not_say_it_for_all(tmp_path: Path, state: Path) -> None:
-    """One person may be in both. Some of the rows are fewer, and hold what all of them do."""
+    """One person may be in both. Of some rows nobody can tell whether they are of one table."""
     write_counted(counted(), tmp_path / "one.parquet")
     shutil.rmtree(state)
     one = pq.read_table(tmp_path / "one.parquet")
@@ -295,8 +295,38 @@ def test_tables_that_were_put_together_do_not_say_it_for_all(tmp_path: Path, sta
     with pytest.raises(BadInput, match=r"more rows than were counted at once.*Say in how many rows .*contributions"):
         bound(tmp_path / "both.parquet")
     assert bound(tmp_path / "both.parquet", contributions=6) == 6
-    pq.write_table(one.slice(0, 5), tmp_path / "some.parquet")
-    assert bound(tmp_path / "some.parquet") == 3
+    halves = pa.concat_tables([one.slice(0, 4), other.slice(4)])
+    assert halves.num_rows == one.num_rows and halves.schema.metadata == one.schema.metadata
+    for some in (halves, one.slice(0, 5), pa.concat_tables([one.slice(0, 2), other.slice(0, 3)])):
+        pq.write_table(some, tmp_path / "some.parquet")
+        told = r"not the table that was counted.*3 or more, with .*contributions"
+        with pytest.raises(BadInput, match=told):
+            bound(tmp_path / "some.parquet")
+        with pytest.raises(BadInput, match=told):
+            dc.table(some, "count", ["place"])
+        assert bound(tmp_path / "some.parquet", contributions=6) == 6
+    wider = one.append_column("note", pa.array(["x"] * 8))
+    renamed = one.rename_columns(["area", "n"]).replace_schema_metadata(one.schema.metadata)
+    for same, count, key in (
+        (one.take(list(range(7, -1, -1))), "count", "place"), (wider, "count", "place"), (renamed, "n", "area"),
+        (one.select(["count", "place"]), "count", "place"),
+    ):  # fmt: skip
+        assert dc.table(same, count, [key]).schema.contributions == 3
+
+
+def test_a_piece_of_a_counted_table_is_in_doubt_in_parts_too(tmp_path: Path) -> None:
+    write_counted(counted(), tmp_path / "one.parquet")
+    one = pq.read_table(tmp_path / "one.parquet")
+    other = one.set_column(0, "place", pa.array([f"q{i}" for i in range(8)]))
+    (tmp_path / "parts").mkdir()
+    pq.write_table(one.slice(0, 4), tmp_path / "parts" / "a.parquet")
+    pq.write_table(other.slice(4), tmp_path / "parts" / "b.parquet")
+    asked: dict[str, Any] = {"out": tmp_path / "out", "mechanism": "signed-geometric"}
+    with pytest.raises(BadInput, match="not the table that was counted"):
+        dc.release_parts(tmp_path / "parts", "count", ["place"], 1, **asked)
+    assert not (tmp_path / "out").exists()
+    dc.release_parts(tmp_path / "parts", "count", ["place"], 1, contributions=6, **asked)
+    assert dc.verify(tmp_path / "out").problems == ()
 
 
 @pytest.mark.parametrize("said", [b"99999999999999999999", b"9" * 4000, b"0", b"3.0"])
@@ -314,7 +344,7 @@ def test_parts_that_were_counted_one_by_one_do_not_say_it_for_all(tmp_path: Path
     write_counted(counted(), tmp_path / "one.parquet")
     one = pq.read_table(tmp_path / "one.parquet")
     for name in "ab":
-        frame = one.set_column(0, "place", pa.array([f"{name}{i}" for i in range(8)]))
+        frame = saying(one.set_column(0, "place", pa.array([f"{name}{i}" for i in range(8)])), 3)
         pq.write_table(frame, tmp_path / "parts" / f"{name}.parquet")
     asked: dict[str, Any] = {"out": tmp_path / "out", "mechanism": "signed-geometric"}
     with pytest.raises(BadInput, match="more rows than were counted at once"):

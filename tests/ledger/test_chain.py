@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+import unicodedata
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -281,7 +282,8 @@ def test_a_name_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
      ("izmir", "İzmir"), ("izmir", "i\u0307zmir"), ("İzmir", "IZMIR"), ("cases", "c\u0227ses"),
      ("cases", "case\u0323s"), ("Köln", "Koln"), ("lodz", "łodz"), ("data", "đata"), ("data", "da\u093cta"),
      ("year 2", "year \u0968"),
-     ("data", "ɗata"), ("cases", "cases\u0489")],
+     ("data", "ɗata"), ("cases", "cases\u0489"), ('d"', "d''"), ("31", "З1"), ("61", "б1"), ("d!", "d\u01c3"),
+     ("d-1", "d\u4e001"), ("hall", "ha\u01c1"), ("d\u00a01", "d 1"), ("ｄ", "d")],
 )  # fmt: skip
 def test_signs_that_are_drawn_alike(sqlite_url: str, name: str, other: str) -> None:
     made = ledger(sqlite_url)
@@ -297,11 +299,45 @@ def test_names_that_differ_are_two(sqlite_url: str, name: str, other: str) -> No
     made.create(other, epsilon=1)
 
 
-@pytest.mark.parametrize("name", ["it\u2032s", "a\u00b7b", "a \u2022 b", "\u275bd\u275c", "a\u00a6b", "d\u02d9"])
+@pytest.mark.parametrize("name", [
+    "it\u2032s", "a\u00b7b", "a \u2022 b", "\u275bd\u275c", "a\u00a6b", "d\u02d9", "d 1\u02b9", "d\u02c7", "d 1\u064e",
+    "d\u0345", "1\ua4f8", "\u062f\u0640\u0647",
+])  # fmt: skip
 def test_a_sign_that_is_on_no_keyboard_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="taken for another"):
         ledger(tmp_path / "l.db").create(name, epsilon=1)
     assert not (tmp_path / "l.db").exists()
+
+
+@pytest.mark.parametrize("name", ["d 1", "d", "1", "d-1", "Ä"])
+def test_no_mark_sign_or_space_makes_a_name_that_passes_for_another(name: str) -> None:
+    """All of Unicode, at every place: whatever hangs on a letter, is not drawn, or is a sign that no keyboard has."""
+
+    def passes(other: str) -> bool:
+        try:
+            names.checked_name(other, "a name")
+            names.refuse_another(other, [name], "a name")
+            names.refuse_mixed(other, "a name")
+        except BadInput:
+            return False
+        return True
+
+    every = (chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF)
+    hidden = [one for one in every if (kind := unicodedata.category(one))[0] in "MCPS" or kind in ("Lm", "Zl", "Zp")]
+    found = [one for one in hidden for place in range(len(name) + 1) if passes(name[:place] + one + name[place:])]
+    usual = {part for one in found for part in unicodedata.normalize("NFKC", one)}
+    assert len(hidden) > 5000 and "!" in usual, "what can be typed and seen makes another name"
+    assert [ascii(one) for one in usual if not one.isascii() and unicodedata.category(one)[0] != "L"] == []
+    assert [ascii(one) for one in usual if unicodedata.category(one) == "Lm"] == []
+
+
+@pytest.mark.parametrize("name", [
+    "Krankenhaus 2024", "Ärzte", "Hawai'i", "данные 2024", "東京", "カード", "人々", "ข้อมูล", "जनगणना 2021", "بيانات",
+    "q\u0303", "שלום", "census-2020_v1.2 (final)", "한국", "Ελλάδα", "Việt Nam",
+])  # fmt: skip
+def test_names_in_any_one_script_are_taken(sqlite_url: str, name: str) -> None:
+    ledger(sqlite_url).create(name, epsilon=1)
+    assert [one.dataset for one in ledger(sqlite_url).status()] == [name]
 
 
 def test_names_of_an_older_ledger_are_read(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +351,7 @@ def test_names_of_an_older_ledger_are_read(sqlite_url: str, monkeypatch: pytest.
     made.spend("Köln", HALF)
 
 
-@pytest.mark.parametrize("name", ["d\u0430ta", "\u0394elta", "cas\u03b5s of flu", "Ꮓoo", "\u0562ird"])
+@pytest.mark.parametrize("name", ["d\u0430ta", "\u0394elta", "cas\u03b5s of flu", "Ꮓoo", "\u0562ird", "d\u06e5", "dー"])
 def test_a_word_in_letters_of_two_alphabets_is_refused(tmp_path: Path, name: str) -> None:
     """Also where nothing looks like it yet: later something may."""
     with pytest.raises(BadInput, match="letters of several alphabets"):

@@ -20,6 +20,7 @@ from discreet.web.forms import FORMS
 from discreet.web.guard import Keys
 from discreet.web.work import PlanShown, Work
 from tests.web.conftest import Running, csrf, workbook
+from tests.web.test_browser import DESK, looked_at, opened
 from tests.web.test_rules import ROWS, upload, wait
 
 
@@ -99,6 +100,82 @@ def test_a_ledger_that_is_emptied_after_the_plan_is_told_and_nothing_is_made(pag
     assert views[0]["problem"] is None and "left" in views[1]["problem"] and not views[1]["done"]
     assert [path.name for path in page.folder.glob(f"{name}-*-release*")] == [f"{name}-first-release"]
     assert len([one for one in client.get("/ledger.json").json()["history"] if one["dataset"] == name]) == 1
+
+
+def about_to_disclose(page: Running, file: Path, note: str = "") -> tuple[httpx.Client, str, dict[str, str]]:
+    """A table of three places with the count of one kept, ready to be confirmed."""
+    client, name = page.client(), file.stem
+    token = csrf(client.get("/ledger").text)
+    client.post("/ledger", data={"csrf": token, "dataset": name, "epsilon": "9"}).raise_for_status()
+    work, _ = upload(client, workbook(file, ["county", "n"], ["Ash", 3], ["Elm", 5], ["Oak", 7]))
+    client.post(f"{work}/contents", data={"csrf": token, "count": "n", "keys": "county"}).raise_for_status()
+    client.post(f"{work}/keep", data={"csrf": token, "way": "sums", "more": "sum:county=Ash"}).raise_for_status()
+    return client, work, confirmed(client, work, token, dataset=name, note=note)
+
+
+def test_what_sums_give_away_is_accepted_once_it_was_shown_and_is_recorded(page: Running, tmp_path: Path) -> None:
+    client, work, form = about_to_disclose(page, tmp_path / f"{tmp_path.name}.xlsx", "agreed")
+    name, box = tmp_path.name, 'name="accept_disclosure"'
+
+    def entries() -> list[Any]:
+        return [one for one in client.get("/ledger.json").json()["history"] if one["dataset"] == name]
+
+    assert box not in client.get(f"{work}/release").text, "nobody accepts what is not known yet"
+    assert client.post(f"{work}/release", data={**form, "accept_disclosure": "on"}).status_code == 422
+    for _ in range(2):  # it takes a word each time: to confirm again is none
+        client.post(f"{work}/release", data=form).raise_for_status()
+        view = wait(client, f"{work}/release.json", "done")
+        assert "county = Ash (exactly)" in view["problem"] and view["disclosure"]
+    text = client.get(f"{work}/release").text
+    assert box in text and "checked" not in text and "county = Ash (exactly)" in text
+    for wrong in ("on", "", "x" * 32):
+        assert client.post(f"{work}/release", data={**form, "accept_disclosure": wrong}).status_code == 422
+    assert entries() == [] and not list(page.folder.glob(f"{name}-release*"))
+
+    client.post(f"{work}/release", data={**form, "accept_disclosure": view["disclosure"]}).raise_for_status()
+    assert wait(client, f"{work}/release.json", "done")["problem"] is None
+    (entry,) = entries()
+    assert entry["released"] and entry["accepted"] == "1 row: county = Ash (exactly)" and entry["note"] == "agreed"
+    (held,) = dc.ledger(str(page.folder / "ledger.db")).history(name)
+    assert held.disclosure.exact == 1 and [dict(one.keys) for one in held.disclosure.cells] == [{"county": "Ash"}]
+    result = client.get(f"{work}/result.json").json()
+    assert result["valid"] and "accept_disclosure = true" in result["toml"]
+    assert "1 row: county = Ash (exactly)" in client.get("/ledger").text
+
+
+def test_what_was_accepted_is_accepted_of_these_answers_only(page: Running, tmp_path: Path) -> None:
+    client, work, form = about_to_disclose(page, tmp_path / f"{tmp_path.name}.xlsx")
+    client.post(f"{work}/release", data=form).raise_for_status()
+    shown = wait(client, f"{work}/release.json", "done")["disclosure"]
+    token = form["csrf"]
+    client.post(f"{work}/keep", data={"csrf": token, "way": "sums", "more": "sum:county=Elm"}).raise_for_status()
+    again = confirmed(client, work, token, dataset=tmp_path.name)
+    assert client.get(f"{work}/release.json").json()["disclosure"] is None
+    for sent in (form, again):
+        assert client.post(f"{work}/release", data={**sent, "accept_disclosure": shown}).status_code == 422
+    client.post(f"{work}/release", data=again).raise_for_status()
+    other = wait(client, f"{work}/release.json", "done")
+    assert "county = Elm (exactly)" in other["problem"] and other["disclosure"] != shown
+    assert client.post(f"{work}/release", data={**again, "accept_disclosure": shown}).status_code == 422
+    assert not list(page.folder.glob(f"{tmp_path.name}-release*"))
+
+
+def test_it_is_accepted_in_a_browser_by_ticking_a_box(browser: Any, page: Running, tmp_path: Path) -> None:
+    _, work, _ = about_to_disclose(page, tmp_path / f"{tmp_path.name}.xlsx")
+    tab = opened(browser, page, DESK)
+    tab.goto(f"{work}/release")
+    box = tab.get_by_label("I accept that this is given away")
+    assert box.count() == 0
+    tab.get_by_role("button", name="Release now").click()
+    tab.get_by_text("county = Ash (exactly)").wait_for()
+    assert not box.is_checked()
+    looked_at(tab, "desk-5-accept")
+    box.check()
+    tab.get_by_role("button", name="Release now").click()
+    tab.wait_for_url("**/result")
+    (made,) = page.folder.glob(f"{tmp_path.name}-release*")
+    assert dc.verify(made).valid and tab.complaints == []
+    tab.context.close()
 
 
 def test_another_tab_sees_answers_and_plan_of_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,9 @@ from discreet.numbers import MOST_CONTRIBUTIONS, whole, whole_of
 from discreet.table import Table
 
 METADATA, ROWS = b"discreet.contributions", b"discreet.rows"  # of a Parquet file
+AS_WRITTEN, IN_ANY_ORDER = b"discreet.as-written", b"discreet.digest"  # of its values: the first is quick to compare
+WHICH = {ROWS, AS_WRITTEN, IN_ANY_ORDER}
+PUT_TOGETHER = "it is not the table that was counted, and may hold rows of several, with one person in all of them"
 OTHERS = "than were counted at once, and one person may be in some of the others, too"
 LIST = "counted"  # one line for each table: its digest, the bound, and how many rows it has
 
@@ -36,8 +39,8 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
 
     out, bound = Path(out), counted.schema.contributions
     frame = arrow_frame(counted.schema, counted.counts)
-    frame = saying(frame, bound)
     digest, part = digest_of(frame), out.with_name(out.name + ".part")
+    frame = saying(frame, bound, digest)
     try:
         create_secret(part)
         write_frame(part, frame, file_kind(out))
@@ -49,9 +52,16 @@ def write_counted(counted: Table, out: str | Path) -> str | None:
     return None if bound == 1 else _list(digest, bound, frame.num_rows)
 
 
-def saying(frame: Any, bound: int) -> Any:
-    """A table of counts whose metadata say the bound, and of how many rows."""
-    return frame.replace_schema_metadata({METADATA: str(bound), ROWS: str(frame.num_rows)})
+def saying(frame: Any, bound: int, digest: str = "") -> Any:
+    """A table of counts whose metadata say the bound, and of which rows."""
+    said = {METADATA: str(bound), ROWS: str(frame.num_rows), AS_WRITTEN: _as_written(frame), IN_ANY_ORDER: digest}
+    return frame.replace_schema_metadata({name: value for name, value in said.items() if value})
+
+
+def saying_the_bound_alone(frame: Any) -> Any:
+    """Where counts are not read, nobody can say whether they are those that were counted."""
+    inside = frame.schema.metadata or {}
+    return frame.replace_schema_metadata({name: value for name, value in inside.items() if name not in WHICH})
 
 
 def rows_said(metadata: Mapping[bytes, bytes] | None) -> int | None:
@@ -65,6 +75,16 @@ def copied(path: Path, folder: Path) -> Path:
         if one == path or one.is_file():
             shutil.copyfile(one, folder / one.name)
     return folder / path.name
+
+
+def _as_written(frame: Any) -> str:
+    """A digest of the values in their order: a tenth of the time that `digest_of` takes."""
+    import pyarrow as pa
+
+    try:
+        return _of_columns([frame.column(name).cast(pa.large_string()).fill_null("") for name in frame.column_names])
+    except pa.ArrowException:
+        return ""
 
 
 def digest_of(frame: Any) -> str:
@@ -157,13 +177,25 @@ def _known(path: Path | None, frame: Any, names: Sequence[str]) -> KnownBound:
         except ValueError as error:
             asked = f"{path or 'a frame'} was to be read"
             raise BadInput(asked, "its metadata hold no number of contributions") from error
-        return KnownBound(bound, rows is None or frame.num_rows <= rows, f"it has more rows {OTHERS}")
+        if rows is not None and frame.num_rows > rows:
+            return KnownBound(bound, False, f"it has more rows {OTHERS}")
+        of_any = not WHICH & set(inside)  # somebody's own word, about whatever is in the file
+        return KnownBound(bound, of_any or (rows == frame.num_rows and _is_that(frame, names, inside)), PUT_TOGETHER)
     note = None if path is None else _beside(path)
     if note is not None and note.exists():
         return _noted(note, frame, names)
     listed = _listed(frame, names)
     why = f"`discreet count` made this table with up to {listed} rows of one person"
     return KnownBound(listed, listed == 1, why if note is None else f"{why}, and its note {note.name} is gone")
+
+
+def _is_that(frame: Any, names: Sequence[str], said: Mapping[bytes, bytes]) -> bool:
+    """Whether it holds the values that its metadata are about. Some of its rows do not: nobody could tell them from
+    some rows of several tables."""
+    written, digest = (said.get(name, b"").decode("ascii", "replace") for name in (AS_WRITTEN, IN_ANY_ORDER))
+    if written and written in {_as_written(part) for part in _readings(frame, names)}:
+        return True
+    return bool(digest) and digest in _digests(frame, names)
 
 
 def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
@@ -178,10 +210,13 @@ def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
     return KnownBound(most, same, f"the note {note.name} beside it is {about}")
 
 
+def _readings(frame: Any, names: Sequence[str]) -> list[Any]:
+    """The whole table, and the columns that are read."""
+    return [frame] if not names or set(names) == set(frame.column_names) else [frame, frame.select(list(names))]
+
+
 def _digests(frame: Any, names: Sequence[str]) -> set[str]:
-    """Of the whole table, and of the columns that are read."""
-    parts = [frame] if not names or set(names) == set(frame.column_names) else [frame, frame.select(list(names))]
-    return {digest_of(part) for part in parts} - {""}
+    return {digest_of(part) for part in _readings(frame, names)} - {""}
 
 
 def _beside(out: Path) -> Path:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,14 @@ def _likely(word: str) -> str:
     return word.replace("o", "[o0]").replace("l", "[l1i|]")
 
 
+PLAIN_SIGNS = r"[\x00-/:-@\[-`{-\x7F]"
+
+
+def _broken(words: Iterable[str]) -> str:
+    """As a pattern: the letters of one of them, whatever plain signs stand between."""
+    return "|".join(f"{PLAIN_SIGNS}*".join(map(_likely, word)) for word in words)
+
+
 MOST_OF_A_CROSSTAB = 100  # rows that are looked at to name a few
 SHORTEST_WITHIN = 4  # letters: shorter ones are within many names
 SHORTEST_MISSPELT = 5  # letters: a code such as A11 is no word, and many short words look like others
@@ -77,6 +85,11 @@ ALL_OF = rf"({'|'.join(QUANTIFIERS)})-(({ARTICLES})-)?({'|'.join(_spelt(WHOLES))
 _MEN, _WOMEN = ("|".join(_spelt(words)) for words in (MEN, WOMEN))
 BOTH = rf"({_MEN})-(({JOINED_BY})-)?({_WOMEN})|({_WOMEN})-(({JOINED_BY})-)?({_MEN})"  # 'Men and women', 'Male/female'
 ALONE = "|".join((*WORDS, ALL_OF, BOTH))
+SHORT_AND_PLAIN = ("all", "sum")  # of short words these are known in pieces: others may be codes (AL-LE), or To-do
+_LONGER = (*(word for word in WORDS if len(word.replace("-", "")) >= SHORTEST_MISSPELT), *SHORT_AND_PLAIN)
+IN_PIECES = (  # 'To-tal', without what stands between
+    rf"^({'|'.join(_LONGER)}|{ALL_OF}|{BOTH})({ALONE})*".replace("-", "") + "[0-9]{0,4}$"
+)
 SAID = rf"^({ALONE})(-({ALONE}))*(-?[0-9]{{1,4}})?$"  # several, 'Gesamt (alle)'; with a footnote or a year
 LEADS = _spelt(LEADING)
 _LEADS, _SUM, _OF = "|".join(LEADS), *SUM_OF
@@ -87,6 +100,7 @@ FORMS = (  # blocks of letters in another form: half and full width, mathematica
     r"\x{1100}-\x{11FF}\x{FF00}-\x{FFEF}\x{1D00}-\x{1DBF}\x{2070}-\x{209F}\x{2100}-\x{214F}\x{2460}-\x{24FF}"
     r"\x{1D400}-\x{1D7FF}\x{1F100}-\x{1F1FF}"
 )
+BROKEN = r"\pL\pM*[^\pL\pM\pN]+\pL"  # words, or pieces of one
 SPACED = r"^[^\pL\pN]*\pL([^\pL\pN]+\pL)+[^\pL\pN]*$"  # 'I n s g e s a m t', for emphasis
 BLANKS = r"[\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}]"  # drawn as nothing, though Unicode has them as letters or signs
 HIDDEN = (  # drawn as nothing: what is no space among control characters, soft hyphens and such, joiners, selectors
@@ -105,11 +119,21 @@ WITHIN = rf"\pL{SIGN}+\pL"
 DISGUISED = rf"{LOOKS}|{BACKWARDS}|\pL[01I|]|[01I|]\pL|{WITHIN}"  # what may look like another word
 TELLING = _telling((*WORDS, *QUANTIFIERS, *LEADS, *_spelt(WOMEN), *_SUM.split("|"), *AT_THE_END.split("|")))
 MAYBE = (  # cheap to test, and true of whatever means a total: blank, one of the words, or letters in another form
-    rf"(?i)^[^\pL\pN]*$|^_t|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\pM∑σ]|{LOOKS}|{WITHIN}|\pL{DIGIT}|{DIGIT}\pL|"
-    + "|".join(_likely(word) for word in TELLING if word.isascii() and len(word) >= SHORTEST_WITHIN)
+    rf"^[^\pL\pN]*$|^_[tT]|{SPACED}|{BLANKS}|{HIDDEN}|[{FORMS}\p{{Cc}}\p{{Zl}}\p{{Zp}}\x{{1680}}\pM∑σςΣ]|{LOOKS}|{WITHIN}|"
+    rf"\pL{DIGIT}|{DIGIT}\pL|"
+    rf"(?i:{'|'.join(_likely(word) for word in TELLING if word.isascii() and len(word) >= SHORTEST_WITHIN)})"
 )
 _SHORT = "|".join(_likely(word) for word in TELLING if word.isascii() and len(word) < SHORTEST_WITHIN)
 MAYBE_SHORT = rf"(?i)^[^a-z]*({_SHORT})([^a-z]|$)|[^a-z]({_SHORT})[^a-z]*$"
+_BEGINNINGS = sorted(
+    {word.replace("-", "")[:SHORTEST_MISSPELT] for word in (*_LONGER, *QUANTIFIERS, *_spelt(MEN + WOMEN))}
+)
+_LIKE_A_LETTER = r"[^\x00-/2-@\[-`{-\x7F]"
+MAYBE_BROKEN = f"{_LIKE_A_LETTER}{PLAIN_SIGNS}+{_LIKE_A_LETTER}"
+MAYBE_IN_PIECES = (  # held to an end of the text: in pieces, and anywhere, would be slow work
+    rf"(?i)^{PLAIN_SIGNS}*({_broken(_BEGINNINGS)})",
+    rf"(?i)({_broken(LEADS)}){PLAIN_SIGNS}*$",
+)
 MAYBE_FOREIGN = "(?i)" + "|".join(word for word in TELLING if not word.isascii())  # asked of such texts alone
 HARDLY_SEEN = r"[^\w\s\x00-\x7f]|[\u02b9-\u02df\u02ec-\u02ff\u07f4\u07f5\ua788\ua78b\ua78c]"  # SIGN, for Python
 BETWEEN_LETTERS = rf"(?<=[^\W\d_])({HARDLY_SEEN})+(?=[^\W\d_])"
@@ -136,11 +160,12 @@ def means_total(values: Any) -> Any:
 
     usual = _composed(pc.replace_substring_regex(values, BLANKS, " "))
     disguised = pc.match_substring_regex(usual, DISGUISED)
-    texts, found = usual.filter(disguised).to_pylist(), pc.or_(_reads_as_total(usual), _reads_as_total(_bare(usual)))
+    texts, readings = usual.filter(disguised).to_pylist(), [usual, _bare(usual)]
     for look in (_seen, _seen_with_a_capital_for_l):
         other = pc.replace_with_mask(usual, disguised, pa.array(map(look, texts), usual.type))
-        found = pc.or_(found, _reads_as_total(_bare(other)))
-    return found
+        readings.append(_bare(other))
+    found = _reads_as_total(_one_after_another(readings))  # together: long patterns are read once
+    return reduce(pc.or_, (found.slice(place * len(usual), len(usual)) for place in range(len(readings))))
 
 
 def _composed(values: Any) -> Any:
@@ -182,9 +207,29 @@ def _reads_as_total(usual: Any) -> Any:
     bare = pc.utf8_trim_whitespace(pc.utf8_lower(seen))
     apart = pc.match_substring_regex(bare, SPACED)
     whole = pc.if_else(apart, pc.replace_substring_regex(bare, r"[^\pL\pM\pN]+", ""), bare)
-    word = pc.utf8_trim(pc.replace_substring_regex(whole, r"[^\pL\pM\pN]+", "-"), "-")
-    known = pc.or_(pc.match_substring_regex(word, SAID), pc.match_substring_regex(word, PHRASES))
-    return pc.or_(known, pc.is_in(bare, value_set=pa.array(["", *SIGNS], usual.type)))
+    words = _words(whole)
+    said = pc.or_(pc.match_substring_regex(words, SAID), pc.match_substring_regex(words, PHRASES))
+    return pc.or_(pc.or_(said, _in_pieces(bare)), pc.is_in(bare, value_set=pa.array(["", *SIGNS], usual.type)))
+
+
+def _words(texts: Any) -> Any:
+    """With `-` for whatever stands between letters and digits."""
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim(pc.replace_substring_regex(texts, r"[^\pL\pM\pN]+", "-"), "-")
+
+
+def _in_pieces(texts: Any) -> Any:
+    """Of each text, whether its letters alone mean a total, or those of its words a phrase of one: 'County to-tal'."""
+    import pyarrow.compute as pc
+
+    broken = pc.match_substring_regex(texts, BROKEN)
+    if not pc.any(broken).as_py():
+        return broken
+    letters = pc.replace_substring_regex(texts, r"[^\pL\pM\pN]+", "")
+    phrase = _words(pc.replace_substring_regex(texts, r"[^\pL\pM\pN\pZ\s]+", ""))
+    known = pc.or_(pc.match_substring_regex(letters, IN_PIECES), pc.match_substring_regex(phrase, PHRASES))
+    return pc.and_(broken, known)
 
 
 def _seen(text: str) -> str:
@@ -193,11 +238,16 @@ def _seen(text: str) -> str:
     plain = re.sub(BETWEEN_LETTERS, "", in_latin(before + backwards[::-1]))
     if len(plain) < SHORTEST_MISSPELT:
         return plain if re.search("[A-Za-z]", text) else text  # such as a word of three letters in another alphabet
-    return re.sub(BESIDE_LETTERS, _letter, plain)
+    spelt = re.sub(BESIDE_LETTERS, _letter, plain)
+    return spelt if _letters(spelt) >= SHORTEST_MISSPELT else plain  # such as AL1 1, where letters in St Albans go
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def _seen_with_a_capital_for_l(text: str) -> str:
-    return _seen(text.translate(LIKE_CAPITALS).translate(LIKE_L)) if len(text) >= SHORTEST_MISSPELT else text
+    return _seen(text.translate(LIKE_CAPITALS).translate(LIKE_L)) if _letters(text) >= SHORTEST_MISSPELT else text
 
 
 def _letter(found: re.Match[str]) -> str:
@@ -313,6 +363,9 @@ def _looked_through(values: Any) -> Any:
         (own, look, maybe) for own, look in ((values, values), (accented, bare)) for maybe in (MAYBE, MAYBE_SHORT)
     ]
     likely.append((accented, accented, MAYBE_FOREIGN))
+    for own, look in ((values, values), (accented, bare)):
+        broken = pc.match_substring_regex(look, MAYBE_BROKEN)
+        likely.extend((own.filter(broken), look.filter(broken), maybe) for maybe in MAYBE_IN_PIECES)
     some = _one_after_another(own.filter(pc.match_substring_regex(look, maybe)) for own, look, maybe in likely).unique()
     return some.filter(means_total(some)) if len(some) else some
 

@@ -18,10 +18,12 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
     map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)))
 )
 LIKE_MARKS = str.maketrans(
-    "\u2212\u2043\u02d7’‘ʼ`´\u07f4\u07f5\ua78b\ua78c\u2044\u2215\u2236\ua789\u201a\u2223\u05c0",
-    "---" + "'" * 9 + "//::,||",
-)  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar
-TOGETHER = (("rn", "m"), ("vv", "w"))  # two letters that are taken for one
+    "\u2212\u2043\u02d7’‘ʼ`´\u07f4\u07f5\ua78b\ua78c\u2044\u2215\u2236\ua789\u201a\u2223\u05c0ǃЗзб一ー\u3161\u3163\u1175丨〇\u3147",
+    "---" + "'" * 9 + "//::,||!336---|||00",
+)  # minus, bullet; what is taken for an apostrophe, a slash, a colon, a comma, a bar, a digit, and so on
+TOGETHER = (("rn", "m"), ("vv", "w"), ('"', "''"), ("ǁ", "ll"))  # two letters or signs that are taken for one
+# drawn as accents and quotes; below a Greek letter; what makes words of Arabic and of N'Ko longer
+HARDLY_LETTERS = frozenset(map(chr, (*range(0x02B0, 0x0300), 0x0345, 0x0640, 0x07FA)))
 WRITTEN_TOGETHER = {"HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}  # with each other, and with letters of any alphabet
 
 
@@ -41,15 +43,29 @@ def refuse_mixed(name: str, asked: str) -> None:
     """Refuse a word in letters of two alphabets, and signs that no keyboard has: they are taken for others."""
     signs = (letter for letter in name if unicodedata.category(letter)[0] in "PS")
     odd = [sign for sign in signs if not unicodedata.normalize("NFKC", sign).isascii()]
+    odd += _loose(unicodedata.normalize("NFKC", name))
     if odd:
         advice = "Use letters, digits and the signs of every keyboard"
         raise BadInput(asked, f"the name has the sign {odd[0]!a}, which is taken for another", advice)
     for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
         named = [unicodedata.name(letter, "").split(" ") for letter in word]
-        found = sorted({one[0] for one in named if "LETTER" in one} - WRITTEN_TOGETHER)
+        hanging = {one[0] for one, letter in zip(named, word) if unicodedata.category(letter) == "Lm"}
+        found = sorted({one[0] for one in named if "LETTER" in one} - WRITTEN_TOGETHER | hanging)
         if len(found) > 1:
             alphabets = " and ".join(one.capitalize() for one in found)
             raise BadInput(asked, f"{word!a} has letters of several alphabets ({alphabets})", "Use those of one")
+
+
+def _loose(usual: str) -> list[str]:
+    """Accents, and letters like them, that belong to no letter, or are hardly seen beside one."""
+    found, on_letter = [], False
+    for letter in usual:
+        kind = unicodedata.category(letter)
+        hangs = kind[0] == "M" or kind == "Lm"
+        if (hangs and not on_letter) or letter in HARDLY_LETTERS:
+            found.append(letter)
+        on_letter = on_letter if hangs else kind[0] == "L"
+    return found
 
 
 @lru_cache(maxsize=10_000)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.io.counted import saying_the_bound_alone
 from discreet.io.totals import few_texts
 from discreet.parts.front import bound_of_all
 from discreet.parts.given import Given, given_parts
@@ -91,7 +92,7 @@ def _without_counts(table: TableSpec, given: Given, count: str) -> Any:
             if count not in columns:
                 raise BadInput(f"the count column {count!r} was asked for", "the table has no such column")
             frame = part.read(columns=[name for name in columns if name != count])
-        yield zeros(given.folders.added(frame, file))
+        yield zeros(given.folders.added(saying_the_bound_alone(frame), file))
 
 
 def _schema(reading: Reading, frame: Any) -> Schema:

@@ -118,10 +118,12 @@ class Answers:
         people = self.table().read_schema()[0].contributions
         return designed(self.max_count, epsilon or self.epsilon, people, self.require, self.cost)
 
-    def release(self, folder: Path, ledger: Path) -> ReleaseSpec:
-        paid = None if self.dataset is None else LedgerSpec(self.dataset, str(ledger), note=self.note, who=self.who)
+    def release(self, folder: Path, ledger: Path, accept_disclosure: bool = False) -> ReleaseSpec:
+        """accept_disclosure: no answer among the others, but said of one refusal, and of that one only."""
+        paid = LedgerSpec(self.dataset or "", str(ledger), None, self.note, self.who, accept_disclosure)
         return ReleaseSpec(
-            self.table(), loss_of(self.epsilon), self.spec(), paid, Output(str(folder), self.format)
+            self.table(), loss_of(self.epsilon), self.spec(), paid if self.dataset else None,
+            Output(str(folder), self.format),
         )  # fmt: skip
 
 

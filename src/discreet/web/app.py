@@ -402,7 +402,8 @@ def _toml(pages: Pages, work: Work) -> str:
     answers = work.answers
     beside = pages.uploads / work.name
     universe = None if answers.universe is None else pages.uploads / answers.universe.name
-    spec = answers.release(pages.uploads / "out", pages.uploads / "ledger.db")
+    accepted = work.made is not None and work.made.accept_disclosure
+    spec = answers.release(pages.uploads / "out", pages.uploads / "ledger.db", accepted)
     way = RowByRow(str(pages.uploads / MECHANISM), answers.max_count) if answers.designs else spec.way
     table = replace(answers, file=beside, universe=universe).table()
     place = pages.uploads / f"{work.key}.toml"

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from discreet.errors import BadInput
 from discreet.web import screens
 from discreet.web.answers import Answers, Form, with_contents, with_keeping, with_place, with_price
-from discreet.web.work import Refused, Work, make_release
+from discreet.web.work import Chore, Refused, Work, make_release
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -92,8 +92,20 @@ def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Res
         begun = work.tasks.get("release")
         if work.made is None and (begun is None or begun.problem is not None):
             _require_confirmed(work, form)
-            work.start("release", make_release(work, pages.folder, pages.ledger_file))
+            accepted = _accepted(begun, form)
+            work.start("release", make_release(work, pages.folder, pages.ledger_file, accepted))
     return to(work, "release")
+
+
+def _accepted(refused: Chore | None, form: Form) -> bool:
+    """Whether somebody accepts what a refusal said that kept sums give away: the one that stood on their page."""
+    given = form.get("accept_disclosure", ())
+    if not given:
+        return False
+    if refused is None or refused.disclosure != given[0]:
+        found = "it is not what the ledger refused last: that was looked at in another tab, or nothing was refused"
+        raise BadInput("what kept sums give away was accepted", found, "Look at the release again")
+    return True
 
 
 def _require_confirmed(work: Work, form: Form) -> None:

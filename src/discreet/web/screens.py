@@ -231,7 +231,7 @@ def release(work: Work, ledger: Path) -> View:
         "epsilon": work.answers.epsilon, "charged": charged(work, ledger),
         "columns": [] if planned is None else list(planned.columns),
         "task": _task(task), "done": work.made is not None, "confirms": work.answers.fingerprint,
-        "problem": None if task is None else task.problem,
+        "problem": None if task is None else task.problem, "disclosure": None if task is None else task.disclosure,
     }  # fmt: skip
 
 
@@ -303,12 +303,13 @@ def ledger(place: Path, problem: str | None = None) -> View:
 
 def _history(place: Path) -> list[View]:
     from discreet.ledger import ledger as opened
+    from discreet.ledger.words import given_away
 
     return [
         {"dataset": one.dataset, "number": one.number, "recorded": one.recorded[:19].replace("T", " "),
          "charged": _amount(one.charged), "columns": ", ".join((*one.spending.table.keys, one.spending.table.count))
          if one.spending.table else "", "note": one.spending.note, "who": one.spending.who,
-         "released": bool(one.outcomes)}
+         "released": bool(one.outcomes), "accepted": given_away(one.disclosure) if one.disclosure.refused else ""}
         for one in opened(str(place)).history()
     ]  # fmt: skip
 

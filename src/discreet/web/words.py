@@ -62,6 +62,7 @@ LABELS = {
     "note": "What the release is for",
     "who": "Who makes it",
     "format": "Write the table as",
+    "accept_disclosure": "I accept that this is given away",
 }  # fmt: skip  (of fields, by the options that they are)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, Discloses, DiscreetError
 from discreet.sample.bits import unguessable
 from discreet.web.answers import Answers, Form
 from discreet.web.curves import EPSILONS, Curve, ErrorsAt, Suggestion, in_order, suggestion
@@ -42,6 +43,7 @@ class Made:
 
     folder: Path
     digest: str
+    accept_disclosure: bool = False
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Chore:
     stage: str = "begin"
     done: bool = False
     problem: str | None = None
+    disclosure: str | None = None  # by which a form knows what it accepts, where that is what is wrong
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,10 @@ def _do(work: Work, task: Chore, do: Callable[[Chore], None]) -> None:
     try:
         do(task)
     except DiscreetError as error:
-        task.problem = work.told(error)
+        told = work.told(error)
+        if isinstance(error, Discloses):
+            task.disclosure = hashlib.sha256(told.encode()).hexdigest()[:32]
+        task.problem = told
     except BaseException:  # whatever it says may quote the data
         task.problem = UNKNOWN
     task.done = True
@@ -202,7 +208,7 @@ def _draw(work: Work, answers: Answers, shape: str, accepted: str | None, task: 
                 work.suggested[shape, found.accepted] = found
 
 
-def make_release(work: Work, folder: Path, ledger: Path) -> Callable[[Chore], None]:
+def make_release(work: Work, folder: Path, ledger: Path, accept_disclosure: bool) -> Callable[[Chore], None]:
     """The release itself, from what was planned and confirmed."""
 
     def do(task: Chore) -> None:
@@ -215,9 +221,9 @@ def make_release(work: Work, folder: Path, ledger: Path) -> Callable[[Chore], No
         def at(stage: str) -> None:
             task.stage = stage
 
-        _, digest = run(answers.release(target, ledger), stages=at)
+        _, digest = run(answers.release(target, ledger, accept_disclosure), stages=at)
         with work.lock:
-            work.made = Made(target, digest)
+            work.made = Made(target, digest, accept_disclosure)
 
     return do
 
