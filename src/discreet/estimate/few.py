@@ -6,8 +6,8 @@ with at most t the likeliest counts are looked for, of k rows up to t and of the
 from k draws of the ones and from the others of the others has a law that is worked out by convolution, and k is refused
 where what was seen is in a tail of it. Nothing is taken as normal, and the ends are whole numbers of rows.
 
-Other noises have no estimate that is unbiased and varies little. The law of one with a bias is worked out as well: so
-that bias need not be bounded for the worst of all tables.
+Other noises have no estimate that is unbiased and varies little. For the lower end one is taken that is never too
+large on average, for the upper one that is never too small (`onesided`); the laws of these are worked out as well.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ MOST = 100  # rows; of more the unbiased estimate is near enough to a normal law
 MOST_BIASED, LARGEST = 5_000, 320  # rows and counts where there is none: more would take seconds
 FAR = 1e-3  # chance to be seen at t, or across it, of a row so far off that it does not matter
 PARTS = 8  # of a row: weights are rounded to these, so that their sums are whole numbers
+FINE = 64  # the same where weights are any numbers: small ones tell whether a row was seen at all
+LARGEST_LAW = 1 << 20  # parts that all rows together have at most
 HEAVIEST = 200  # rows that one seen at t stands for: more than there are of all is no different
 WINDOW = 400  # counts that are looked at one by one; of more those where a row was seen
 KEPT = 8  # thresholds that were asked about last
@@ -42,21 +44,26 @@ class FewRows:
 
     def share(self, t: int, level: float) -> tuple[float, float]:
         """Between which shares of rows have a count of at most t."""
-        near, rows, tail = self._near(t), self.evidence.rows, (1 - level) / 2
-        low = first_where(0, rows, lambda k: near.as_many(k) > tail)
-        high = rows - first_where(0, rows - low, lambda k: near.as_few(rows - k) > tail)
+        rows, tail, fewest, most = self.evidence.rows, (1 - level) / 2, self._fewest(t), self._most(t)
+        low = first_where(0, rows, lambda k: fewest.as_many(k) > tail)
+        high = rows - first_where(0, rows - low, lambda k: most.as_few(rows - k) > tail)
         return low / rows, high / rows
 
     def quantile(self, share: float, level: float) -> tuple[int, int]:
         """The smallest and the largest count that may be the smallest which this share of rows do not exceed."""
         tail, wanted = (1 - level) / 2, int(np.ceil(share * self.evidence.rows - TIED))
         last = self.evidence.size - 1
-        low = first_where(self.evidence.least, last, lambda t: self._near(t).as_few(wanted) > tail)
-        high = first_where(low, last, lambda t: self._near(t).as_many(wanted - 1) <= tail)
+        low = first_where(self.evidence.least, last, lambda t: self._most(t).as_few(wanted) > tail)
+        high = first_where(low, last, lambda t: self._fewest(t).as_many(wanted - 1) <= tail)
         return low, high
 
-    def _near(self, t: int) -> Near:
-        return _near(self.evidence, t)
+    def _fewest(self, t: int) -> Near:
+        """What tells that there are at least so many rows."""
+        return _near(self.evidence, t, False)
+
+    def _most(self, t: int) -> Near:
+        """What tells that there are at most so many."""
+        return _near(self.evidence, t, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +136,11 @@ def _scaled(weights: Floats, else_: Floats) -> Floats:
 
 
 @lru_cache(maxsize=KEPT)
-def _near(evidence: Evidence, t: int) -> Near:
+def _near(evidence: Evidence, t: int, too_many: bool = False) -> Near:
     """In a window around t; whatever is further off is always seen at its end."""
     law, top = evidence.law, evidence.top
     if law is None or law.decay is None:
-        return _anywhere(evidence, t)
+        return _anywhere(evidence, t, too_many)
     reach = int(np.ceil(np.log(FAR) / np.log(law.decay)))
     low, high = max(evidence.least, t - reach), t + 1 + reach if top is None else min(top, t + 1 + reach)
     clipped = np.clip(evidence.seen, low, high)
@@ -169,13 +176,13 @@ def _where_seen(places: Integers, t: int, decay: float) -> Floats:
     return found
 
 
-def _anywhere(evidence: Evidence, t: int) -> Near:
-    """Behind any noise: by the damped inverse whose interval would be the shortest."""
-    from discreet.estimate.regularised import damped
+def _anywhere(evidence: Evidence, t: int, too_many: bool) -> Near:
+    """Behind any noise: by an estimate that is wrong in one direction alone."""
+    from discreet.estimate.onesided import counted
 
-    values = damped(evidence, t)
-    steps = np.rint(PARTS * np.clip(values, -HEAVIEST, HEAVIEST)).astype(np.int64)
-    first = evidence.least
+    values = np.clip(counted(evidence, t, too_many), -HEAVIEST, HEAVIEST)
+    parts = max(1, min(FINE, int(LARGEST_LAW / (evidence.rows * max(float(np.ptp(values)), 1.0)))))
+    steps, first = np.rint(parts * values).astype(np.int64), evidence.least
     return Near(evidence.histogram, evidence.matrix[first : t + 1], evidence.matrix[t + 1 :], steps - steps.min())
 
 
