@@ -24,8 +24,9 @@ def seen_through(matrix: np.ndarray, rows: int, seed: int, least: int = 0) -> Ev
 
 def near_diagonal(size: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    matrix: np.ndarray = 3 * np.eye(size) + rng.random((size, size))
-    return matrix / matrix.sum(axis=1, keepdims=True)
+    weights = 3 * np.eye(size) + rng.random((size, size))
+    matrix: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    return matrix
 
 
 @pytest.mark.parametrize("too_many", [True, False])
