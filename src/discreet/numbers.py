@@ -93,6 +93,11 @@ def level_of(value: Number) -> float:
     return float(probability(exact(value, "the level"), "the level", open_ends=True))
 
 
+def percent(share: float) -> str:
+    """With as many digits as it has, so that 0.995 is not said to be all."""
+    return f"{format(Decimal(repr(float(share))) * 100, 'f').rstrip('0').rstrip('.')}%"
+
+
 def share_of(value: Any, name: object) -> Fraction:
     """A part of a budget that something is given."""
     share = exact(value, f"the share of {name}")

@@ -238,6 +238,7 @@ def with_error_bars(
     reach = np.maximum([value[shown] - least[shown], ends[shown] - value[shown]], 0.0)
     axes.errorbar(value[shown], places, xerr=reach, fmt="o", markersize=4, color=INK, ecolor=INK, capsize=2)
     axes.set_yticks(places, [names[k] for k in shown], fontsize=8)
+    axes.set_ylim(-0.6, len(shown) - 0.4)  # none on the frame
     left_out = "" if len(shown) == len(value) else f"the largest {len(shown)} of {len(value)}"
     axes.set_title(" - ".join(part for part in (title, left_out) if part), fontsize=10)
     axes.set_xlabel("estimate, with its interval")

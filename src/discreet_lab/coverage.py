@@ -18,7 +18,7 @@ from discreet.errors import BadInput
 from discreet.estimate import AnswerSet, Estimate
 from discreet.estimate.inequality import dissimilarity_of, gini_of
 from discreet.io.frames import frame_of
-from discreet_lab.least import least_part, least_quantile, least_share
+from discreet_lab.least import least_part, least_quantile, least_row, least_share
 
 AREAS, SEXES, AGES = 20, 2, 6
 ROWS, MAX_COUNT = AREAS * SEXES * AGES, 30
@@ -76,7 +76,6 @@ class WithTruth:
     true: Floats
     step: float = 0.0  # between two possible answers: an interval of whole numbers from 2 to 2 holds one of them
     at_once: bool = False  # whether all intervals together cover
-    pooled: bool = False  # whether intervals are told to cover on average over all numbers, and not each of them
     last: Floats | None = None  # where an answer may be several numbers: the last of them
 
 
@@ -94,7 +93,7 @@ def questions(truth: Integers) -> dict[str, WithTruth]:
         "by area": WithTruth(lambda v, _: v.by("area"), area),
         "by two columns": WithTruth(lambda v, _: v.by("area", "sex"), table.sum(axis=2).ravel()),
         "where": WithTruth(lambda v, _: v.where(sex="f", age=["g0", "g1"]).by("area"), table[:, 0, :2].sum(axis=1)),
-        "rows": WithTruth(lambda v, _: v.rows(), truth.astype(float), 1.0, pooled=True),
+        "rows": WithTruth(lambda v, _: v.rows(), truth.astype(float), 1.0),
         "difference": WithTruth(lambda v, _: v.where(sex="f").minus(v.where(sex="m"), "area"), women - men),
         "ratio": WithTruth(lambda v, _: v.where(sex="f").over(v.where(sex="m")), np.array([sex[0] / sex[1]])),
         "share": WithTruth(lambda v, _: v.share("area"), area / area.sum()),
@@ -121,7 +120,7 @@ class Covered:
     error: float  # of the coverage, by chance
     width: float  # in parts of the oracle's; nan where it has none
     by_chance: float = 0.0  # a standard error of that, by drawing releases again from those that were made
-    fair: float = float("nan")  # in parts of what can be had: the least of all honest ones, or the oracle's of all rows
+    fair: float = float("nan")  # in parts of what can be had: the least of all honest ones
 
     @property
     def fine(self) -> bool:
@@ -209,8 +208,6 @@ def _covered(
     if name == "ratio":  # as the share of one in both, which has an end
         low, high = (np.where(np.isinf(end), 1.0, end / (1 + np.minimum(end, FAR))) for end in (low, high))
     fair = float((high - low).mean() + one.step) / least
-    if one.pooled:
-        fair = _in_parts(errors.reshape(-1, 1), wide, one.step)
     return Covered(way, shape, epsilon, name, float(each.mean()), error, width, chance, fair)
 
 
@@ -224,9 +221,11 @@ def _least(view: Estimate, name: str, truth: Integers) -> float:
     """The least mean width of an interval that covers for every table; nan where it is not worked out."""
     if name in ("ratio", "share"):
         return _least_of_sums(view, name, truth)
-    if view.shares is None or name not in ("share of zeros", "share above 2", "median"):
+    if view.shares is None or name not in ("rows", "share of zeros", "share above 2", "median"):
         return float("nan")
     evidence = view.shares.evidence
+    if name == "rows":
+        return least_row(evidence, truth)
     return (
         least_quantile(evidence, truth, 0.5)
         if name == "median"

@@ -47,6 +47,22 @@ def test_the_law_of_the_estimate_is_that_of_all_draws(k: int) -> None:
     assert near.as_few(k) == pytest.approx(expected[:11].sum(), abs=1e-12)
 
 
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+@pytest.mark.parametrize("least", [-9, -4, 3])
+def test_the_law_of_an_estimate_that_is_wrong_is_taken_as_if_it_were_right(k: int, least: int) -> None:
+    """Moved to where its mean is k, as far as that makes nothing less likely."""
+    rng = np.random.default_rng(k)
+    below, above = rng.dirichlet(np.ones(4), 2), rng.dirichlet(np.ones(4), 3)
+    near = Near(np.array([1.0, 1.0, 0.0, 1.0]), below, above, np.array([3, 5, 0, 2]), 4, least)
+    one, other = near.likeliest(k)
+    every = list(product(range(4), repeat=3))
+    chances = np.array([np.prod([(one if row < k else other)[at] for row, at in enumerate(drawn)]) for drawn in every])
+    sums = np.array([near.values[list(drawn)].sum() for drawn in every])
+    beyond = chances @ sums - (4 * k - 3 * least)
+    assert near.as_many(k) == pytest.approx(chances[sums >= 10 + min(beyond, 0) - 1e-6].sum(), abs=1e-12)
+    assert near.as_few(k) == pytest.approx(chances[sums <= 10 + max(beyond, 0) + 1e-6].sum(), abs=1e-12)
+
+
 def test_the_likeliest_counts_are_the_likeliest_on_a_grid() -> None:
     """Of two counts on either side, where what is seen is shared out so that k rows are up to the count."""
     rng = np.random.default_rng(5)

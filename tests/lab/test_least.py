@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.estimate.evidence import Evidence
 from discreet.estimate.prefix import prefix_of
 from discreet.laws import Geometric
-from discreet_lab.least import least_part, least_quantile, least_share
+from discreet_lab.least import least_part, least_quantile, least_row, least_share
 
 UNBOUNDED = 2 * (norm.ppf(0.95) * 0.95 + norm.pdf(norm.ppf(0.95)))  # deviations, where every value is possible
 ROWS = 4000
@@ -69,3 +69,25 @@ def test_a_median_under_wide_noise_is_told_and_covered() -> None:
     least = least_quantile(view.shares.evidence, true, 0.5)
     assert hits >= binom.ppf(1e-4, repeats, 0.95)
     assert np.mean(numbers) <= 1.3 * least < np.mean(unbiased)
+
+
+def test_a_row_among_very_many_is_told_as_by_one_who_knows_all_counts() -> None:
+    """Other tables are far away then, so that values of the largest posterior chance are enough: the last of them in
+    part, so that 95 of 100 are covered."""
+    law, true = Geometric(Fraction(3, 2)), np.repeat([0, 1, 2, 3], [4, 1, 2, 3]) // 1
+    many = np.tile(true, 20_000)
+    behind = evidence(many, law, 3)
+    shares = np.bincount(true) / len(true)
+    both = shares[:, None] * behind.matrix
+    order = np.argsort(-(both / both.sum(axis=0)).ravel(), kind="stable")  # values of what is seen, best first
+    held, cost = both.ravel()[order].cumsum(), np.broadcast_to(both.sum(axis=0), both.shape).ravel()[order].cumsum()
+    last = int(np.searchsorted(held, 0.95))
+    part = (0.95 - held[last - 1]) / (held[last] - held[last - 1])
+    assert least_row(behind, many) == pytest.approx(cost[last - 1] + part * (cost[last] - cost[last - 1]), rel=1e-3)
+
+
+def test_a_row_that_nothing_tells_of_may_be_anything() -> None:
+    """A spread that cannot be seen has to be covered too: so all rows being 6 makes no interval narrow."""
+    true, hidden = np.full(20, 6), Geometric(Fraction(1001, 1000))
+    assert least_row(evidence(true, hidden, 12), true) > 0.6 * 13
+    assert least_row(evidence(true, Geometric(Fraction(10**6)), 12), true) == pytest.approx(0.95, abs=0.01)

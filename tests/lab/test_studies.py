@@ -22,9 +22,17 @@ def test_coverage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, page = runpy.run_path(str(STUDIES / "coverage.py")), tmp_path / "estimating.md"
     page.write_text((STUDIES.parent / "docs" / "estimating.md").read_text(encoding="utf-8"), encoding="utf-8")
     asked = ["--quick", "--epsilons", "1", "--ways", "default", "kept sums", "--data", "unknown to this one"]
+    asked += ["--runs", str(tmp_path / "runs.jsonl")]
+    study["main"]([*asked[:5], *asked[6:], "--page", str(page)])  # a part of it
+    assert page.read_text(encoding="utf-8") == (STUDIES.parent / "docs" / "estimating.md").read_text(encoding="utf-8")
     study["main"]([*asked, "--write", "--page", str(page)])
     assert ROW["coverage"] in capsys.readouterr().out
-    assert "| question | default | kept sums |" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "| question | default | kept sums |" in written
+    again = len((tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines())
+    study["main"]([*asked, "--write", "--page", str(page)])
+    assert again == len((tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()) == 6
+    assert page.read_text(encoding="utf-8") == written
 
 
 def test_published_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

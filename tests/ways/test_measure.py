@@ -303,6 +303,23 @@ def test_without_measurements(tmp_path: Path) -> None:
     assert (np.abs(beyond - 0.5) < 0.5 + 2e-4).all() and (by_answers.high == np.rint(by_answers.high)).all()
 
 
+@pytest.mark.parametrize("keep", [(), ("total",)])
+@pytest.mark.parametrize("epsilon", ["1/5", 2])
+def test_the_kit_and_the_file_of_answers_give_one_interval(epsilon: Any, keep: tuple[str, ...]) -> None:
+    """The kit leaves out what no count can be: fractions, and numbers below 0 or above what is kept."""
+    made = dc.release(crossed(), epsilon=epsilon, measure=["cells", "margin:sex"], keep=list(keep), seed=3)
+    view = dc.estimate(made)
+    for name, found in (("cells", view.by("state", "county", "sex", "age")), ("margin:sex", view.by("sex"))):
+        file = {one: made.answers[name].column(one).to_numpy() for one in ("low", "high")}
+        most = view.total().estimate if keep else np.inf
+        low, high = np.clip(np.ceil(file["low"] - 2e-4), 0, most), np.clip(np.floor(file["high"] + 2e-4), 0, most)
+        some = (low <= high) & (file["high"] >= 0)
+        assert some.any() and (found.low[some] <= low[some]).all() and (found.high[some] >= high[some]).all()
+        inside = np.clip(found.estimate, found.low, found.high)
+        assert (np.minimum(low, inside)[some] == found.low[some]).all()
+        assert (np.maximum(high, inside)[some] == found.high[some]).all()
+
+
 def test_plan_reads_no_count_and_tells_every_deviation() -> None:
     table = crossed()
     made = dc.plan(table.schema, epsilon=1, measure="auto", levels=["state", "county"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.arrays import Flags, Floats
 from discreet.errors import BadInput, did_you_mean, short
+from discreet.numbers import percent
 from discreet.shown import Shown
 
 LAST_BIT = 1e-9  # of a unit: what floats of everyday sizes are off by, and more
@@ -89,12 +90,11 @@ class Answer(Shown):
         if not 0 < reach < inf or not isfinite(self.estimate):
             return _plain(self.estimate), _plain(low), _plain(high)
         places = 1 - floor(log10(reach))
-        if all(float(one).is_integer() or not isfinite(one) for one in (self.estimate, low, high)):
-            return _plain(self.estimate), _plain(low), _plain(high)
-        unit, digits = 10.0**-places, max(places, 0)
-        outwards = round(self.estimate, places), _multiple(low, unit, floor), _multiple(high, unit, ceil)
-        middle, first, last = (f"{one + 0.0:,.{digits}f}" for one in outwards)
-        return middle, first, last
+        ends = min(places, 0) if _whole(low) and _whole(high) else places  # no 3.0 where counts are whole numbers
+        places = min(places, 0) if ends <= 0 and _whole(self.estimate) else places
+        outwards = _multiple(low, 10.0**-ends, floor), _multiple(high, 10.0**-ends, ceil)
+        first, last = (f"{end + 0.0:,.{max(ends, 0)}f}" for end in outwards)
+        return f"{round(self.estimate, places) + 0.0:,.{max(places, 0)}f}", first, last
 
     def __str__(self) -> str:
         middle, low, high = self.words
@@ -102,7 +102,7 @@ class Answer(Shown):
         if self.exact:
             return f"{middle} (exact{about})"
         surely = "at least " if self.conservative else ""
-        return f"{middle} (between {low} and {high}, {surely}{self.level:.0%}{about})"
+        return f"{middle} (between {low} and {high}, {surely}{percent(self.level)}{about})"
 
 
 class NoSuchGroup(BadInput, KeyError):
@@ -222,6 +222,11 @@ def _columns(cut: Cut, conservative: bool, number: int) -> dict[str, Any]:
 def _plain(number: float) -> str:
     """A number that is known to the last digit."""
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:.6g}"
+
+
+def _whole(number: float) -> bool:
+    """Whether it is a whole number, or none at all."""
+    return not isfinite(number) or float(number).is_integer()
 
 
 def _multiple(end: float, unit: float, way: Callable[[float], int]) -> float:

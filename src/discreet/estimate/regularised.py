@@ -51,22 +51,6 @@ def regularised(evidence: Evidence) -> Prefix:
     return Prefix(combined, single, np.maximum(rest, 0), (1 - share) * bias, evidence.cumulative_law)
 
 
-def damped(evidence: Evidence, t: int) -> Floats:
-    """What a row that is seen at each value adds to the number of rows of at most t, by the best of these dampings."""
-    matrix, rows, size = evidence.matrix, evidence.rows, evidence.size
-    wanted = (np.maximum(np.arange(size), evidence.least) <= t).astype(float)[:, None]
-    likely = (1 - SPREAD_OUT) * evidence.prior + SPREAD_OUT / size
-    best, lowest = np.zeros(matrix.shape[1]), np.inf
-    for damping in DAMPINGS:
-        values = _filters(matrix, wanted, likely, damping)
-        means = matrix @ values
-        variance = rows * float((evidence.prior @ (matrix @ values**2 - means**2))[0])
-        score = 2 * np.sqrt(variance + FLOOR) + rows * float(np.abs(means - wanted).max())
-        if score < lowest:
-            best, lowest = values[:, 0], score
-    return best
-
-
 def _as_measured(evidence: Evidence, law: NoiseLaw) -> Prefix:
     """Over a wide range: the measured distribution alone, and for the sum of all the noisy values of the rows."""
     assert evidence.cumulative is not None and evidence.cumulative_law is not None

@@ -100,6 +100,9 @@ class Estimate(Shown):
 
         The prior is the distribution of counts, as estimated from everything that was measured. With a public
         `covariate`, such as the population, counts are taken to follow it: see `per`.
+
+        Posterior intervals cover on average, over rows and releases. Rows of one release share their prior, and are
+        missed together: under wide noise far fewer of one release may be covered, and all of others.
         """
         told = self.with_rows("estimates of rows")
         if covariate is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.numbers import Epsilon, digits_above, text
+from discreet.numbers import Epsilon, digits_above, percent, text
 from discreet.shown import MOST_ROWS, Card, Listing, Shown
 from discreet.shown.terse import in_digits
 
@@ -271,7 +271,7 @@ def answer(value: Answer) -> Card:
 
 def answer_set(value: AnswerSet) -> Card:
     names, first = value.columns, min(len(value), MOST_ROWS + 1)
-    head = (*names, "estimate", f"{value.level:.0%} interval")
+    head = (*names, "estimate", f"{percent(value.level)} interval")
     keys = [[_cell(one) for one in value.keys_frame.column(name).slice(0, first).to_pylist()] for name in names]
     found = [value.at(place) for place in range(first)]
     middle, ends = [one.words[0] for one in found], [_ends(one) for one in found]
@@ -290,7 +290,7 @@ def _ends(one: Answer) -> str:
 def estimate(value: Estimate) -> Card:
     """What can be asked of any table; what this one does not answer is left out."""
     rows = tuple((name, str(found)) for name, found in _asked(value))
-    title = f"Estimate of the true table, with {value.level:.0%} intervals"
+    title = f"Estimate of the true table, with {percent(value.level)} intervals"
     return Card(
         title, grids=(Listing(("question", "answer"), rows),), after=("estimate.by(column)", "dc.plot(estimate)")
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, DiscreetError
+from discreet.numbers import percent
 from discreet.plot import FILL, INK, REPEATABLE, figure, heat_map, histogram, privacy_curve, save
 from discreet.shown.terse import in_digits
 
@@ -135,11 +136,11 @@ def estimate(value: Any) -> Picture:
         found = value.total()
         ax.errorbar([found.estimate], [0], xerr=_arms([found]), color=INK, marker="o", capsize=4)
         ax.set_yticks([0], ["total"])
-        _plain(ax, f"total, with a {value.level:.0%} interval", "count")
+        _plain(ax, f"total, with a {percent(value.level)} interval", "count")
         return Picture(drawing, PLAIN.format(what=f"the total: {found}"))
     middle = [100 * one.estimate for one in answers]
     ends = [[100 * one.interval[side] for one in answers] for side in (0, 1)]
-    ax.fill_between(thresholds, *ends, color=FILL, alpha=0.6, label=f"{value.level:.0%} interval, each")
+    ax.fill_between(thresholds, *ends, color=FILL, alpha=0.6, label=f"{percent(value.level)} interval, each")
     ax.plot(thresholds, middle, color=INK, marker="o", markersize=3, label="estimate")
     ax.set_ylim(0, None)
     ax.set_ylabel("rows above it, %")
