@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.convolve import convolved
 from discreet.distribution.decay import running
 from discreet.distribution.evidence.cells import TINY, reach_of
 from discreet.laws import NoiseLaw
@@ -138,10 +137,10 @@ class OtherRows:
 
     def _windows(self) -> Iterator[tuple[Floats, Floats]]:
         """How many rows have a noisy value about so far from the end of each block; and their chances."""
-        blocks = np.arange(len(self.ends))
-        for offset, chance in zip(self.offsets.tolist(), self.table):
-            first = self._first_value(blocks, offset)
-            yield self._upto(first + self.block - 1) - self._upto(first - 1), chance
+        places = np.arange(len(self.ends) + len(self.offsets))
+        rows = np.diff(self._upto(self._first_value(places, int(self.offsets[0])) - 1))
+        for k, chance in enumerate(self.table):
+            yield rows[k : k + len(self.ends)], chance
 
     def _ahead(self) -> Floats:
         """The sum of the chances of all rows in the windows before each."""
@@ -183,13 +182,13 @@ def _within(shares: Floats, block: int) -> Floats:
 
 def _chances(shares: Floats, offsets: Integers, block: int, noise: NoiseLaw) -> Floats:
     """P(count in the first k + 1 blocks | noisy value `offset` blocks after the end of the k-th)."""
-    distance = np.arange(2 * offsets[0], 2 * offsets[-1] + 1) * block + block // 2
-    masses, zero = np.exp(noise.log_mass(distance.astype(float))), -2 * offsets[0]
-    whole = np.maximum(convolved(shares, masses[zero + offsets]), 0) + TINY  # from as far before the first block
-    blocks, table = np.arange(len(shares)), np.empty((len(offsets), len(shares)))
-    for k, offset in enumerate(offsets):
-        upto = convolved(shares, masses[zero + offset : zero + offsets[-1] + 1])[: len(shares)]
-        table[k] = np.clip(upto / whole[blocks + offset - offsets[0]], 0, 1)
+    masses = np.exp(noise.log_mass((offsets * block + block // 2).astype(float)))
+    table = np.outer(masses, shares)
+    for near, far in zip(table[-2::-1], table[:0:-1]):  # a noisy value is further from the end of the block before
+        near[1:] += far[:-1]
+    whole = np.append(table[0], table[1:, -1]) + TINY  # from as far before the first block
+    for k, upto in enumerate(table):
+        upto /= whole[k : k + len(shares)]
     return table
 
 
