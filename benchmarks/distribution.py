@@ -26,6 +26,8 @@ ROWS = 3136
 REPEATS = 10
 SIZES = (20, 51, 100, 200)
 EPSILONS = ("0.05", "0.1", "0.3", "1")
+TABLES = (20, 300, 5_000, 300_000, 3_000_000)  # rows, of estimates
+ESTIMATED = (0.05, 0.1, 0.25, 1.0, 4.0)  # epsilon of estimates
 
 
 def run() -> list[dict[str, Any]]:
@@ -90,33 +92,44 @@ def speed() -> list[dict[str, Any]]:
 def shapes(size: int, rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Counts from 0 to below a size, of kinds that take long."""
     some = np.array([0, 12, 13, 2 * size // 5, -1])[rng.integers(0, 5, rows)]
-    heaped = np.minimum(5 * rng.geometric(20 / size, rows) - 5, size - 1)
-    return {
+    exact, rounded = rng.negative_binomial(1.5, 1.5 / (1.5 + size / 8), rows), rng.random(rows)
+    found = {
         "even": rng.integers(0, size, rows),
         "cliffs": rng.integers(3 * size // 10, 6 * size // 10, rows),
         "all equal": np.full(rows, size // 2),
         "two counts": rng.choice([3, 2 * size // 5], rows),
         "spikes": np.where(some < 0, rng.integers(0, size, rows), some),
-        "two Poissons": np.minimum(rng.poisson(np.where(rng.random(rows) < 0.5, 8, 2 * size // 5)), size - 1),
-        "fives": heaped,
-        "power law": np.minimum(rng.pareto(0.6, rows), size - 1).astype(np.int64),
+        "two Poissons": rng.poisson(np.where(rng.random(rows) < 0.5, 8, 2 * size // 5)),
+        "fives": 5 * rng.geometric(20 / size, rows) - 5,
+        "heaps": np.select([rounded < 0.3, rounded < 0.6], [(exact + 5) // 10 * 10, (exact + 2) // 5 * 5], exact),
+        "thirds": 3 * rng.poisson(size / 12, rows),
+        "blocks": size // 4 * rng.integers(0, 3, rows) + rng.integers(0, size // 8, rows),
+        "power law": rng.pareto(0.6, rows),
+        "bell": rng.normal(size / 2, size / 20, rows),
+        "mostly zero": np.where(rng.random(rows) < 0.95, 0, rng.geometric(10 / size, rows)),
+        "u-shaped": rng.binomial(size - 1, rng.beta(0.5, 0.5, rows)),
     }
+    return {name: np.clip(counts, 0, size - 1).astype(np.int64) for name, counts in found.items()}
 
 
 def estimates() -> list[dict[str, Any]]:
-    """Seconds of computing, where 0.5 over 1,000 counts and 4 over 100,000 are the aim."""
+    """Seconds of computing, where 0.5 over 1,000 counts and 4 over 100,000 are the aim. Every shape meets every
+    epsilon, and every number of rows in turn."""
     out, rng = [], np.random.default_rng(0)
-    for size, rows in ((1_001, 5_000), (100_000, 5_000)):
-        for name, counts in shapes(size, rows, rng).items():
-            for law, epsilon in product((_geometric, _gaussian), (0.1, 1.0)):
-                whole, most, second = law(epsilon), law(0.8 * epsilon), law(0.2 * epsilon)
-                alone = _estimate(counts, size, whole, None, rng)
-                seconds = {
-                    "seconds": alone,
-                    "seconds_with_a_first_measurement": _estimate(counts, size, most, second, rng),
-                }
-                about = {"what": "estimate", "range": size - 1, "rows": rows, "shape": name, "noise": whole.name}
-                out.append({**about, "epsilon": epsilon, **seconds})
+    _estimate(shapes(1_001, 300, rng)["spikes"], 1_001, _gaussian(1.0), _gaussian(1.0), rng)  # loads what all need
+    for size, sizes, epsilons in ((1_001, TABLES, ESTIMATED), (100_001, (5_000,), (0.1, 1.0))):
+        names = list(shapes(size, 1, rng))
+        for (k, name), (turn, epsilon), law in product(enumerate(names), enumerate(epsilons), (_geometric, _gaussian)):
+            rows = sizes[(k + turn) % len(sizes)]
+            counts, whole = shapes(size, rows, rng)[name], law(epsilon)
+            seconds = {
+                "seconds": _estimate(counts, size, whole, None, rng),
+                "seconds_with_a_first_measurement": _estimate(
+                    counts, size, law(0.8 * epsilon), law(0.2 * epsilon), rng
+                ),
+            }
+            about = {"what": "estimate", "range": size - 1, "rows": rows, "shape": name, "noise": whole.name}
+            out.append({**about, "epsilon": epsilon, **seconds})
     return out
 
 
