@@ -137,6 +137,58 @@ def test_codes_that_lost_their_zeros_are_recognised(tmp_path: Path) -> None:
         bound(without_first_zeros(tmp_path / "codes.csv"))
 
 
+MANY = pa.table({"place": ["p0", "p1", "p2"], "sex": ["f", "m", "f"], "count": [12_000_000, 1_234, 2**52]})
+WHOLE = pa.table({"place": ["p0", "p0", "p1", "p1"], "sex": ["f", "m", "f", "m"], "count": [1_200, 7, 31, 0]})
+
+
+def listed(frame: Any, folder: Path) -> None:
+    assert write_counted(dc.table(frame, "count", ["place", "sex"], contributions=3), folder / "own.csv") is None
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.decimal128(38, 0), pa.string()])
+def test_large_counts_are_recognised_however_a_frame_holds_them(kind: Any, tmp_path: Path) -> None:
+    listed(MANY, tmp_path)
+    held = MANY.set_column(2, "count", MANY.column("count").cast(kind, safe=False))
+    with pytest.raises(BadInput, match="up to 3 rows of one person"):
+        dc.table(held, "count", ["place", "sex"])
+    pq.write_table(held, tmp_path / "held.parquet")
+    with pytest.raises(BadInput, match="up to 3 rows of one person"):
+        dc.read_table(tmp_path / "held.parquet", "count", ["place", "sex"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        (["place,f,m", "p0,1200,7", "p1,31,0"], {"keys": "place", "wide": "sex"}),
+        (["place,f,m", "p0,'1,200',7", "p1,31,0"], {"keys": "place", "wide": "sex", "thousands": ","}),
+        (["place,f,m,Total", "p0,1200,7,1207", "p1,31,0,31"], {"keys": "place", "wide": "sex", "drop_totals": True}),
+        (["place,sex,count", "p0,f,1200", "p0,m,7", "p1,f,31", "p1,m,0", "Total,,1238"], {"drop_totals": True}),
+        (["place,sex,n,count", "p0,f,1,1 200", "p0,m,2,7", "p1,f,3,31", "p1,m,4,0"], {"thousands": " "}),
+    ],
+    ids=["crosstab", "crosstab-thousands", "crosstab-totals", "totals", "thousands"],
+)
+def test_a_counted_table_that_a_spreadsheet_laid_out_is_recognised(
+    lines: list[str], options: dict[str, Any], tmp_path: Path
+) -> None:
+    listed(WHOLE, tmp_path)
+    (tmp_path / "laid.csv").write_text("\n".join(lines).replace("'", '"') + "\n")
+    given = {"keys": ["place", "sex"], **options}
+    with pytest.raises(BadInput, match="up to 3 rows of one person"):
+        dc.read_table(tmp_path / "laid.csv", "count", **given)
+    with pytest.raises(BadInput, match="up to 3 rows of one person"):
+        read_schema(tmp_path / "laid.csv", "count", **given)
+    assert dc.read_table(tmp_path / "laid.csv", "count", contributions=3, **given).schema.contributions == 3
+
+
+def test_totals_added_to_a_counted_parquet_table_and_left_out_again(tmp_path: Path) -> None:
+    listed(WHOLE, tmp_path)
+    write_counted(dc.read_table(tmp_path / "own.csv", "count", ["place", "sex"]), tmp_path / "own.parquet")
+    own = pq.read_table(tmp_path / "own.parquet")
+    more = pa.concat_tables([own, pa.table({"place": ["Total"], "sex": ["f"], "count": [1_238]})])
+    assert b"discreet.digest" in more.schema.metadata
+    assert dc.table(more, "count", ["place", "sex"], drop_totals=True).schema.contributions == 3
+
+
 def test_a_note_about_other_counts_is_not_believed(file: Path, tmp_path: Path) -> None:
     write_counted(counted(1), tmp_path / "one.csv")
     assert bound(tmp_path / "one.csv") == 1

@@ -79,7 +79,7 @@ READERS: dict[str, Callable[[Path, str], Any]] = {
     "a universe": lambda at, value: dc.read_table(
         _written(at / "t.csv", "a,n\nb,1\n"), "n", universe=_written(at / "u.json", f'{{"a": [{value}]}}')
     ),
-    "a note of counting": lambda at, value: _noted(_written(at / "n.json", value), None, []),
+    "a note of counting": lambda at, value: _noted(_written(at / "n.json", value), []),
     "an evaluation": lambda at, value: Journal.open(_written(at / "e.jsonl", f"{value}\n"), "f"),
     "a map": lambda at, value: areas_of(_written(at / "g.json", value), "a", ["b"]),
 }

@@ -160,6 +160,23 @@ def test_what_was_accepted_is_accepted_of_these_answers_only(page: Running, tmp_
     assert not list(page.folder.glob(f"{tmp_path.name}-release*"))
 
 
+def test_what_more_is_given_away_since_another_release_was_not_accepted(page: Running, tmp_path: Path) -> None:
+    client, work, form = about_to_disclose(page, tmp_path / f"{tmp_path.name}.xlsx")
+    client.post(f"{work}/release", data=form).raise_for_status()
+    first = wait(client, f"{work}/release.json", "done")
+    assert "county = Ash (exactly)" in first["problem"]
+    same = dc.table(pa.table({"county": ["Ash", "Elm", "Oak"], "n": [3, 5, 7]}), "n", "county")
+    book = dc.ledger(str(page.folder / "ledger.db"))
+    dc.release(same, 1, keep=[dc.sums([[1, 1, 0]])], ledger=book, dataset=tmp_path.name)
+    client.post(f"{work}/release", data={**form, "accept_disclosure": first["disclosure"]}).raise_for_status()
+    second = wait(client, f"{work}/release.json", "done")
+    assert "county = Elm (exactly)" in second["problem"] and second["disclosure"] != first["disclosure"]
+    assert len(book.history(tmp_path.name)) == 1 and not list(page.folder.glob(f"{tmp_path.name}-release*"))
+    client.post(f"{work}/release", data={**form, "accept_disclosure": second["disclosure"]}).raise_for_status()
+    assert wait(client, f"{work}/release.json", "done")["problem"] is None
+    assert book.history(tmp_path.name)[-1].disclosure.exact == 2
+
+
 def test_it_is_accepted_in_a_browser_by_ticking_a_box(browser: Any, page: Running, tmp_path: Path) -> None:
     _, work, _ = about_to_disclose(page, tmp_path / f"{tmp_path.name}.xlsx")
     tab = opened(browser, page, DESK)

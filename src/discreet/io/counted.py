@@ -116,8 +116,19 @@ def _trimmed(column: Any) -> Any:
     import pyarrow.compute as pc
 
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    column = _whole(column) if pa.types.is_floating(column.type) else column
     text = pc.utf8_trim_whitespace(column.cast(pa.large_string()).fill_null(""))
     return pc.replace_substring_regex(text, r"^0*([0-9]+)(\.0*)?$", r"\1")  # as spreadsheets and frames write numbers
+
+
+def _whole(column: Any) -> Any:
+    """Numbers of a frame as whole ones, where they are: as text a million would be 1e+06."""
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column
 
 
 def _sorting(columns: list[Any]) -> Any:
@@ -144,13 +155,18 @@ class KnownBound:
     why: str = ""
 
 
-def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequence[str] = ()) -> int:
+def contributions_of(given: Any) -> int | None:
+    """As the user says it."""
+    return None if given is None else whole(given, "contributions", 1, MOST_CONTRIBUTIONS)
+
+
+def bound_of(path: str | Path | None, frame: Any, given: int | None, readings: Sequence[Any] = ()) -> int:
     """The bound that holds for a file, or (no path) a frame: as was written, or as the user says, who may not say less.
 
-    `names`: the columns that are read, by which a table to which others were added is recognised.
+    `readings`: what is taken of it, by which a table to which something was added is recognised.
     """
-    asked = None if given is None else whole(given, "contributions", 1, MOST_CONTRIBUTIONS)
-    known = _known(None if path is None else Path(path), frame, names)
+    asked = contributions_of(given)
+    known = _known(None if path is None else Path(path), (frame, *readings))
     shown = "the frame" if path is None else path
     if asked is not None and asked < known.bound:
         raise BadInput(
@@ -168,55 +184,50 @@ def bound_of(path: str | Path | None, frame: Any, given: int | None, names: Sequ
     return asked or known.bound
 
 
-def _known(path: Path | None, frame: Any, names: Sequence[str]) -> KnownBound:
+def _known(path: Path | None, readings: Sequence[Any]) -> KnownBound:
     """Inside the file, beside it, or in the list; where nothing is known, every person is in one row."""
-    inside = frame.schema.metadata or {}
+    frame, inside = readings[0], readings[0].schema.metadata or {}
     if METADATA in inside:
         try:
             bound, rows = whole(int(inside[METADATA]), "contributions", 1, MOST_CONTRIBUTIONS), rows_said(inside)
         except ValueError as error:
             asked = f"{path or 'a frame'} was to be read"
             raise BadInput(asked, "its metadata hold no number of contributions") from error
-        if rows is not None and frame.num_rows > rows:
-            return KnownBound(bound, False, f"it has more rows {OTHERS}")
         of_any = not WHICH & set(inside)  # somebody's own word, about whatever is in the file
-        return KnownBound(bound, of_any or (rows == frame.num_rows and _is_that(frame, names, inside)), PUT_TOGETHER)
+        same = [one for one in readings if one.num_rows == rows]
+        why = f"it has more rows {OTHERS}" if rows is not None and frame.num_rows > rows else PUT_TOGETHER
+        return KnownBound(bound, of_any or _is_that(same, inside), why)
     note = None if path is None else _beside(path)
     if note is not None and note.exists():
-        return _noted(note, frame, names)
-    listed = _listed(frame, names)
+        return _noted(note, readings)
+    listed = _listed(readings)
     why = f"`discreet count` made this table with up to {listed} rows of one person"
     return KnownBound(listed, listed == 1, why if note is None else f"{why}, and its note {note.name} is gone")
 
 
-def _is_that(frame: Any, names: Sequence[str], said: Mapping[bytes, bytes]) -> bool:
+def _is_that(readings: Sequence[Any], said: Mapping[bytes, bytes]) -> bool:
     """Whether it holds the values that its metadata are about. Some of its rows do not: nobody could tell them from
     some rows of several tables."""
     written, digest = (said.get(name, b"").decode("ascii", "replace") for name in (AS_WRITTEN, IN_ANY_ORDER))
-    if written and written in {_as_written(part) for part in _readings(frame, names)}:
+    if written and written in map(_as_written, readings):
         return True
-    return bool(digest) and digest in _digests(frame, names)
+    return bool(digest) and digest in _digests(readings)
 
 
-def _noted(note: Path, frame: Any, names: Sequence[str]) -> KnownBound:
+def _noted(note: Path, readings: Sequence[Any]) -> KnownBound:
     try:
         value = json.loads(note.read_text(encoding="utf-8"))
         bound, digest = whole(value["contributions"], "contributions", 1, MOST_CONTRIBUTIONS), value.get("digest")
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError, BadInput) as error:
         raise BadInput(f"{note} was to be read", "it does not say how many rows one person may have") from error
-    same = digest in _digests(frame, names)
+    same = digest in _digests(readings)
     about = "about other counts" if digest is not None else "about no counts in particular: it has no digest of them"
-    most = bound if same else max(bound, _listed(frame, names))
+    most = bound if same else max(bound, _listed(readings))
     return KnownBound(most, same, f"the note {note.name} beside it is {about}")
 
 
-def _readings(frame: Any, names: Sequence[str]) -> list[Any]:
-    """The whole table, and the columns that are read."""
-    return [frame] if not names or set(names) == set(frame.column_names) else [frame, frame.select(list(names))]
-
-
-def _digests(frame: Any, names: Sequence[str]) -> set[str]:
-    return {digest_of(part) for part in _readings(frame, names)} - {""}
+def _digests(readings: Sequence[Any]) -> set[str]:
+    return set(map(digest_of, readings)) - {""}
 
 
 def _beside(out: Path) -> Path:
@@ -246,16 +257,17 @@ def _list(digest: str, bound: int, rows: int) -> str | None:
     return None
 
 
-def _listed(frame: Any, names: Sequence[str]) -> int:
+def _listed(readings: Sequence[Any]) -> int:
     """The largest bound with which a table of these values was counted by this user, or 1."""
     place = _state()
     try:
         lines = [] if place is None else place.read_text(encoding="ascii", errors="replace").split("\n")
     except OSError:
         return 1
-    words = [line.split() for line in lines if line.endswith(f" {frame.num_rows}")]
+    sizes = {str(one.num_rows) for one in readings}
+    words = [line.split() for line in lines if line.rpartition(" ")[2] in sizes]
     tables = [(one[0], int(one[1][:9])) for one in words if len(one) == 3 and one[1].isdecimal()]
     if not tables:
         return 1  # of tables with that many rows: most are known to be others without a digest
-    own = _digests(frame, names)
+    own = _digests(readings)
     return max([1, *(bound for digest, bound in tables if digest in own)])

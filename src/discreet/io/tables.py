@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.arrays import Flags, FrameT, Integers
 from discreet.errors import BadInput, called, true_or_false
+from discreet.io.bounded import is_text
 from discreet.io.counts import Writing
 from discreet.io.frames import file_kind, to_arrow
 from discreet.io.key_columns import Keys, plain, with_texts
@@ -155,21 +156,15 @@ def _layout(
 def _taken_in(
     given: Read, count: Counts, keys: Keys, layout: Arrangement, said: _Said, path: str | Path | None
 ) -> _Taken:
-    from discreet.io.counted import bound_of
+    from discreet.io.counted import bound_of, contributions_of
 
     laid = laid_out(given, count, keys, layout)
-    names = list(laid.keys)
-    read = given.frame if laid.rows.column_of is not None else laid.frame
-    known = [name for name in (*names, laid.count, *laid.rows.columns) if name in read.column_names]
-    problems: list[BadInput] = []
-    try:
-        bound = bound_of(path, read, said.contributions, known) * laid.times
-    except BadInput as error:  # told with what else is wrong: whoever answers it answers for totals, too
-        bound = 1
-        problems.append(error)
-    paid = said.contributions is not None and (said.contributions if path is not None else bound) > 1
+    names, asked = list(laid.keys), contributions_of(said.contributions)
+    paid = asked is not None and (asked if path is not None else asked * laid.times) > 1
     rule = TotalsRule(said.drop_totals, said.rows_are_disjoint, paid=paid)
+    read = given.frame if laid.rows.column_of is not None else laid.frame
     laid, dropped, others = replace(laid, frame=with_texts(laid.frame, names)), 0, None
+    problems: list[BadInput] = []
     try:
         stays = without_totals(laid.frame, names, rule, laid.rows)
         if stays is not None:
@@ -177,6 +172,11 @@ def _taken_in(
     except BadInput as error:
         problems.append(error)
         others = np.logical_not(seeming_totals(laid.frame.select(names)))
+    try:
+        bound = bound_of(path, read, asked, _readings(read, laid)) * laid.times
+    except BadInput as error:  # told with what else is wrong: whoever answers it answers for totals, too
+        bound = 1
+        problems.insert(0, error)
     categories, comparable = laid.frame.select(names), True
     try:
         categories = plain(categories, laid.rows)
@@ -185,6 +185,22 @@ def _taken_in(
         problems += _the_same_among_complete(categories, laid.rows)
         comparable = False
     return _Taken(laid, categories, bound, rule, dropped, problems, comparable)
+
+
+def _readings(read: Any, laid: Laid) -> list[Any]:
+    """What is taken of a table, where that is not all of it as it came: the columns that are named; a row for each
+    count, without totals, and without marks between thousands."""
+    import pyarrow.compute as pc
+
+    columns = [name for name in (*laid.keys, laid.count, *laid.rows.columns) if name in read.column_names]
+    found = [] if set(columns) == set(read.column_names) else [read.select(columns)]
+    if laid.frame.num_rows == read.num_rows and laid.rows.column_of is None and laid.writing.thousands is None:
+        return found
+    rows, thousands = laid.frame.select([*laid.keys, laid.count]), laid.writing.thousands
+    if thousands is not None and is_text(rows.column(laid.count).type):
+        digits = pc.replace_substring(rows.column(laid.count), thousands, "")
+        rows = rows.set_column(len(laid.keys), laid.count, digits)
+    return [*found, rows]
 
 
 def _wrong_among(others: Flags, categories: Any, rows: RowNames) -> list[BadInput]:

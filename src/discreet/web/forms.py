@@ -97,15 +97,15 @@ def _said_release(pages: Pages, request: Request, work: Work, form: Form) -> Res
     return to(work, "release")
 
 
-def _accepted(refused: Chore | None, form: Form) -> bool:
-    """Whether somebody accepts what a refusal said that kept sums give away: the one that stood on their page."""
+def _accepted(refused: Chore | None, form: Form) -> str | None:
+    """What somebody accepts that kept sums give away: what the refusal said that stood on their page."""
     given = form.get("accept_disclosure", ())
     if not given:
-        return False
+        return None
     if refused is None or refused.disclosure != given[0]:
         found = "it is not what the ledger refused last: that was looked at in another tab, or nothing was refused"
         raise BadInput("what kept sums give away was accepted", found, "Look at the release again")
-    return True
+    return refused.disclosure
 
 
 def _require_confirmed(work: Work, form: Form) -> None:

@@ -120,11 +120,16 @@ def _do(work: Work, task: Chore, do: Callable[[Chore], None]) -> None:
     except DiscreetError as error:
         told = work.told(error)
         if isinstance(error, Discloses):
-            task.disclosure = hashlib.sha256(told.encode()).hexdigest()[:32]
+            task.disclosure = _known_by(told)
         task.problem = told
     except BaseException:  # whatever it says may quote the data
         task.problem = UNKNOWN
     task.done = True
+
+
+def _known_by(disclosure: str) -> str:
+    """A short name for what a refusal said."""
+    return hashlib.sha256(disclosure.encode()).hexdigest()[:32]
 
 
 class Works:
@@ -208,8 +213,12 @@ def _draw(work: Work, answers: Answers, shape: str, accepted: str | None, task: 
                 work.suggested[shape, found.accepted] = found
 
 
-def make_release(work: Work, folder: Path, ledger: Path, accept_disclosure: bool) -> Callable[[Chore], None]:
-    """The release itself, from what was planned and confirmed."""
+def make_release(work: Work, folder: Path, ledger: Path, accepted: str | None) -> Callable[[Chore], None]:
+    """The release itself, from what was planned and confirmed.
+
+    accepted: what kept sums may give away, by its short name. If the ledger refuses more by now, since something else
+    was released meanwhile, that was not accepted.
+    """
 
     def do(task: Chore) -> None:
         from discreet.run import run
@@ -221,9 +230,16 @@ def make_release(work: Work, folder: Path, ledger: Path, accept_disclosure: bool
         def at(stage: str) -> None:
             task.stage = stage
 
-        _, digest = run(answers.release(target, ledger, accept_disclosure), stages=at)
+        accept = False
+        try:
+            _, digest = run(answers.release(target, ledger), stages=at)
+        except Discloses as refusal:
+            accept = accepted == _known_by(work.told(refusal))
+            if not accept:
+                raise
+            _, digest = run(answers.release(target, ledger, accept_disclosure=True), stages=at)
         with work.lock:
-            work.made = Made(target, digest, accept_disclosure)
+            work.made = Made(target, digest, accept)
 
     return do
 
