@@ -152,6 +152,8 @@ def unread(error: Exception) -> str:
     """Why a text in JSON or TOML could not be read, where Python's own words would be about Python."""
     if isinstance(error, RecursionError):
         return "it is nested too deep"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return "a number in it has too many digits" if "int_max_str_digits" in str(error) else str(error)
 
 

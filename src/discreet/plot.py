@@ -227,28 +227,34 @@ def bias_by_size(counts: ArrayLike, draws: ArrayLike, ax: Any = None, title: str
 
 def with_error_bars(
     names: Sequence[str], values: ArrayLike, low: ArrayLike, high: ArrayLike, ax: Any = None, title: str = "",
-    most: int = 40,
+    most: int = 40, about: str = "interval",
 ) -> Any:  # fmt: skip
-    """Estimates with their intervals, the first ones at the top; of very many the largest. The figure they are in."""
+    """Estimates with their intervals, the first ones at the top; of very many the largest. Those without an upper end
+    go as far as any, and have an arrow. The figure they are in."""
     value, least, largest = (np.asarray(part, dtype=float) for part in (values, low, high))
     shown = np.arange(len(value)) if len(value) <= most else np.sort(np.argsort(-value, kind="stable")[:most])
     drawing, axes = (ax.figure, ax) if ax is not None else figure(height=max(1.6, 0.6 + 0.22 * len(shown)))
     axes = axes if ax is not None else axes[0][0]
-    places, ends = np.arange(len(shown))[::-1], np.where(np.isfinite(largest), largest, value)
-    reach = np.maximum([value[shown] - least[shown], ends[shown] - value[shown]], 0.0)
-    axes.errorbar(value[shown], places, xerr=reach, fmt="o", markersize=4, color=INK, ecolor=INK, capsize=2)
+    value, least, largest, places = value[shown], least[shown], largest[shown], np.arange(len(shown))[::-1]
+    endless = ~np.isfinite(largest)
+    farthest = float(np.concatenate([value, largest[~endless]]).max()) if len(value) else 0.0
+    ends = np.where(endless, farthest + 0.1 * (farthest - least.min(initial=farthest)), largest)
+    reach = np.maximum([value - least, ends - value], 0.0)
+    axes.errorbar(value, places, xerr=reach, fmt="o", markersize=4, color=INK, ecolor=INK, capsize=2)
+    axes.plot(ends[endless], places[endless], ">", markersize=5, color=INK)
     axes.set_yticks(places, [names[k] for k in shown], fontsize=8)
     axes.set_ylim(-0.6, len(shown) - 0.4)  # none on the frame
-    left_out = "" if len(shown) == len(value) else f"the largest {len(shown)} of {len(value)}"
+    left_out = "" if len(shown) == len(names) else f"the largest {len(shown)} of {len(names)}"
     axes.set_title(" - ".join(part for part in (title, left_out) if part), fontsize=10)
-    axes.set_xlabel("estimate, with its interval")
+    axes.set_xlabel(f"estimate, with its {about}")
     axes.grid(axis="x", alpha=0.3)
     return drawing
 
 
 def choropleth(
-    areas: Sequence[Area], values: ArrayLike, low: ArrayLike, high: ArrayLike, ax: Any = None, title: str = ""
-) -> Any:
+    areas: Sequence[Area], values: ArrayLike, low: ArrayLike, high: ArrayLike, ax: Any = None, title: str = "",
+    about: str = "",
+) -> Any:  # fmt: skip
     """A map: areas by their estimates, hatched where the interval is wider than the estimate. The figure it is in."""
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path as Outline
@@ -270,9 +276,9 @@ def choropleth(
     axes.autoscale_view()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(title or "hatched: the interval is wider than the estimate", fontsize=10)
+    axes.set_title(title or "hatched: the interval\nis wider than the estimate", fontsize=10)
     bar = drawing.colorbar(axes.collections[0], ax=axes, shrink=0.8)
-    bar.set_label("estimate")
+    bar.set_label(f"estimate{about}")
     return drawing
 
 

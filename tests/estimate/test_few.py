@@ -49,18 +49,25 @@ def test_the_law_of_the_estimate_is_that_of_all_draws(k: int) -> None:
 
 @pytest.mark.parametrize("k", [0, 1, 2, 3])
 @pytest.mark.parametrize("least", [-9, -4, 3])
-def test_the_law_of_an_estimate_that_is_wrong_is_taken_as_if_it_were_right(k: int, least: int) -> None:
-    """Moved to where its mean is k, as far as that makes nothing less likely."""
+@pytest.mark.parametrize("rounded", [0.0, 0.4])
+def test_the_law_of_an_estimate_that_is_wrong_is_taken_as_if_it_were_right(k: int, least: int, rounded: float) -> None:
+    """Moved to where its mean, without rounding, is k, as far as that makes nothing less likely; and by what rounding
+    adds to its mean and not to what was seen."""
     rng = np.random.default_rng(k)
     below, above = rng.dirichlet(np.ones(4), 2), rng.dirichlet(np.ones(4), 3)
-    near = Near(np.array([1.0, 1.0, 0.0, 1.0]), below, above, np.array([3, 5, 0, 2]), 4, least)
+    values = np.array([3, 5, 0, 2])
+    exact = (values + least + rounded * np.array([1, 1, -1, 1])) / 4  # of a row; the law is in quarters
+    near = Near(np.array([1.0, 1.0, 0.0, 1.0]), below, above, values, 4, exact)
     one, other = near.likeliest(k)
     every = list(product(range(4), repeat=3))
     chances = np.array([np.prod([(one if row < k else other)[at] for row, at in enumerate(drawn)]) for drawn in every])
-    sums = np.array([near.values[list(drawn)].sum() for drawn in every])
-    beyond = chances @ sums - (4 * k - 3 * least)
-    assert near.as_many(k) == pytest.approx(chances[sums >= 10 + min(beyond, 0) - 1e-6].sum(), abs=1e-12)
-    assert near.as_few(k) == pytest.approx(chances[sums <= 10 + max(beyond, 0) + 1e-6].sum(), abs=1e-12)
+    sums = np.array([values[list(drawn)].sum() for drawn in every])
+    rows = np.array([exact[list(drawn)].sum() for drawn in every])
+    beyond = 4 * (chances @ rows - k)
+    rounding = chances @ (sums - 4 * rows) - (10 - 4 * exact[[0, 1, 3]].sum())
+    first, last = (10 + end(beyond, 0) + end(rounding, 0) for end in (min, max))
+    assert near.as_many(k) == pytest.approx(chances[sums >= first - 1e-6].sum(), abs=1e-12)
+    assert near.as_few(k) == pytest.approx(chances[sums <= last + 1e-6].sum(), abs=1e-12)
 
 
 def test_the_likeliest_counts_are_the_likeliest_on_a_grid() -> None:

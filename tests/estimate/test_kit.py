@@ -25,6 +25,7 @@ from discreet.estimate.inequality import dissimilarity_of, gini_of
 from discreet.estimate.intervals import masses_of_sum, sum_half_width
 from discreet.estimate.shares import of_rows
 from discreet.estimate.told import around, together
+from discreet.io.frames import frame_of
 from discreet.laws import Geometric
 from discreet.mechanism import Mechanism, NoiseThenMap
 from tests.shell import shell
@@ -392,3 +393,33 @@ def test_pictures(tmp_path: Path) -> None:
         found.map(areas, "nme")
     with pytest.raises(BadInput, match="no area is called c13"):
         found.map({**areas, "features": areas["features"][:-1]}, "name")
+    with pytest.raises(BadInput, match=r"GeoJSON: No such file or directory\.$"):
+        found.map(tmp_path / "areas.geojson", "name")
+
+
+def test_pictures_say_their_level_and_where_counts_were_cut() -> None:
+    table = dc.table(frame_of({"k": [*"abc"], "n": np.array([2, 60, 9])}), "n", keys=["k"])
+    found = dc.estimate(dc.release(table, 1, max_count=50, top_code=True, seed=1), level=0.995).by("k")
+    assert found.plot().axes[0].get_xlabel() == "estimate, with its 99.5% interval, of counts cut at 50"
+    square = [[[0, 0], [1, 0], [1, 1], [0, 0]]]
+    areas = [{"properties": {"k": name}, "geometry": {"type": "Polygon", "coordinates": square}} for name in "abc"]
+    drawn = found.map({"type": "FeatureCollection", "features": areas}, "k")
+    assert drawn.axes[1].get_ylabel() == "estimate, of counts cut at 50"
+
+
+def test_a_bar_without_an_upper_end_is_no_shorter_than_others() -> None:
+    """It ended at the estimate, as if nothing above it were possible."""
+    drawn = dc.plot.with_error_bars(["a", "b"], [2.0, 3.0], [1.0, 2.0], [np.inf, 7.0]).axes[0]
+    (endless, ended) = (line[:, 0] for line in drawn.collections[0].get_segments())
+    assert endless[0] == 1 and endless[1] > 7 and list(ended) == [2, 7]
+    assert list(drawn.lines[-1].get_xdata()) == [endless[1]] and drawn.lines[-1].get_marker() == ">"
+
+
+def test_a_ratio_to_what_may_be_nothing_is_not_told_as_its_lower_end() -> None:
+    """37 over a noisy total below 0 was 0.39, the least that it can be."""
+    table = dc.table(frame_of({"k": [*"ab"], "n": np.array([400, 0])}), "n", keys=["k"])
+    for seed in range(6):
+        view = dc.estimate(dc.release(table, "0.2", seed=seed))
+        found, other = view.where(k="a").over(view.where(k="b")), view.where(k="b").total()
+        assert found.interval[1] == np.inf
+        assert found.estimate >= view.where(k="a").total().estimate / other.interval[1] > found.interval[0] - 1e-9

@@ -37,6 +37,52 @@ def test_means_are_wrong_in_one_direction_alone(size: int, rows: int, t: int, le
     assert (off >= -1e-9).all() if too_many else (off <= 1e-9).all()
 
 
+def odd_matrices() -> dict[str, np.ndarray]:
+    """Nearly singular, not square, with outputs that never occur, with ends of the noise, with counts alike."""
+    rng, places = np.random.default_rng(0), np.arange(40)
+    missing = rng.random((6, 12)) * (np.arange(12) % 3 == 0)
+    near = (np.abs(places[:, None] - places) <= 2).astype(float)
+    found = {
+        "hardly told": np.array([[0.5 + 1e-9, 0.5 - 1e-9], [0.5 - 1e-9, 0.5 + 1e-9]]), "nothing hidden": np.eye(5),
+        "more seen": rng.random((3, 9)), "fewer seen": rng.random((9, 3)), "never seen": missing, "an end": near,
+        "alike": np.eye(6)[[0, 1, 2, 0, 1, 2]] + 0.05, "nearly alike": np.full((20, 20), 1.0) + 1e-10 * rng.random(20),
+        "low rank": rng.random((25, 3)) @ rng.random((3, 25)), "wide": 0.99 ** np.abs(places[:, None] - places),
+    }  # fmt: skip
+    return {name: weights / weights.sum(axis=1, keepdims=True) for name, weights in found.items()}
+
+
+@pytest.mark.parametrize("name", odd_matrices())
+@pytest.mark.parametrize("rows", [1, 240, 5000])
+def test_means_are_wrong_in_one_direction_alone_whatever_the_matrix(name: str, rows: int) -> None:
+    matrix = odd_matrices()[name]
+    evidence = seen_through(matrix, rows, 1)
+    for t in {0, len(matrix) // 2 - 1, len(matrix) - 2}:
+        for sign in (1, -1):
+            values = counted(evidence, t, sign > 0, 200.0)
+            assert np.abs(values).max() <= 200.0
+            assert (sign * (matrix @ values - (np.arange(len(matrix)) <= t)) >= -1e-6).all()
+
+
+@pytest.mark.parametrize("too_many", [True, False])
+def test_values_have_a_bound_and_keep_their_direction(too_many: bool) -> None:
+    """Two counts that are told apart by one output in ten thousand. Cut afterwards, a row of one was told as 0.90."""
+    places = np.arange(8)
+    matrix = 0.05 ** np.abs(places[:, None] - places).astype(float)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    one, other = (2, 3) if too_many else (3, 2)
+    matrix[one] = matrix[other]
+    rare = np.where(places == one, 1e-4, 1e-4 / 20)
+    matrix = np.column_stack([matrix * (1 - rare[:, None]), rare])
+    seen = np.repeat([6, other] if too_many else [0, other], 2500)
+    evidence = Evidence(seen, None, matrix, None, None, None, None, None)
+    sign, wanted = 1 if too_many else -1, places <= 2
+    free, bound = (counted(evidence, 2, too_many, heaviest) for heaviest in (np.inf, 200.0))
+    assert sign * free.max() > 200 or sign * free.min() > 200
+    assert (sign * (matrix @ np.clip(free, -200, 200) - wanted)).min() < -0.01
+    assert np.abs(bound).max() <= 200 + 1e-9
+    assert (sign * (matrix @ bound - wanted) >= -1e-9).all()
+
+
 @pytest.mark.parametrize("too_many", [True, False])
 def test_no_other_such_values_are_nearer(too_many: bool) -> None:
     """By a general program: the variance of a row about the posterior chance, and the bias of all rows."""

@@ -189,7 +189,9 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
         """The estimates with their intervals as error bars. The figure they are in."""
         from discreet.plot import with_error_bars
 
-        return with_error_bars(self.labels(), self.estimate, self.low, self.high, ax, title, most)
+        surely = "at least " if self.conservative else ""
+        about = f"{surely}{percent(self.level)} interval{self._cut}"
+        return with_error_bars(self.labels(), self.estimate, self.low, self.high, ax, title, most, about)
 
     def map(self, geojson: Any, key: str, ax: Any = None, title: str = "") -> Any:
         """A map of the estimates: the areas of a GeoJSON file, or of its content, whose property `key` holds the name
@@ -197,7 +199,12 @@ class AnswerSet(Shown, Mapping[Any, Answer]):
         from discreet.io.areas import areas_of
         from discreet.plot import choropleth
 
-        return choropleth(areas_of(geojson, key, self.labels()), self.estimate, self.low, self.high, ax, title)
+        areas = areas_of(geojson, key, self.labels())
+        return choropleth(areas, self.estimate, self.low, self.high, ax, title, self._cut)
+
+    @property
+    def _cut(self) -> str:
+        return f", {self.cut}" if self.cut else ""
 
     def labels(self) -> list[str]:
         """What each group is called."""

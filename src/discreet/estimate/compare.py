@@ -89,8 +89,9 @@ def _quotient(pair: Pair, most: float) -> tuple[Floats, Floats, Floats, Flags]:
     exact = pair.one.exact & pair.other.exact
     low, high = fieller(pair.one, pair.other, pair.covariance)
     (least, largest), (other_least, other_largest), _ = pair.possible
+    whole = np.maximum(pair.other.estimate, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.maximum(pair.one.estimate, 0.0) / np.maximum(pair.other.estimate, 0.0)
+        middle = np.maximum(pair.one.estimate, 0.0) / (_above_zero(pair.other) if most == np.inf else whole)
         lowest, highest = least / other_largest, largest / other_least
     ends = np.where(np.isfinite(lowest), lowest, 0.0), np.where(np.isnan(highest), most, np.minimum(highest, most))
     same = exact & np.isfinite(middle)
@@ -113,6 +114,12 @@ def fieller(one: SumEstimates, other: SumEstimates, covariance: Floats) -> tuple
         surely = np.maximum(one.low, 0.0) / np.maximum(other.high, 0.0)
     low = np.where(open_ended, np.nan_to_num(surely, nan=0.0, posinf=0.0), low)
     return np.maximum(low, 0.0), np.where(open_ended, np.inf, np.maximum(high, 0.0))
+
+
+def _above_zero(sums: SumEstimates) -> Floats:
+    """Where an estimate is not, the middle between 0 and the upper end: 37 over 0 would be told as its lower end."""
+    above: Floats = np.where(sums.estimate > 0, sums.estimate, np.maximum(sums.high, 0.0) / 2)
+    return above
 
 
 def _centre(sums: SumEstimates) -> Floats:

@@ -18,9 +18,9 @@ from discreet.estimate.regularised import SPREAD_OUT
 STEPS = 50  # of the search, for every count
 
 
-def counted(evidence: Evidence, t: int, too_many: bool) -> Floats:
+def counted(evidence: Evidence, t: int, too_many: bool, heaviest: float = np.inf) -> Floats:
     """Values of what is seen whose mean is at most that of whether a count is at most t, or at least it (`too_many`),
-    whatever the count."""
+    whatever the count; none of them beyond the heaviest, in either direction."""
     matrix, size = evidence.matrix, evidence.size
     wanted = (np.maximum(np.arange(size), evidence.least) <= t).astype(float)
     likely = (1 - SPREAD_OUT) * evidence.prior + SPREAD_OUT / size
@@ -32,9 +32,17 @@ def counted(evidence: Evidence, t: int, too_many: bool) -> Floats:
     centre = posterior + np.linalg.solve(square, evidence.rows * missing * shown)
     sign = 1.0 if too_many else -1.0
     root = np.linalg.cholesky(square)
-    moved = _least_distance(sign * np.linalg.solve(root, matrix.T).T, sign * (wanted - matrix @ centre))
-    values: Floats = centre + np.linalg.solve(root.T, moved)
-    return values
+
+    def nearest(rows: Floats, least: Floats) -> Floats:
+        """To the centre, of all with rows @ values >= least."""
+        moved = _least_distance(np.linalg.solve(root, rows.T).T, least - rows @ centre)
+        return np.asarray(centre + np.linalg.solve(root.T, moved), dtype=float)
+
+    values = nearest(sign * matrix, sign * wanted)
+    if (sign * values).max() > heaviest:  # to cut these would lose the direction
+        alone = -sign * np.eye(len(centre))
+        values = nearest(np.vstack([sign * matrix, alone]), np.append(sign * wanted, np.full(len(centre), -heaviest)))
+    return np.clip(values, -heaviest, heaviest)
 
 
 def _least_distance(rows: Floats, least: Floats) -> Floats:
