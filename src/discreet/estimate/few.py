@@ -78,8 +78,8 @@ class Near:
     An estimate that is wrong in one direction has a mean beyond k in the likeliest table. The true one may be another,
     in which it is right: so the law is taken as if the mean were k. (Else 86% covered where half of 240 rows have 0 and
     half 5, behind the explicit fair mechanism at epsilon 3: rows that noise moved from 0 to 1 were taken for ones.)
-    Values are rounded for the law alone, and its mean is told by those that are not: of 5,000 rows rounding may add 100,
-    in the wrong direction.
+    Values are rounded for the law alone, and its mean is told by those that are not: rounding may add 100 of
+    5,000 rows, in the wrong direction.
     """
 
     histogram: Floats
