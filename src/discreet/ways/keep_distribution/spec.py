@@ -95,7 +95,7 @@ class KeepDistribution(WaySpec):
     )
     favor: str | None = option(
         None,
-        "which error to make small: balance (both, neither above that of plain noise by more than a hundredth), "
+        "which error to make small: balance (both, neither above that of the noisy counts by more than a hundredth), "
         "counts, or distribution (as the paper does, with a share of the budget)",
         values=lambda: FAVORS,
         usual="balance",
