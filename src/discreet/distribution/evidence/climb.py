@@ -1,8 +1,11 @@
-"""The way up to the top of one penalised likelihood, by Fisher scoring and, near the top, by Newton's steps."""
+"""The way up to the top of one penalised likelihood: by Fisher scoring and Newton's steps where rows alone tell the
+law, by steps that remember the last ones where something was measured besides and a curvature costs too much."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import deque
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,27 +13,60 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.distribution.evidence.factor import Factor, Times, factor_of, solved_near
-from discreet.distribution.evidence.seen import Implied, Seen, apart
+from discreet.distribution.evidence.seen import Away, Implied, Seen, apart
 
 MOST_STEPS = 40  # a dozen usually do
+MOST_SHORT_STEPS = 200  # that remember
 LONGEST_STEP = 4.0  # in log-density: a curvature is to be believed no further; or twice as far after a step in which
 KEPT = 0.5  # of what the curvature promised was gained
-SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached
+SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is reached; a step helps if it gains
+LEAST_GAIN = 1e-4  # of what was promised
 MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
-MOVED = 0.1  # of the rows: then what is known by measurements is worked out again on the way
 CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
 NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
 MANY_WEIGHTS = 96  # of fewer a new factor takes no longer than the use of an old one
+REMEMBERED = 5  # steps
+AGED, ASTRAY = 10, 0.3  # steps since a factor was worked out, or rows elsewhere than there: then it is worked out again
+LEAST_BEND = 1e-10  # relative: a slope that changes less along a step tells no curvature
 
 
-class Foothold(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Foothold:
     """On the way up."""
 
+    ground: Ground
     weights: Floats
     density: Floats
-    at: Implied
-    value: float  # of the penalised likelihood
+
+    @cached_property
+    def at(self) -> Implied:
+        return self.ground.seen.expectation(self.density)
+
+    @cached_property
+    def away(self) -> Away | None:
+        return self.ground.seen.away(self.at)
+
+    @cached_property
+    def value(self) -> float:
+        """Of the penalised likelihood."""
+        return self.ground.seen.log_likelihood_at(self.at, self.away) - 0.5 * float(self.weights @ self.weights)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """Of the log-likelihood in the log-density."""
+        return self.ground.seen.gradient(self.at, self.away)
+
+    @cached_property
+    def slope(self) -> Floats:
+        return np.asarray(self.ground.basis.T @ self.gradient - self.weights, dtype=float)
+
+    @cached_property
+    def precision(self) -> Precision:
+        return self.ground.precision(self.at)
+
+    def along(self, move: Floats, moved: Floats, length: float) -> Foothold:
+        return Foothold(self.ground, self.weights + length * move, self.density + length * moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +90,6 @@ class Ground:
     basis: Floats
     at: Implied
 
-    def foothold(self, weights: Floats, density: Floats) -> Foothold:
-        at = self.seen.expectation(density)
-        return Foothold(weights, density, at, self.seen.log_likelihood_at(at) - 0.5 * float(weights @ weights))
-
     @cached_property
     def sure(self) -> Floats:
         """Of the weights: by their prior, and by what was measured as it is under that law."""
@@ -69,74 +101,124 @@ class Ground:
         return Precision(at, root, root @ root.T + self.sure)
 
     def times(self, at: Implied, bent: bool) -> Times:
-        """The precision of the weights under some law, or the curvature there, times a direction."""
-        by_rows, known = self.seen.bent(at) if bent else self.seen.informed(at), self.seen.known(at)
+        """The precision of the weights under some law, or the curvature there, times a direction; by rows alone."""
+        by_rows = self.seen.bent(at) if bent else self.seen.informed(at)
 
         def times(way: Floats) -> Floats:
-            moved = self.basis @ way
-            return np.asarray(self.basis.T @ (by_rows(moved) + known(moved)) + way, dtype=float)
+            return np.asarray(self.basis.T @ by_rows(self.basis @ way) + way, dtype=float)
 
         return times
-
-    def moved_to(self, at: Implied) -> Ground:
-        if self.seen.measured is None or apart(self.at, at) <= MOVED:
-            return self
-        return Ground(self.seen, self.basis, at)
 
 
 class Top(NamedTuple):
     """Where a climb ended."""
 
     here: Foothold
-    precision: Precision | None  # there, if it was worked out
-    left: float  # nats to be gained, by the last slope
-    hopeless: bool  # whether it was given up, since the top explains too little
+    factor: Factor  # of a precision near it
+    left: float = 0.0  # nats to be gained, by the last slope
+    hopeless: bool = False  # whether it was given up, since the top explains too little
 
 
 def climbed(ground: Ground, weights: Floats, enough: float, least: float, near: Factor | None = None) -> Top:
     """From those weights, until no more than enough is to be gained, or the top is seen to explain less than the least.
     `near`: the factor of a precision that may be near the first."""
-    here, longest, start = ground.foothold(weights, ground.basis @ weights), LONGEST_STEP, ground
-    bent = False
+    start = Foothold(ground, weights, ground.basis @ weights)
+    by = _by_curvature if ground.seen.measured is None else _by_memory
+    return by(start, enough, least, near)
+
+
+def _by_curvature(here: Foothold, enough: float, least: float, near: Factor | None) -> Top:
+    longest, bent = LONGEST_STEP, False
     for _ in range(MOST_STEPS):
-        slope = ground.basis.T @ ground.seen.gradient(here.at) - here.weights
-        move, near, precision = _moved(ground, here.at, slope, near, bent)
-        promised = float(slope @ move)
-        if promised < enough:
-            return Top(here, precision if ground is start else None, promised, False)
-        if here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least:
-            return Top(here, None, promised, True)
-        there, longest, trusted = _stepped(ground, here, move, promised, longest)
+        move, near = _moved(here, near, bent)
+        promised = float(here.slope @ move)
+        hopeless = _hopeless(here, promised, near, least)
+        if promised < enough or hopeless:
+            return Top(here, near, promised, hopeless)
+        there, longest, trusted = _stepped(here, move, promised, longest)
         if there is None:
             break
-        here, ground, bent = there, ground.moved_to(there.at), promised < NEAR or not trusted
-    return Top(here, None, 0.0, False)
+        here, bent = there, promised < NEAR or not trusted
+    return Top(here, near or here.precision.factor)
 
 
-def _moved(
-    ground: Ground, at: Implied, slope: Floats, near: Factor | None, bent: bool
-) -> tuple[Floats, Factor, Precision | None]:
-    """The move by Fisher's information or, if bent, by the curvature itself; the factor that it took, and the precision
-    there, if it was worked out."""
-    times = ground.times(at, bent)
-    if near is not None and (bent or len(slope) >= MANY_WEIGHTS):
-        move, solved = solved_near(times, near, slope)
+def _moved(here: Foothold, near: Factor | None, bent: bool) -> tuple[Floats, Factor]:
+    """The move by Fisher's information or, if bent, by the curvature itself; and the factor that it took."""
+    times = here.ground.times(here.at, bent)
+    if near is not None and (bent or len(here.slope) >= MANY_WEIGHTS):
+        move, solved = solved_near(times, near, here.slope)
         if solved:
-            return move, near, None
-    precision = ground.precision(at)
-    move = solved_near(times, precision.factor, slope)[0] if bent else precision.factor.solve(slope)
-    return move, precision.factor, precision
+            return move, near
+    near = here.precision.factor
+    return solved_near(times, near, here.slope)[0] if bent else near.solve(here.slope), near
 
 
-def _stepped(
-    ground: Ground, here: Foothold, move: Floats, promised: float, longest: float
-) -> tuple[Foothold | None, float, bool]:
+@dataclass(eq=False)
+class Memory:
+    """The precision at some place, and how the slope changed along the last steps since."""
+
+    factor: Factor
+    at: Implied
+    age: int = 0
+    steps: deque[tuple[Floats, Floats, float]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    def move(self, slope: Floats) -> Floats:
+        """By the curvature that they show: two rounds through the steps, back and forth (Broyden and others)."""
+        left, shares = slope.copy(), []
+        for step, change, bend in reversed(self.steps):
+            shares.append(float(step @ left) / bend)
+            left -= shares[-1] * change
+        move = self.factor.solve(left)
+        for (step, change, bend), share in zip(self.steps, reversed(shares)):
+            move += (share - float(change @ move) / bend) * step
+        return move
+
+    def learn(self, here: Foothold, there: Foothold) -> None:
+        step, change = there.weights - here.weights, here.slope - there.slope
+        bend, self.age = float(step @ change), self.age + 1
+        if bend > LEAST_BEND * math.sqrt(float(step @ step) * float(change @ change)):
+            self.steps.append((step, change, bend))
+
+    def old(self, at: Implied) -> bool:
+        return self.age >= AGED or apart(self.at, at) > ASTRAY
+
+
+def _by_memory(here: Foothold, enough: float, least: float, near: Factor | None) -> Top:
+    longest, memory = LONGEST_STEP, Memory(near or here.precision.factor, here.at)
+    for _ in range(MOST_SHORT_STEPS):
+        move = memory.move(here.slope)
+        promised = float(here.slope @ move)
+        if _hopeless(here, promised, memory.factor, least):
+            return Top(here, memory.factor, promised, True)
+        if promised < enough:  # by old factors; the one that is here anyway decides
+            near, memory = None, Memory(here.precision.factor, here.at)
+            move = memory.move(here.slope)
+            promised = float(here.slope @ move)
+            if promised < enough:
+                return Top(here, memory.factor, promised)
+        there, longest, trusted = _stepped(here, move, promised, longest)
+        if there is not None:
+            memory.learn(here, there)
+            here = there
+        elif memory.age == 0 and near is None:
+            break
+        if there is None or memory.old(here.at) or not (near is None or trusted):
+            near = None
+            memory = Memory(replace(here.ground, at=here.at).precision(here.at).factor, here.at)
+    return Top(here, memory.factor)
+
+
+def _hopeless(here: Foothold, promised: float, near: Factor, least: float) -> bool:
+    return here.value + MOST_GAINS * promised - CERTAIN * 0.5 * near.log_determinant < least
+
+
+def _stepped(here: Foothold, move: Floats, promised: float, longest: float) -> tuple[Foothold | None, float, bool]:
     """As far along a move as is no loss, if that is any way; and how long the next may be."""
-    moved = ground.basis @ move
+    moved = here.ground.basis @ move
     length = longest / max(longest, float(moved.max() - here.at.shares @ moved))
     while length >= SMALLEST_STEP:
-        there = ground.foothold(here.weights + length * move, here.density + length * moved)
-        if there.value >= here.value - ROUNDING * abs(here.value):
+        there = here.along(move, moved, length)
+        if there.value >= here.value + LEAST_GAIN * length * promised - ROUNDING * abs(here.value):
             gain = (there.value - here.value) / (length * (1 - length / 2) * promised)
             return there, 2 * longest if gain > KEPT else longest, KEPT < gain < 1.5
         length, longest = length / 2, LONGEST_STEP

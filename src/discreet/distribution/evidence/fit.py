@@ -6,19 +6,20 @@ A prior is a basis: the log-density of the cells is the basis times independent 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.climb import Ground, Precision, climbed
-from discreet.distribution.evidence.factor import factor_of
+from discreet.distribution.evidence.climb import Foothold, Ground, Precision, climbed
+from discreet.distribution.evidence.factor import Factor, factor_of
 from discreet.distribution.evidence.seen import Seen, apart
 
 ROUNDS = 2  # where stage one was measured: the covariance of its residuals is worked out again at the top, unless
 UNMOVED = 0.02  # of the rows, or less, are elsewhere than where it was worked out
 ENOUGH_GAIN = 1e-9  # nats still to be gained, by the slope: so that fits on two machines agree
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
+ENOUGH_MEASURED = 1e-5  # the same beside a stage one, where the last steps to the top are small ones
 ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 FEW_CELLS = 32  # with a few columns more than cells nothing takes long
@@ -30,15 +31,27 @@ class Fit:
     """The mode, and how well the prior that it belongs to explains what was seen; of some cells."""
 
     seen: Seen
-    explained: float
-    log_density: Floats
-    basis: Floats
-    weights: Floats
-    precision: Precision  # of the weights, given what was seen
-    gradient: Floats  # of the log-likelihood there
     cells: Integers
+    top: Foothold
+    precision: Precision  # of the weights, given what was seen
     left: float  # nats to be gained, by the slope
     price: float = 0.0  # of having chosen this prior among others
+
+    @property
+    def log_density(self) -> Floats:
+        return self.top.density
+
+    @property
+    def weights(self) -> Floats:
+        return self.top.weights
+
+    @property
+    def basis(self) -> Floats:
+        return self.top.ground.basis
+
+    @property
+    def explained(self) -> float:
+        return self.top.value - 0.5 * self.precision.factor.log_determinant
 
     @property
     def inside(self) -> Seen:
@@ -73,19 +86,25 @@ def narrowed(basis: Floats) -> Floats:
 
 def fit(
     seen: Seen, cells: Integers, basis: Floats, weights: Floats, enough: float = ENOUGH_GAIN, goal: float = -math.inf,
-    near: Fit | None = None,
+    factor: Factor | None = None,
 ) -> Fit:  # fmt: skip
     """From some weights of the basis, until no more is to be gained, or the fit is seen to be worthless to who has
-    explained as much as the goal; counts are in those cells. `near`: a fit with that basis, whose precision may do."""
-    inside, density, factor = seen.within(cells), basis @ weights, None if near is None else near.precision.factor
+    explained as much as the goal; counts are in those cells. `factor`: of a precision that may do at first."""
+    inside, least = seen.within(cells), goal - WORTHLESS
     for _ in range(ROUNDS):
-        before = inside.expectation(density)
-        held = inside.held(before)
-        ground = Ground(held, basis, before)
-        top = climbed(ground, weights, enough, goal - WORTHLESS, factor)
-        weights, density, at = top.here.weights, top.here.density, top.here.at
-        if top.hopeless or seen.measured is None or apart(before, at) < UNMOVED:
+        before = inside.expectation(basis @ weights)
+        top = climbed(Ground(inside.held(before), basis, before), weights, enough, least, factor)
+        weights, factor = top.here.weights, top.factor
+        if top.hopeless or seen.measured is None or apart(before, top.here.at) < UNMOVED:
             break
-    precision = top.precision or ground.precision(at)
-    explained = top.here.value - 0.5 * precision.factor.log_determinant
-    return Fit(seen, explained, density, basis, weights, precision, held.gradient(at), cells, top.left)
+    return Fit(seen, cells, top.here, top.here.precision, top.left)
+
+
+def polished(one: Fit) -> Fit:
+    """Until no more is to be gained."""
+    enough = ENOUGH_GAIN if one.seen.measured is None else ENOUGH_MEASURED
+    if one.left < enough:
+        return one
+    return replace(
+        fit(one.seen, one.cells, one.basis, one.weights, enough, factor=one.precision.factor), price=one.price
+    )

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import spread_out
+from discreet.distribution.evidence.climb import CERTAIN
 from discreet.distribution.evidence.fit import (
-    ENOUGH_GAIN,
     EQUAL,
     ROUGHLY,
     WORTHLESS,
@@ -20,6 +20,7 @@ from discreet.distribution.evidence.fit import (
     fit,
     likeliest,
     narrowed,
+    polished,
     regressed,
 )  # fmt: skip
 from discreet.distribution.evidence.heaps import MOVES, PRICE, STEPS, Rounding
@@ -36,7 +37,6 @@ WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its 
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
 ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
-ENOUGH_MEASURED = 1e-5  # nats still to be gained beside a stage one, where the last steps to the top are small ones
 
 Told = Callable[[Floats], tuple[Rounding, ...]]  # from a smooth law of counts to the roundings worth trying
 Curved = tuple[int, int, Fit]  # which curve, which roughness, and the fit
@@ -58,7 +58,7 @@ def explanations(seen: Seen, prior: Prior, histogram: Floats, cut: bool, told: T
     found += [*heaped, *_packed(seen, prior, histogram, bases)]
     highest = likeliest(found).evidence
     worth = [one for one in found if one.evidence > highest - WORTHLESS]
-    return [_polished(one) if one.evidence > highest - MINOR else one for one in worth]
+    return [polished(one) if one.evidence > highest - MINOR else one for one in worth]
 
 
 def _kinds(smooth: list[Curved], prior: Prior, cut: bool, goal: float) -> list[Fit]:
@@ -100,17 +100,6 @@ def _near(columns: Floats, near: Fit, goal: float = -math.inf, price: float = 0.
 
 def _with(one: Fit, columns: Floats, goal: float = -math.inf, price: float = 0.0) -> Fit:
     return _near(np.column_stack([one.basis, columns]), one, goal, price)
-
-
-def _enough(seen: Seen) -> float:
-    return ENOUGH_GAIN if seen.measured is None else ENOUGH_MEASURED
-
-
-def _polished(one: Fit) -> Fit:
-    enough = _enough(one.seen)
-    if one.left < enough:
-        return one
-    return replace(fit(one.seen, one.cells, one.basis, one.weights, enough, near=one), price=one.price)
 
 
 def _smooth(
@@ -223,7 +212,7 @@ def _promise(one: Fit) -> Floats:
     cross = whole @ one.precision.root.T
     left = np.maximum((whole**2).sum(axis=1) - (one.precision.factor.forward(cross.T) ** 2).sum(axis=0), 0)
     sure = 1 + LONE_SPIKE**2 * left
-    gain: Floats = 0.5 * (LONE_SPIKE**2 * one.gradient**2 / sure - np.log(sure))
+    gain: Floats = 0.5 * (LONE_SPIKE**2 * one.top.gradient**2 / sure - np.log(sure))
     return gain
 
 
@@ -246,12 +235,13 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
 def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
     """If counts were from one cell to another only; `near`: a fit of about as many cells, whose precision may do."""
     cells = np.arange(start, end)
-    most = best.seen.within(cells).most_likely(best.log_density[start:end]) - best.price
+    certain = best.price + CERTAIN * 0.5 * best.precision.factor.log_determinant
+    most = best.seen.within(cells).most_likely(best.log_density[start:end]) - certain
     if most < best.evidence - WORTHLESS:
         return most, None
     basis, goal = best.basis[start:end], best.evidence + best.price
-    found = replace(fit(best.seen, cells, basis, near.weights, _enough(best.seen), goal, near), price=best.price)
-    return found.evidence, found
+    found = fit(best.seen, cells, basis, near.weights, EQUAL, goal, near.precision.factor)
+    return found.evidence - best.price, replace(found, price=best.price)
 
 
 def _searched(at: Callable[[int, Fit], Limited], best: Fit, low: int, high: int) -> list[Fit]:

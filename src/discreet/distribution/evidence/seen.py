@@ -29,6 +29,17 @@ def apart(one: Implied, other: Implied) -> float:
     return float(np.abs(one.shares - other.shares).sum()) / 2
 
 
+class Away(NamedTuple):
+    """How far what was measured is from what is expected; and the same over its covariance."""
+
+    residual: Floats
+    pull: Floats
+
+    @property
+    def length(self) -> float:
+        return float(self.residual @ self.pull)
+
+
 class HeldSpread(NamedTuple):
     """Of what was measured, under some law: the factor of the covariance of its residuals, and a root of what noisy
     values tell of the rows, in cells and in prefixes."""
@@ -69,9 +80,9 @@ class MeasuredPrefix:
         np.cumsum(values, axis=0, out=upto[1:])
         return np.asarray(upto[self.cells], dtype=float)
 
-    def residual(self, expected: Floats) -> Floats:
-        """How far what was measured is from what is expected, made independent."""
-        return self.spread.forward(self.prefix - self.sums(expected))
+    def away(self, expected: Floats) -> Away:
+        residual = self.prefix - self.sums(expected)
+        return Away(residual, self.spread.solve(residual))
 
     @property
     def spread(self) -> Factor:
@@ -82,16 +93,6 @@ class MeasuredPrefix:
         """The sum, for each of so many cells, of what the prefixes that count it have: the other way about."""
         found = np.bincount(self.cells, weights=values, minlength=size + 1)
         return np.asarray(np.cumsum(found[::-1])[::-1][1:], dtype=float)
-
-
-class Pull(NamedTuple):
-    """By what was measured, on a row of each cell, over the largest, so that nothing overflows; its mean over the cells
-    in which a noisy value may have its count, the slope in the log-density, and the largest."""
-
-    each: Floats
-    mean: Floats
-    slope: Floats
-    most: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +149,16 @@ class Seen:
         return replace(self, measured=replace(self.measured, held=HeldSpread(factor_of(spread), at, part, told)))
 
     def log_likelihood(self, log_density: Floats) -> float:
-        return self.log_likelihood_at(self.expectation(log_density))
+        at = self.expectation(log_density)
+        return self.log_likelihood_at(at, self.away(at))
 
-    def log_likelihood_at(self, at: Implied) -> float:
+    def away(self, at: Implied) -> Away | None:
+        return None if self.measured is None else self.measured.away(at.rows)
+
+    def log_likelihood_at(self, at: Implied, away: Away | None) -> float:
         value = float(self.rows @ np.log(at.noisy))
-        if self.measured is not None:
-            residual = self.measured.residual(at.rows)
-            value += self.measured.merged - 0.5 * (float(residual @ residual) + self.measured.spread.log_determinant)
+        if self.measured is not None and away is not None:
+            value += self.measured.merged - 0.5 * (away.length + self.measured.spread.log_determinant)
         return value
 
     def most_likely(self, log_density: Floats) -> float:
@@ -172,25 +176,17 @@ class Seen:
         value = float(self.rows @ np.log(noisy)) + self.total * math.log(float(gains.max()))
         return value if self.measured is None else value + self.measured.most_likely
 
-    def gradient(self, at: Implied) -> Floats:
+    def gradient(self, at: Implied, away: Away | None) -> Floats:
         """Of the log-likelihood in the log-density."""
-        shares, _, expected = at
-        gradient = expected - self.total * shares
-        if self.measured is not None:
-            pull = self._pull(at)
-            gradient += pull.most * pull.slope
-        return gradient
-
-    def _pull(self, at: Implied) -> Pull:
-        """How much likelier what was measured would be with a row more in each cell."""
-        assert self.measured is not None
         shares, noisy, expected = at
-        residual = self.measured.spread.backward(self.measured.residual(expected))
-        pull = self.measured.spread_over(residual, len(expected))
-        most = max(1.0, float(np.abs(pull).max()))
-        each = pull / most
-        mean = ((shares * each) @ self.blur) / noisy
-        return Pull(each, mean, expected * each - shares * (self.blur @ (self.rows / noisy * mean)), most)
+        gradient = expected - self.total * shares
+        if self.measured is not None and away is not None:
+            pull = self.measured.spread_over(away.pull, len(expected))
+            most = max(1.0, float(np.abs(pull).max()))  # so that nothing overflows
+            each = pull / most
+            mean = ((shares * each) @ self.blur) / noisy
+            gradient += most * (expected * each - shares * (self.blur @ (self.rows / noisy * mean)))
+        return gradient
 
     def root(self, at: Implied, basis: Floats) -> Floats:
         """A root of Fisher's information in the weights, by the rows."""
@@ -221,38 +217,15 @@ class Seen:
 
         return times
 
-    def known(self, at: Implied) -> Times:
-        """The same by what was measured."""
-        if self.measured is None:
-            return np.zeros_like
-        shares, noisy, expected = at
-        measured, each = self.measured, self.rows / noisy
-
-        def changed(moved: Floats) -> Floats:
-            return np.asarray(expected * moved - shares * (self.blur @ (each * ((shares * moved) @ self.blur / noisy))))
-
-        def times(moved: Floats) -> Floats:
-            return changed(measured.spread_over(measured.spread.solve(measured.sums(changed(moved))), len(shares)))
-
-        return times
-
     def bent(self, at: Implied) -> Times:
-        """The curvature of the log-likelihood, but for what `known` has, times a direction; not always that of a hill.
-
-        That of the expected rows is the third cumulant of the cell of a row, given what was seen of it."""
+        """The curvature of the log-likelihood of the rows, times a direction; not always that of a hill."""
         shares, noisy, expected = at
         rest, each = self.total * shares - expected, self.rows / noisy
-        pull = None if self.measured is None else self._pull(at)
 
         def curved(moved: Floats) -> Floats:
             straight = (shares * moved) @ self.blur / noisy
             back = self.blur @ (each * straight)
-            times: Floats = rest * moved + shares * (back - self.total * (shares @ moved))
-            if pull is None:
-                return times
-            drawn = (shares * pull.each * moved) @ self.blur / noisy - 2 * pull.mean * straight
-            third = shares * (pull.each * back + self.blur @ (each * drawn)) - moved * pull.slope
-            return times + pull.most * third
+            return np.asarray(rest * moved + shares * (back - self.total * (shares @ moved)), dtype=float)
 
         return curved
 

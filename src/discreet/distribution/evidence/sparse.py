@@ -79,15 +79,16 @@ def _moved(seen: Seen, one: Fit) -> Iterator[Fit]:
         before = one
         for place, way in product(range(len(one.cells)), (-1, 1)):
             while 0 <= (cell := one.cells[place] + way) < len(seen.widths) and cell not in one.cells:
-                other = _alone(seen, np.sort(np.append(np.delete(one.cells, place), cell)))
+                other = _alone(seen, np.insert(np.delete(one.cells, place), place, cell), one.weights)
                 yield other
                 if other.evidence <= one.evidence + EQUAL:
                     break
                 one = other
 
 
-def _alone(seen: Seen, cells: Integers) -> Fit:
-    found = fit(seen, cells, FREE * np.eye(len(cells)), np.zeros(len(cells)), ROUGHLY)
+def _alone(seen: Seen, cells: Integers, weights: Floats | None = None) -> Fit:
+    start = np.zeros(len(cells)) if weights is None else weights
+    found = fit(seen, cells, FREE * np.eye(len(cells)), start, ROUGHLY)
     alike = found.inside.expectation(found.log_density)[0].max() > NEARLY_ALL
     price = math.log(math.comb(len(seen.widths), len(cells))) + (ALIKE if alike else 0.0)
     return replace(found, price=price)
