@@ -23,6 +23,7 @@ SMALLEST_STEP = 1e-4  # of a whole one: where not even that helps, the top is re
 LEAST_GAIN = 1e-4  # of what was promised
 MOST_GAINS = 4.0  # times what the slope promises may be left to be gained: no good fit needed more in 1,500 climbs
 CERTAIN = 0.5  # of the logarithm of the precision, which changes on the way up, is certain to be there at the top
+ROUGHLY = 1e-2  # nats still to be gained where tops are only compared; those that count are gone over again
 NEAR = 1.0  # nats still to be gained: from here on the curvature itself is used
 ROUNDING = 1e-13  # of a sum of logarithms, relative: a step that loses no more than that is no loss
 MANY_WEIGHTS = 96  # of fewer a new factor takes no longer than the use of an old one
@@ -184,12 +185,14 @@ class Memory:
 
 
 def _by_memory(here: Foothold, enough: float, least: float, near: Factor | None) -> Top:
-    longest, memory = LONGEST_STEP, Memory(near or here.precision.factor, here.at)
+    longest, memory, exactly = LONGEST_STEP, Memory(near or here.precision.factor, here.at), enough < ROUGHLY
     for _ in range(MOST_SHORT_STEPS):
         move = memory.move(here.slope)
         promised = float(here.slope @ move)
         if _hopeless(here, promised, memory.factor, least):
             return Top(here, memory.factor, promised, True)
+        if promised < enough and not exactly:
+            return Top(here, memory.factor, promised)
         if promised < enough:  # by old factors; the one that is here anyway decides
             near, memory = None, Memory(here.precision.factor, here.at)
             move = memory.move(here.slope)

@@ -20,7 +20,6 @@ UNMOVED = 0.02  # of the rows, or less, are elsewhere than where it was worked o
 ENOUGH_GAIN = 1e-9  # nats still to be gained, by the slope: so that fits on two machines agree
 EQUAL = 1e-3  # nats: of two fits that are no further apart the one tried first is taken
 ENOUGH_MEASURED = 1e-5  # the same beside a stage one, where the last steps to the top are small ones
-ROUGHLY = 1e-2  # nats still to be gained where fits are only compared; those that count are gone over again
 WORTHLESS = 12.0  # nats below the best: a weight of one in 160,000, so it matters nowhere that one falls out
 FEW_CELLS = 32  # with a few columns more than cells nothing takes long
 LEAST_ROWS = 0.1  # in a cell, so that an empty one says little rather than nothing

@@ -11,10 +11,9 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence.cells import spread_out
-from discreet.distribution.evidence.climb import CERTAIN
+from discreet.distribution.evidence.climb import CERTAIN, ROUGHLY
 from discreet.distribution.evidence.fit import (
     EQUAL,
-    ROUGHLY,
     WORTHLESS,
     Fit,
     fit,
@@ -34,6 +33,8 @@ LONE_SPIKE = 3.0  # the same of a single spike, which is tried only where there 
 MOST_LONE = 16  # spikes; where there are more, a spike at every count says it better
 MINOR = 5.0  # nats below the best: a weight of one in 150, so that a rough fit will do
 WORTHWHILE = 1.0  # nats by which a further spike must seem to gain, beyond its price, to be tried
+AS_CERTAIN = 0.9  # of the logarithm of the precision is the same where counts are from one cell to another only
+LEFT_OUT = 5 * WORTHLESS  # nats below the best, where too many rows were left out: with fewer counts there are more
 TAIL = 0.25  # of the rows: neither end of the range is looked for beyond
 COARSE = 8  # places where an end is looked for at first
 ALMOST = 1.0  # nats: a fit with more columns is to be better by that for others to start from it
@@ -222,30 +223,32 @@ def _ended(best: Fit, cut: bool) -> list[Fit]:
     found = [best]
     low = min(int(np.searchsorted(upto, 1 - TAIL)) + 1, size)
     if not cut:
-        found += _searched(lambda end, near: _limited(best, 0, end, near), best, low, size)
+        found += _searched(lambda end, near: _limited(best, 0, end, near), best, size, low)
     end = int(likeliest(found).cells[-1]) + 1
     high = min(int(np.searchsorted(upto, TAIL)), end - 1)
     found += _searched(lambda start, near: _limited(best, start, end, near), best, 0, high)
     start = int(likeliest(found).cells[0])
     if not cut and start > 0:
-        found += _searched(lambda end, near: _limited(best, start, end, near), best, max(low, start + 1), size)
+        found += _searched(lambda end, near: _limited(best, start, end, near), best, size, max(low, start + 1))
     return found[1:]
 
 
 def _limited(best: Fit, start: int, end: int, near: Fit) -> Limited:
     """If counts were from one cell to another only; `near`: a fit of about as many cells, whose precision may do."""
     cells = np.arange(start, end)
-    certain = best.price + CERTAIN * 0.5 * best.precision.factor.log_determinant
-    most = best.seen.within(cells).most_likely(best.log_density[start:end]) - certain
+    doubt = 0.5 * best.precision.factor.log_determinant
+    most = best.seen.within(cells).most_likely(best.log_density[start:end]) - AS_CERTAIN * doubt - best.price
     if most < best.evidence - WORTHLESS:
         return most, None
-    basis, goal = best.basis[start:end], best.evidence + best.price
-    found = fit(best.seen, cells, basis, near.weights, EQUAL, goal, near.precision.factor)
+    goal = best.evidence + best.price + (AS_CERTAIN - CERTAIN) * doubt
+    found = fit(best.seen, cells, best.basis[start:end], near.weights, ROUGHLY, goal, near.precision.factor)
     return found.evidence - best.price, replace(found, price=best.price)
 
 
-def _searched(at: Callable[[int, Fit], Limited], best: Fit, low: int, high: int) -> list[Fit]:
-    """Fits for borders from low to high, closer and closer to the best; each counts for the places around it."""
+def _searched(at: Callable[[int, Fit], Limited], best: Fit, widest: int, narrowest: int) -> list[Fit]:
+    """Fits for borders from the widest to the narrowest, unless one before it leaves out too much, then closer and
+    closer to the best; each counts for the places around it."""
+    low, high = min(widest, narrowest), max(widest, narrowest)
     step = 1 << max(0, (max(high - low, 1) // COARSE).bit_length() - 1)
     tried: dict[int, Limited] = {}
 
@@ -253,8 +256,11 @@ def _searched(at: Callable[[int, Fit], Limited], best: Fit, low: int, high: int)
         fits = [(abs(place - other), one) for other, (_, one) in tried.items() if one is not None]
         tried[place] = at(place, min(fits, key=lambda fit: fit[0])[1] if fits else best)
 
-    for place in range(low, high + 1, step):
+    upwards = range(low, high + 1, step)
+    for place in upwards if widest == low else reversed(upwards):
         look(place)
+        if tried[place][0] < best.evidence - LEFT_OUT:
+            break
     while step > 1:
         step //= 2
         highest = max(evidence for evidence, _ in tried.values())

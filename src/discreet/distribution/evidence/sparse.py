@@ -10,7 +10,8 @@ from itertools import product
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.distribution.evidence.fit import EQUAL, ROUGHLY, WORTHLESS, Fit, fit, likeliest
+from discreet.distribution.evidence.climb import ROUGHLY
+from discreet.distribution.evidence.fit import EQUAL, WORTHLESS, Fit, fit, likeliest
 from discreet.distribution.evidence.prior import FREE
 from discreet.distribution.evidence.seen import Seen
 
