@@ -169,17 +169,17 @@ def _over_all_laws(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats
 def _given(seen: Seen, one: Fit) -> tuple[Floats, Floats, Floats, Floats]:
     """The likeliest law; of F at the ends of cells the mean and both covariances, if F follows the law by its slope."""
     at = seen.expectation(one.log_density)
-    mean, own, slopes = np.cumsum(at.rows), seen.covariance(at), np.cumsum(seen.changed(at, one.basis), axis=0)
-    unknown = np.zeros_like(own)
+    mean, own = np.cumsum(at.rows), seen.covariance(at)
+    slopes = np.diff(own, prepend=0.0) @ one.basis
     if seen.measured is not None:
         padded, first = np.pad(own, (1, 0)), seen.measured.cells
         spread = factor_of(padded[np.ix_(first, first)] + np.diag(seen.measured.variance))
         residual = spread.forward(seen.measured.prefix - np.append(0.0, mean)[first])
         gain = spread.forward(padded[first, 1:]).T
         told = spread.forward(np.pad(slopes, ((1, 0), (0, 0)))[first])
-        mean, slopes, unknown, own = mean + gain @ residual, slopes - gain @ told, own - gain @ gain.T, unknown
+        mean, slopes, own = mean + gain @ residual, slopes - gain @ told, own - gain @ gain.T
     moved = one.precision.factor.forward(slopes.T)
-    return at.shares, mean, moved.T @ moved + unknown, own
+    return at.shares, mean, moved.T @ moved, own
 
 
 def _of_these_rows(

@@ -41,13 +41,12 @@ class Away(NamedTuple):
 
 
 class HeldSpread(NamedTuple):
-    """Of what was measured, under some law: the factor of the covariance of its residuals, and a root of what noisy
-    values tell of the rows, in cells and in prefixes."""
+    """Of what was measured, under some law: the factor of the covariance of its residuals, and how the numbers that it
+    measures change with the log-density."""
 
     spread: Factor
     at: Implied
-    part: Floats
-    told: Floats
+    changes: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,26 +126,20 @@ class Seen:
 
     def covariance(self, at: Implied) -> Floats:
         """Of the numbers of rows in the first cells, one, two, and so on, given what was seen and the law."""
-        return _covariance(np.cumsum(at.rows), np.cumsum(self._part(at), axis=0))
-
-    def changed(self, at: Implied, basis: Floats) -> Floats:
-        """The derivative of the expected rows of the cells in the weights."""
-        part = self._part(at)
-        return np.asarray(at.rows[:, None] * basis - part @ (part.T @ basis), dtype=float)
-
-    def _part(self, at: Implied) -> Floats:
-        return np.asarray(at.shares[:, None] * self.blur * (np.sqrt(self.rows) / at.noisy), dtype=float)
+        upto = np.cumsum(at.rows)
+        told = np.cumsum(at.shares[:, None] * self.blur * (np.sqrt(self.rows) / at.noisy), axis=0)
+        return np.asarray(np.minimum(upto[:, None], upto) - told @ told.T, dtype=float)
 
     def held(self, at: Implied) -> Seen:
         """With the covariance of what was measured as it is there: it changes little on the way, and costs most."""
         if self.measured is None:
             return self
-        part = self._part(at)
-        told = self.measured.sums(part)
-        spread = _covariance(self.measured.sums(at.rows), told)
+        first, covariance = self.measured.cells, np.pad(self.covariance(at), (1, 0))
+        spread = covariance[np.ix_(first, first)]
         np.fill_diagonal(spread, spread.diagonal() + self.measured.variance)
         np.fill_diagonal(spread, spread.diagonal() + LEAST_VARIANCE * (1 + float(spread.diagonal().max())))
-        return replace(self, measured=replace(self.measured, held=HeldSpread(factor_of(spread), at, part, told)))
+        held = HeldSpread(factor_of(spread), at, np.diff(covariance[first]))
+        return replace(self, measured=replace(self.measured, held=held))
 
     def log_likelihood(self, log_density: Floats) -> float:
         at = self.expectation(log_density)
@@ -190,20 +183,19 @@ class Seen:
 
     def root(self, at: Implied, basis: Floats) -> Floats:
         """A root of Fisher's information in the weights, by the rows."""
-        centred = (at.shares[:, None] * basis).T @ (self.blur - at.noisy)
+        pushed = at.shares[:, None] * basis
+        centred = pushed.T @ self.blur - np.outer(pushed.sum(axis=0), at.noisy)
         return np.asarray(centred * np.sqrt(self.total / at.noisy), dtype=float)
 
     def measured_root(self, at: Implied, basis: Floats) -> Floats:
         """The same by what was measured."""
         if self.measured is None:
             return np.empty((basis.shape[1], 0))
-        measured, held = self.measured, self.measured.held
+        held = self.measured.held
         assert held is not None
-        if held.at is at:
-            changed = measured.sums(at.rows[:, None] * basis) - held.told @ (held.part.T @ basis)
-        else:
-            changed = measured.sums(self.changed(at, basis))
-        return measured.spread.forward(changed).T
+        first, here = self.measured.cells, held.at is at
+        changes = held.changes if here else np.diff(np.pad(self.covariance(at), (1, 0))[first])
+        return held.spread.forward(changes @ basis).T
 
     def informed(self, at: Implied) -> Times:
         """Fisher's information by the rows, in the log-density, times a direction: no matrix is made of it."""
@@ -228,8 +220,3 @@ class Seen:
             return np.asarray(rest * moved + shares * (back - self.total * (shares @ moved)), dtype=float)
 
         return curved
-
-
-def _covariance(upto: Floats, told: Floats) -> Floats:
-    """Of numbers of rows in cells that hold each other, of which so many are expected, less what noisy values tell."""
-    return np.asarray(np.minimum(upto[:, None], upto) - told @ told.T, dtype=float)
