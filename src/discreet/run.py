@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import BadInput, called, did_you_mean, short, unread
 from discreet.numbers import whole
 from discreet.options import option, options_of, spelt, spelt_fields
-from discreet.privacy.values import Loss, loss_of
+from discreet.privacy.parse import loss_of
+from discreet.privacy.values import Loss
 from discreet.ways import PACKAGES, PRIVACY, WaySpec, way_named
 
 if TYPE_CHECKING:
