@@ -294,7 +294,7 @@ class Neighbours:
     # one person is counted in every one, and the rate is what a unit in each of them costs together
 
     def __str__(self) -> str:
-        from discreet.record.words import unit
+        from discreet.record.words.promises import unit
 
         return unit(self)
 
@@ -371,6 +371,6 @@ class Guarantee(Shown):
     @cached_property
     def sentence(self) -> str:
         """The promise in words, for people."""
-        from discreet.record.words import guarantee
+        from discreet.record.words.promises import guarantee
 
         return guarantee(self)
