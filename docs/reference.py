@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.options import options_of
 from discreet.record.release import About
-from discreet.run import LedgerSpec, Output, TableSpec
+from discreet.spec.values import LedgerSpec, Output, TableSpec
 from discreet.ways import ways_by_keyword
 
 PAGE = Path(__file__).parent / "options.md"

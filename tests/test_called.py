@@ -14,7 +14,7 @@ import discreet
 import discreet as dc
 from discreet.errors import BadInput, Infeasible, by_flags, called, in_the_shell
 from discreet.options import options_of
-from discreet.run import LedgerSpec, Output, TableSpec
+from discreet.spec.values import LedgerSpec, Output, TableSpec
 from discreet.ways import keywords, spec_of, ways_by_keyword
 from discreet.web.words import LABELS, plainly
 from tests.shell import shell

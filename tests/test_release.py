@@ -23,7 +23,7 @@ from discreet.errors import BadInput
 from discreet.io.folder import read_folder
 from discreet.mechanism import Mechanism
 from discreet.record.schema import release_schema
-from discreet.record.words import SEED_WARNING
+from discreet.record.words.promises import SEED_WARNING
 from discreet.testing import assert_sampler_law
 from tests.releases import KINDS, counts, example, make, sha256
 

@@ -26,7 +26,9 @@ from discreet.ways.measure.spec import Measure
 from discreet.levels.asked import cells
 from discreet.release import release
 from discreet.released import Release
-from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, read_spec, run
+from discreet.run import run
+from discreet.spec.read import read_spec
+from discreet.spec.values import LedgerSpec, Output, ReleaseSpec, TableSpec
 from discreet.verify import Verification, verify
 from discreet.estimate import Estimate, estimate
 from discreet.ledger import ledger

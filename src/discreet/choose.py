@@ -12,7 +12,7 @@ from discreet.costs import floats_of
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number, epsilon_of, whole
 from discreet.options import spelt
-from discreet.privacy.values import epsilons_of
+from discreet.privacy.parse import epsilons_of
 from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways.keep_distribution.spec import LARGEST_MAPPED

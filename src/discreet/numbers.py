@@ -169,6 +169,11 @@ def digits_above(number: Fraction, digits: int) -> str:
     return f"{rounded:f}" if rounded.adjusted() >= -6 else f"{rounded:e}"
 
 
+def root_above(square: int) -> Fraction:
+    """The square root, rounded up."""
+    return Fraction(math.isqrt(square * 10**24) + 1, 10**12)
+
+
 def enclose(compute: Callable[[], arb], bits: int) -> Interval:
     """Rational bounds on what `compute` returns when run in ball arithmetic at about `bits` bits."""
     from flint import ctx

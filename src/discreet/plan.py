@@ -57,9 +57,9 @@ class Plan(Shown):
     @property
     def steps(self) -> tuple[str, ...]:
         """Each step in a sentence, with its price."""
-        from discreet.record import words
+        from discreet.record.words.steps import sentences
 
-        return tuple(words.steps(self.done))
+        return tuple(sentences(self.done))
 
     @property
     def epsilon(self) -> str | None:

@@ -12,7 +12,8 @@ from discreet.arrays import FrameT, Integers
 from discreet.errors import BadInput
 from discreet.numbers import Epsilon, Number
 from discreet.options import described, keywords_of, options_of, spelt
-from discreet.privacy.values import Loss, Pure, loss_of
+from discreet.privacy.parse import loss_of
+from discreet.privacy.values import Loss, Pure
 from discreet.released import Release, Stages
 from discreet.sample.bits import source
 from discreet.table import Schema, Table

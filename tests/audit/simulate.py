@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.build import construct as construct_module
 from discreet.distribution.privatizer import noise_for, privatizer
-from discreet.privacy.values import whole_price
+from discreet.privacy.price import whole_price
 from discreet.release import asked
 from discreet.sample.bits import seeded
 from discreet.table import Schema

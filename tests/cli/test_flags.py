@@ -12,7 +12,7 @@ import typer
 import discreet as dc
 from discreet.cli.flags import flags_of
 from discreet.options import options_of
-from discreet.run import LedgerSpec, TableSpec
+from discreet.spec.values import LedgerSpec, TableSpec
 from discreet.ways import ways_by_keyword
 from tests.cli.test_commands import run  # noqa: F401
 

@@ -310,7 +310,7 @@ def _ledger_seeds() -> list[bytes]:
 
 def _number(data: bytes, folder: Path) -> None:
     """Privacy parameters as people write them."""
-    from discreet.privacy.values import loss_of
+    from discreet.privacy.parse import loss_of
 
     words = data.decode("utf-8", errors="surrogateescape").split("\n")[:3] + ["0", "0"]
     for name in ("epsilon", "alpha", "rho"):

@@ -390,7 +390,7 @@ def test_metadata_with_an_absurd_bound(said: bytes, tmp_path: Path) -> None:
 
 def test_parts_that_were_counted_one_by_one_do_not_say_it_for_all(tmp_path: Path) -> None:
     from discreet.parts.plan import parts_schema
-    from discreet.run import TableSpec
+    from discreet.spec.values import TableSpec
 
     (tmp_path / "parts").mkdir()
     write_counted(counted(), tmp_path / "one.parquet")

@@ -117,7 +117,8 @@ def test_no_cell_is_shown(secret: str, number: int) -> None:
 
 
 def test_the_columns_are_told_before_anything_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.run import ReleaseSpec, TableSpec, run
+    from discreet.run import run
+    from discreet.spec.values import ReleaseSpec, TableSpec
     from discreet.ways.keep_distribution.spec import KeepDistribution
 
     (tmp_path / "t.csv").write_text("place,note,n\na,x,3\nb,y,4\n")

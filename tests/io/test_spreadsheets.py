@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.io.workbooks import read_sheet, sheet_names
-from discreet.run import TableSpec, read_spec
+from discreet.spec.read import read_spec
+from discreet.spec.values import TableSpec
 
 Row = Sequence[object]
 

@@ -1,12 +1,12 @@
+"""Tables from files and frames: what is read, what is refused in which words, and what stays secret."""
+
 from __future__ import annotations
 
 import codecs
 import gzip
-import json
 import subprocess
 import sys
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,7 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.io import row_order
-from discreet.io.row_order import _readings, in_order, may_be_ascending, strictly_ascending
 from discreet.io.tables import read_schema
-from tests.clock import within
 
 SECRET = "12345677"  # a count that must never be seen in a message
 
@@ -248,18 +245,6 @@ def test_parquet_metadata_stays_behind(tmp_path: Path) -> None:
     assert b"secret" not in (tmp_path / "out" / "table.parquet").read_bytes()
 
 
-def test_rows_are_sorted_unless_their_order_is_public() -> None:
-    frame = pa.table({"a": ["y", "x", "x"], "b": [1, 10, 9], "n": [5, 6, 7]})
-    table = dc.table(frame, "n", ["a", "b"])
-    assert table.schema.column("b") == [9, 10, 1] and table.counts.tolist() == [7, 6, 5]
-    assert table.schema.order == "sorted"
-    kept = dc.table(frame, "n", ["a", "b"], keep_order=True)
-    assert kept.schema.column("b") == [1, 10, 9] and kept.counts.tolist() == [5, 6, 7]
-    assert kept.schema.order == "as-given"
-    with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
-        dc.table(pa.table({"a": ["y", "x", "y"], "n": [5, 6, 7]}), "n", keep_order=True)
-
-
 def test_a_table_without_keys() -> None:
     table = dc.table(pa.table({"n": [5, 6, 7]}), "n", keep_order=True)
     assert table.schema.rows == 3 and len(table) == 3
@@ -277,59 +262,6 @@ def test_a_table_without_keys() -> None:
 def test_keys_that_are_none(keys: list[Any], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         dc.table(pa.table({"k": keys, "n": [1, 2]}), "n", "all")
-
-
-# The public set of rows
-
-UNIVERSE = ["a", "b", "c", "d"]
-
-
-def test_a_universe_fills_with_zero(tmp_path: Path) -> None:
-    (tmp_path / "u.csv").write_text("place\nd\nc\nb\na\n")
-    (tmp_path / "u.json").write_text(json.dumps({"place": UNIVERSE}))
-    frame = pa.table({"place": ["c", "a"], "n": [5, 6]})
-    for universe in (
-        tmp_path / "u.csv",
-        str(tmp_path / "u.json"),
-        {"place": UNIVERSE},
-        pd.DataFrame({"place": UNIVERSE}),
-    ):
-        table = dc.table(frame, "n", universe=universe)
-        assert table.schema.column("place") == UNIVERSE and table.counts.tolist() == [6, 0, 5, 0]
-
-
-def test_a_universe_of_combinations() -> None:
-    frame = pa.table({"sex": ["f", "m"], "age": ["old", "young"], "n": [5, 6]})
-    table = dc.table(frame, "n", "all", universe={"sex": ["m", "f"], "age": ["young", "old"]})
-    assert list(zip(table.schema.column("sex"), table.schema.column("age"), table.counts.tolist())) == [
-        ("f", "old", 5), ("f", "young", 0), ("m", "old", 0), ("m", "young", 6),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("universe", "said"),
-    [
-        ({"place": ["a", "b"]}, "row 1 of the table is not in it"),
-        ({"plaec": ["a"]}, "no list of values for the key column 'place'"),
-        ({"place": "abc"}, "are not a list"),
-        ({"place": 5}, "are not a list"),
-        ({"place": ["a", "b", "c", "a"]}, "rows 1 and 4 have the same"),
-        (pd.DataFrame({"plaec": ["a"]}), "Did you mean 'plaec'"),
-        (pd.DataFrame({"place": ["c", "a", "a"]}), "rows 2 and 3 have the same"),
-        ([1, 2], "not a data frame of pandas, polars, pyarrow"),
-    ],
-)
-def test_universes_that_do_not_fit(universe: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        dc.table(pa.table({"place": ["c", "a"], "n": [5, 6]}), "n", universe=universe)
-
-
-def test_duplicates_within_a_universe_are_found() -> None:
-    with pytest.raises(BadInput, match="rows 1 and 3 have the same"):
-        dc.table(pa.table({"place": ["c", "a", "c"], "n": [5, 6, 7]}), "n", universe={"place": UNIVERSE})
-
-
-# Secret and public
 
 
 def test_the_counts_are_shown_nowhere() -> None:
@@ -376,39 +308,6 @@ def test_bytes_that_no_encoding_knows_stay_different(tmp_path: Path) -> None:
     assert set(dc.read_table(csv(tmp_path, raw), "n").schema.column("place")) == {"x\x81", "x\x8d", "x\u201cä"}
 
 
-KEYS = st.sampled_from(["1", "01", "1.0", "2", "10", "9", "a", "nan", "-1", ""])
-
-
-@given(st.integers(1, 3).flatmap(lambda k: st.lists(st.lists(KEYS, min_size=k, max_size=k), min_size=1, max_size=4)))
-def test_whether_rows_ascend_is_decided_column_by_column(rows: list[list[str]]) -> None:
-    """As if every column were read as text and as numbers, in all combinations."""
-    for one in (rows, sorted(rows)):
-        columns = [pa.chunked_array([[row[k] for row in one]], pa.string()) for k in range(len(one[0]))]
-        readings = product(*(list(_readings(column)) for column in columns))
-        names = [f"k{k}" for k in range(len(columns))]
-        expected = any(strictly_ascending(pa.table(list(reading), names)) for reading in readings)
-        assert may_be_ascending(pa.table(columns, names)) is expected
-
-
-def test_many_columns_of_numbers_cost_little() -> None:
-    keys = pa.table({**{f"k{k}": ["1"] * 4 for k in range(60)}, "z": ["2", "1", "4", "3"]})
-    with within(5):  # 2^60 combinations would never end
-        assert not may_be_ascending(keys)
-
-
-@pytest.mark.parametrize("names", [(".k", "[0]"), ("place", "row"), ("key 1", "key 0"), ("__row", "__place")])
-def test_any_names_of_keys_are_sorted_and_filled(names: tuple[str, str]) -> None:
-    """Arrow takes some names for paths, and no name of ours may stand in the way."""
-    first, second = names
-    rows = pa.table({first: ["b", "a"], second: ["x", "y"], "n": [2, 1]})
-    plain = dc.table(rows, "n", keys=list(names))
-    assert plain.schema.categories.column(first).to_pylist() == ["a", "b"] and plain.counts.tolist() == [1, 2]
-    filled = dc.table(rows, "n", keys=list(names), universe={first: ["a", "b"], second: ["x", "y"]})
-    assert filled.counts.tolist() == [0, 1, 2, 0]
-    with pytest.raises(dc.BadInput, match="rows 1 and 2 have the same"):
-        dc.table(rows.set_column(0, first, pa.array(["b", "b"])), "n", keys=[first])
-
-
 def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("k,n\nTotal,x\na,-1\nb,1.5\nc,\nd,2\n")
     with pytest.raises(BadInput) as error:
@@ -417,53 +316,6 @@ def test_all_wrong_counts_are_named_at_once(tmp_path: Path) -> None:
     for words in ("mean a total", "row 2, column 'n' is not a number", "row 3, column 'n' is negative"):
         assert words in found
     assert "row 4, column 'n' is not a whole number" in found and "row 5, column 'n' is missing" in found
-
-
-words, numbers = st.text(st.sampled_from("aZ0 ä-"), max_size=2), st.integers(-3, 3)
-
-
-@given(
-    rows=st.one_of(
-        st.lists(st.tuples(words, numbers), min_size=1, unique=True),
-        st.lists(st.tuples(words, numbers), min_size=1),
-        st.permutations(list(product(["b", "a", "10", "9"], [2, -1, 0]))),
-    )
-)
-def test_rows_in_slots_are_rows_sorted(rows: list[tuple[str, int]]) -> None:
-    """The specification: Arrow's sort, and its refusal of rows that are there twice."""
-    table = pa.table({"word": [row[0] for row in rows], "number": [row[1] for row in rows]})
-    expected = row_order._sorting(table)
-    found = row_order._by_slots(table)
-    if len(set(rows)) < len(rows):
-        assert found is None
-        with pytest.raises(BadInput, match="have the same"):
-            in_order(table, ["word", "number"])
-        return
-    assert strictly_ascending(in_order(table, ["word", "number"])[0])
-    dense = len({word for word, _ in rows}) * len({number for _, number in rows}) <= 2 * len(rows)
-    assert (found is not None) is dense
-    assert found is None or found.tolist() == expected.tolist()
-
-
-def test_floats_are_not_put_into_slots() -> None:
-    """Zero and minus zero are equal, and have two slots: the rows would not be seen to be the same."""
-    assert row_order._by_slots(pa.table({"x": [0.0, -0.0]})) is None
-    assert row_order._by_slots(pa.table({"x": pa.array(["a", None])})) is None
-
-
-def test_a_large_table_out_of_order_is_sorted(tmp_path: Path) -> None:
-    """As CSV: the numbers of the first key are not in the order of their texts."""
-    rows = row_order.WORTH_SLOTS
-    place = np.arange(rows)
-    frame = pd.DataFrame({"a": place // 128, "b": place % 128, "n": place})
-    frame.to_csv(tmp_path / "large.csv", index=False)
-    found = dc.read_table(tmp_path / "large.csv", "n", ["a", "b"])
-    right = frame.astype({"a": str, "b": str}).sort_values(["a", "b"])
-    assert found.counts.tolist() == right["n"].tolist()
-    assert list(found.schema.column("a")) == right["a"].tolist()
-    pd.concat([frame, frame[5:6]]).to_csv(tmp_path / "twice.csv", index=False)
-    with pytest.raises(BadInput, match=f"rows 7 and {rows + 2} have the same"):
-        dc.read_table(tmp_path / "twice.csv", "n", ["a", "b"])
 
 
 def test_all_that_is_wrong_with_numbers_is_told_at_once() -> None:

@@ -19,7 +19,8 @@ import discreet as dc
 from discreet.errors import LedgerWarning
 from discreet.io import folder as folders
 from discreet.ledger import ledger
-from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, run
+from discreet.run import run
+from discreet.spec.values import LedgerSpec, Output, ReleaseSpec, TableSpec
 from discreet.ways.row_by_row.spec import RowByRow
 from tests.shell import Done, shell
 

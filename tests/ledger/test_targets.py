@@ -11,7 +11,8 @@ import pytest
 
 import discreet as dc
 from discreet.ledger import ledger
-from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec, run
+from discreet.run import run
+from discreet.spec.values import LedgerSpec, Output, ReleaseSpec, TableSpec
 from discreet.ways.row_by_row.spec import RowByRow
 
 

@@ -20,7 +20,7 @@ from discreet.parts.front import arranged
 from discreet.parts.given import given_parts
 from discreet.parts.passes import Look, Reading
 from discreet.parts.plan import parts_schema
-from discreet.run import TableSpec
+from discreet.spec.values import TableSpec
 from tests.parts.tables import KEYS, frame, in_parts, published, usual
 
 

@@ -13,7 +13,7 @@ import pytest
 import discreet as dc
 from discreet.parts.plan import parts_schema, plan_parts
 from discreet.privacy.values import Pure
-from discreet.run import TableSpec
+from discreet.spec.values import TableSpec
 from discreet.ways import spec_of
 from tests.parts.tables import KEYS, frame, in_parts, usual
 

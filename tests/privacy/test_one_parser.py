@@ -27,7 +27,7 @@ from discreet.lattice.kept_chain import kept_chain, keys_of_shape
 from discreet.lattice.plan import plan_lattice
 from discreet.mechanism import of_weights
 from discreet.privacy import Approximate, Concentrated, Pure
-from discreet.privacy.values import epsilons_of
+from discreet.privacy.parse import epsilons_of
 
 MATRIX = [["1/2", "1/2"], ["1/2", "1/2"]]
 ASKED: dict[str, Callable[..., Any]] = {

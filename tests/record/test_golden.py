@@ -17,15 +17,16 @@ import pytest
 import discreet as dc
 from discreet import report
 from discreet.io.folder import read_folder
-from discreet.record import words
+from discreet.record.words import MODULES
 from discreet.verify import COMPARED
 from discreet.ways import PACKAGES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FOLDERS = sorted(path for path in GOLDEN.iterdir() if (path / "release.json").is_file())
 IN_PARTS = sorted(path for path in (GOLDEN / "in-parts").iterdir())
-TABLES = [name for name, value in vars(words).items() if name.isupper() and name != "MORE" and isinstance(value, dict)]
-SENTENCES = [name for name, value in vars(words).items() if name.isupper() and isinstance(value, (str, tuple))]
+TEXTS = [(module, name, value) for module in MODULES for name, value in vars(module).items() if name.isupper()]
+TABLES = [(module, name) for module, name, value in TEXTS if name != "MORE" and isinstance(value, dict)]
+SENTENCES = [(module, name) for module, name, value in TEXTS if isinstance(value, (str, tuple))]
 
 
 MADE = runpy.run_path(str(GOLDEN / "make.py"))
@@ -100,13 +101,13 @@ def test_a_folder_verifies_though_its_page_is_laid_out_anew(
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sentence there is becomes another one."""
-    for name in TABLES:
-        table: dict[str, str] = getattr(words, name)
-        monkeypatch.setattr(words, name, {code: f"Otherwise said: {text}" for code, text in table.items()})
-    for name in SENTENCES:
-        value: Any = getattr(words, name)
+    for module, name in TABLES:
+        table: dict[str, str] = getattr(module, name)
+        monkeypatch.setattr(module, name, {code: f"Otherwise said: {text}" for code, text in table.items()})
+    for module, name in SENTENCES:
+        value: Any = getattr(module, name)
         other = tuple(f"again {text}" for text in value) if isinstance(value, tuple) else f"again {value}"
-        monkeypatch.setattr(words, name, other)
+        monkeypatch.setattr(module, name, other)
 
 
 def test_a_golden_folder_of_every_way_and_a_ledger_are_read_whatever_any_sentence_says(tmp_path: Path) -> None:

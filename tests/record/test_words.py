@@ -18,7 +18,7 @@ import discreet as dc
 from discreet.certify.profile import least_delta
 from discreet.privacy import Approximate, Concentrated, Guarantee, Pure, Remark
 from discreet.privacy.values import ROWS_ARE_PUBLIC, Change, Neighbours, one_person
-from discreet.record import words
+from discreet.record.words import pages, promises, steps
 from discreet.testing import epsilons, weight_matrices
 
 SOURCE = Path(dc.__file__).parent
@@ -35,14 +35,14 @@ def codes() -> set[str]:
 
 
 def test_every_code_has_words_and_every_word_is_used() -> None:
-    known = {**words.REMARKS, **words.STEPS, **words.KEYS}
+    known = {**promises.REMARKS, **steps.STEPS, **pages.KEYS}
     assert codes() == set(known)
-    assert not set(words.REMARKS) & set(words.STEPS)
+    assert not set(promises.REMARKS) & set(steps.STEPS)
 
 
 def test_no_code_reads_words() -> None:
     """Only the words themselves, what renders a page, and what prints may import them."""
-    allowed = ("record/words.py", "report/", "shown/", "cli/", "plan.py", "privacy/values.py", "choose.py")
+    allowed = ("record/words/", "report/", "shown/", "cli/", "plan.py", "privacy/values.py", "choose.py")
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         assert ("record.words" not in path.read_text() and "import words" not in path.read_text()) or name.startswith(
@@ -52,7 +52,7 @@ def test_no_code_reads_words() -> None:
 
 @pytest.mark.parametrize("grade", dc.privacy.GRADES)
 def test_every_grade_has_words(grade: str) -> None:
-    assert words.GRADES[grade]
+    assert promises.GRADES[grade]
 
 
 LOSSES = [Pure(1), Pure.of_alpha("1/3"), Approximate("1.1", "0.01"), Concentrated("1/2")]
@@ -78,14 +78,14 @@ NUMBERS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("per_unit", [False, True])
 @pytest.mark.parametrize("people", [1, 3])
 def test_every_promise_can_be_said(loss: Any, change: Change, per_unit: bool, people: int) -> None:
-    remarks = tuple(Remark.of(code, **NUMBERS.get(code, {})) for code in words.REMARKS)
+    remarks = tuple(Remark.of(code, **NUMBERS.get(code, {})) for code in promises.REMARKS)
     said = Guarantee(loss, Neighbours(change, loss, people, "l2", per_unit), remarks=remarks).sentence
     assert not re.search(r"[{}]|None", said) and said.endswith(".") and ".." not in said.replace("...", "")
     assert (str(people) in said) or people == 1
 
 
 def test_the_templates_ask_only_for_what_there_is() -> None:
-    for code, template in words.REMARKS.items():
+    for code, template in promises.REMARKS.items():
         wanted = {name for _, name, _, _ in string.Formatter().parse(template) if name}
         assert wanted <= set(NUMBERS.get(code, {})) | {
             "factor",
@@ -102,7 +102,7 @@ def test_the_templates_ask_only_for_what_there_is() -> None:
 
 def test_a_seeded_promise_says_nothing_else() -> None:
     promise = Guarantee(Pure(1), one_person(Pure(1)), remarks=(ROWS_ARE_PUBLIC,), private=False)
-    assert promise.sentence == words.SEEDED
+    assert promise.sentence == promises.SEEDED
 
 
 def test_delta_is_added_not_an_exception() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import discreet as dc
 from discreet.errors import BadInput
-from discreet.record import words
+from discreet.record.words import promises
+from discreet.record.words.pages import ADVICE
 from discreet.report import pages, render
 from tests.tampering.folders import KINDS, SLOW, Honest, honest, made
 
@@ -43,7 +44,7 @@ def can_be_estimated(place: Path) -> bool:
 @pytest.mark.parametrize("kind", [*KINDS, *MORE])
 def test_the_report_offers_estimates_only_where_there_are_any(kind: str, tmp_path: Path) -> None:
     place, _ = folder(kind, tmp_path)
-    assert (words.ADVICE["estimate"] in (place / "report.html").read_text()) == can_be_estimated(place)
+    assert (ADVICE["estimate"] in (place / "report.html").read_text()) == can_be_estimated(place)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *MORE])
@@ -116,7 +117,7 @@ def test_a_plan_says_how_counts_stay_above_zero(by: Any, step: str | None) -> No
 
 def test_a_release_from_a_seed_is_said_to_protect_nobody_and_to_prove_nothing() -> None:
     seeded, private = (render(dc.release(rows(40), 1, seed=seed).publication) for seed in (1, None))
-    for claim in ("nobody who reads them can tell it", words.GRADES["exact"], "how firm"):
+    for claim in ("nobody who reads them can tell it", promises.GRADES["exact"], "how firm"):
         assert claim in private and claim not in seeded
     assert "Nobody, in this release" in seeded and "Nobody, in this release" not in private
 

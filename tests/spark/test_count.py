@@ -12,7 +12,7 @@ import pytest
 import discreet as dc
 from discreet.errors import BadInput
 from discreet.io.spark import said_by_spark
-from tests.test_count import KEY, ROWS, UNIVERSE, Rows, as_arrow, as_parquet, under_one_key
+from tests.count.people import KEY, ROWS, UNIVERSE, Rows, as_arrow, as_parquet, under_one_key
 
 BY = ["county", "sex"]
 

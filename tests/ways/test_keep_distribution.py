@@ -18,7 +18,7 @@ from discreet.estimate.view import publication_of
 from discreet.laws import Gaussian, Geometric, NoiseLaw
 from discreet.privacy import Approximate, Concentrated, Pure
 from discreet.privacy.convert import zcdp_epsilon
-from discreet.privacy.values import loss_of
+from discreet.privacy.parse import loss_of
 from discreet.public_map import rank_rows
 from discreet.record.codec import encode
 from discreet.sample.bits import seeded

@@ -22,6 +22,7 @@ from discreet.options import described, option, options_of
 from discreet.privacy.values import Remark
 from discreet.record import words
 from discreet.record.release import seal_of
+from discreet.record.words import promises, steps
 from discreet.ways import PACKAGES, register
 from discreet.ways.keep_sums.spec import KeepSums
 from tests.shell import shell
@@ -54,11 +55,11 @@ def pairs() -> Iterator[None]:
 @pytest.fixture
 def in_steps() -> Iterator[Any]:
     register("in-steps", "tests.ways.toy")
-    kept = dict(words.REMARKS), dict(words.STEPS)
+    kept = dict(promises.REMARKS), dict(steps.STEPS)
     sys.modules.pop("tests.ways.toy.way", None)
     yield import_module("tests.ways.toy.way").InSteps
     PACKAGES.pop("in-steps")
-    for ours, before in zip((words.REMARKS, words.STEPS), kept):
+    for ours, before in zip((promises.REMARKS, steps.STEPS), kept):
         ours.clear()
         ours.update(before)
 
@@ -180,7 +181,7 @@ def test_a_new_way_has_words_of_its_own(tmp_path: Path, in_steps: Any) -> None:
     with pytest.raises(dc.BadInput, match="'put-in-steps' were to be learnt: there are others"):
         words.learn({}, {"put-in-steps": "Something else."})
     with pytest.raises(dc.BadInput, match="Words for 'nothing-known' were asked for: there are none"):
-        words.steps([Remark("nothing-known")])
+        steps.sentences([Remark("nothing-known")])
 
 
 def test_a_new_way_is_written_to_a_file_and_run_from_the_shell(tmp_path: Path, in_steps: Any) -> None:

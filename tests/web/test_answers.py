@@ -13,7 +13,8 @@ import discreet as dc
 from discreet.build.structure import structural_properties
 from discreet.errors import BadInput
 from discreet.mechanism import Mechanism
-from discreet.run import read_spec, run
+from discreet.run import run
+from discreet.spec.read import read_spec
 from discreet.web import screens
 from discreet.web.answers import Answers, with_contents, with_keeping
 from discreet.web.app import MECHANISM, Pages, _toml

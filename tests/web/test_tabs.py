@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from discreet.run import TableSpec
+from discreet.spec.values import TableSpec
 from discreet.web.answers import Answers
 from discreet.web.forms import FORMS
 from discreet.web.work import Work

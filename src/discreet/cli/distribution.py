@@ -11,7 +11,7 @@ import typer
 from discreet.cli.common import Json, Seed, emit, say
 from discreet.cli.flags import command, flags_of, parameter, said, some
 from discreet.cli.release_options import PRIVACY, TABLE, loss_from, table_argument, table_of
-from discreet.run import LedgerSpec
+from discreet.spec.values import LedgerSpec
 from discreet.ways.keep_distribution.spec import PRIVATIZERS, count_or_word
 
 if TYPE_CHECKING:

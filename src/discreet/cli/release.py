@@ -14,7 +14,7 @@ from discreet.cli.release_options import PRIVACY, TABLE, WAY, loss_from, table_a
 from discreet.cli.working import working
 from discreet.errors import BadInput, called
 from discreet.record.release import About
-from discreet.run import LedgerSpec, Output, ReleaseSpec
+from discreet.spec.values import LedgerSpec, Output, ReleaseSpec
 
 OUTPUT, LEDGER = flags_of(Output), flags_of(LedgerSpec)
 ABOUT = {f"about_{name}": (replace(one, flag=one.flag_of(name)), None) for name, (one, _) in flags_of(About).items()}

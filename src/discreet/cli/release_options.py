@@ -9,8 +9,9 @@ import typer
 from discreet.cli.common import Alpha, Delta, Epsilon, Rho
 from discreet.cli.flags import Given, flags_of, parameter, said
 from discreet.errors import BadInput
-from discreet.privacy.values import Loss, loss_of
-from discreet.run import TableSpec
+from discreet.privacy.parse import loss_of
+from discreet.privacy.values import Loss
+from discreet.spec.values import TableSpec
 from discreet.ways import WaySpec, spec_of, ways_by_keyword
 
 TABLE = flags_of(TableSpec)

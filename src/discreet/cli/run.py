@@ -24,7 +24,7 @@ COMMAND = FileCommand
 
 def in_a_file(option: str, value: str, like: str) -> str:
     """A key, with its value as TOML has it, and its section, unless several have such a key."""
-    from discreet.run import sections_of
+    from discreet.spec.read import sections_of
 
     of = sections_of(option)
     written = "true" if like.isspace() else _written(value)

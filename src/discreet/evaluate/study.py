@@ -27,7 +27,7 @@ from discreet.laws import calibrated_laws
 from discreet.numbers import Number, level_of, whole
 from discreet.options import listed, spelt
 from discreet.privacy import Approximate, loss_of, pure_only
-from discreet.privacy.values import epsilons_of
+from discreet.privacy.parse import epsilons_of
 from discreet.shown import Shown
 from discreet.table import Schema, Table
 from discreet.ways.keep_distribution.spec import MAPPED

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from discreet.io.total_words import JOINED_BY
 from discreet.lookalikes import in_usual_form
@@ -18,6 +19,14 @@ JOINED = re.compile(rf"\s*[-+/&,;|·–—]\s*|\s+(?:{JOINED_BY}|plus)\s+|\s+و|
 SEXES = (("m", "f"), ("m", "w"), ("h", "f"), ("h", "m"), ("m", "v"), ("m", "k"), ("m", "ž"), ("м", "ж"), ("e", "k"))
 TOTAL_OF_SEXES = "t"  # the code of Eurostat and others, beside M, F
 MOST_SEXES = 3  # beside it: with one for those who are neither, or not known
+
+
+@dataclass(frozen=True)
+class FewValues:
+    """A column of text that takes few values: all of them."""
+
+    column: str
+    values: tuple[str, ...]
 
 
 def naming_all_others(values: Sequence[str]) -> list[str]:

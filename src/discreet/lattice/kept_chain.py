@@ -12,7 +12,8 @@ from discreet.lattice.laws import calibrated
 from discreet.lattice.neighbours import terms_of
 from discreet.lattice.structure import structure_of
 from discreet.numbers import Epsilon, Number, whole
-from discreet.privacy.values import Loss, loss_of, noise_meant
+from discreet.privacy.parse import loss_of
+from discreet.privacy.values import Loss, noise_meant
 
 DIMENSIONS = ("row", "column", "layer")
 

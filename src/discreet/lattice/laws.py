@@ -9,9 +9,9 @@ from typing import ClassVar, TypeAlias
 
 from discreet.errors import BadInput, called, choose
 from discreet.lattice.conditioning import Bound, largest_odds, shifted
-from discreet.numbers import Epsilon, decimal_above, log_bounds, simplest_between
+from discreet.numbers import Epsilon, decimal_above, log_bounds, root_above, simplest_between
 from discreet.privacy.convert import rho_for, zcdp_epsilon
-from discreet.privacy.values import Change, Concentrated, Loss, Norm, Pure, gaussian_only, pure_only, root_above
+from discreet.privacy.values import Change, Concentrated, Loss, Norm, Pure, gaussian_only, pure_only
 
 LARGEST_ODDS = Fraction(1 << 28)  # of a unit: noise is then hardly ever there, and floats that plan it stay finite
 DIGITS = 24  # of a price that has no short exact form, rounded up

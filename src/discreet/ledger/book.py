@@ -22,8 +22,9 @@ from discreet.ledger.reading import Accounts, digest_of_token
 from discreet.ledger.spending import Amount, Spending, amount_of, charge, check_spending
 from discreet.numbers import Number
 from discreet.options import spelt
+from discreet.privacy.parse import loss_of
 from discreet.privacy.price import RELATIONS, Relation
-from discreet.privacy.values import Loss, loss_of
+from discreet.privacy.values import Loss
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

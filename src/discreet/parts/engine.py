@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from discreet.errors import BadInput, choose
-from discreet.run import ENGINES
+from discreet.spec.values import ENGINES
 
 TaskOf = TypeVar("TaskOf")
 SummaryOf = TypeVar("SummaryOf")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput, DiscreetError
+from discreet.io.made_of_others import FewValues
 from discreet.parts.given import FolderNames
 from discreet.parts.keyed import PartAddress, Randomness
 from discreet.parts.tasks import Failed, Looked, LookTask, Mapped, MapTask, Noised, NoiseTask, Summary, summary_of
@@ -42,7 +43,7 @@ class Reading:
     suppressed_as: int | None = None
     folders: FolderNames = FolderNames()  # columns that stand in the names of folders
 
-    def refuse_totals(self, parts: Sequence[Mapping[str, Sequence[str]]], bound: int) -> None:
+    def refuse_totals(self, parts: Sequence[Sequence[FewValues]], bound: int) -> None:
         """Those that only all parts together show. `bound`: in how many rows one person may be counted."""
         from discreet.io.totals import TotalsRule, refuse_totals_across
 

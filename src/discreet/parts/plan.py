@@ -20,7 +20,7 @@ from discreet.privacy.values import Loss
 from discreet.ways import PartBlocks, WaySpec, way_named
 
 if TYPE_CHECKING:
-    from discreet.run import TableSpec
+    from discreet.spec.values import TableSpec
     from discreet.table import Schema
 
 MOST_ROWS = 2_000_000  # of which the keys are held in memory, where a plan needs them

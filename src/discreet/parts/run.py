@@ -12,7 +12,7 @@ from discreet.parts.release import release_parts
 from discreet.parts.work import PartsRelease
 
 if TYPE_CHECKING:
-    from discreet.run import ReleaseSpec
+    from discreet.spec.values import ReleaseSpec
     from discreet.table import Schema
 
 OF_ONE_FILE = ("keep_order", "sheet", "header_row", "thousands", "wide")  # options of a table that parts do not have

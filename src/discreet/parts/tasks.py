@@ -15,6 +15,7 @@ from typing import Any
 
 from discreet.arrays import Integers
 from discreet.errors import BadInput
+from discreet.io.made_of_others import FewValues
 from discreet.public_map import SeenValues
 
 NAME = "part-{:05d}.parquet"  # of a part that is published
@@ -62,7 +63,7 @@ class Looked:
     formulas: tuple[str, ...] = ()  # key columns with values that a spreadsheet would take for formulas
     blocks: Any = field(default=None, repr=False)  # the keys of blocks whose sums are kept (Arrow)
     sizes: Integers | None = field(default=None, repr=False)  # and how many rows each of them has here
-    few: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # all values of key columns with few
+    few: tuple[FewValues, ...] = field(default=(), repr=False)  # key columns with few values
     unsorted: bool = False  # whether the rows were not in the order of their keys
     of: str = ""  # the file
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.privacy.parse import loss_of
+from discreet.privacy.price import whole_price
 from discreet.privacy.values import (
     GRADES,
     Approximate,
@@ -14,9 +16,7 @@ from discreet.privacy.values import (
     Pure,
     Remark,
     gaussian_only,
-    loss_of,
     pure_only,
-    whole_price,
 )
 
 __all__ = [

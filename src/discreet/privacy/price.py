@@ -28,9 +28,9 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.errors import BadInput
-from discreet.numbers import Epsilon
-from discreet.privacy.convert import approximate
-from discreet.privacy.values import Approximate, Concentrated, Loss, Neighbours, Pure, above, root_above
+from discreet.numbers import Epsilon, root_above
+from discreet.privacy.convert import approximate, rho_for
+from discreet.privacy.values import Approximate, Concentrated, Guarantee, Loss, Neighbours, Pure, above
 
 Relation = Literal["added-or-removed", "moved"]  # what one person may do to the data
 RELATIONS: tuple[str, ...] = get_args(Relation)
@@ -162,3 +162,16 @@ def _rounded_up(number: Fraction) -> Fraction:
         return number
     places = DIGITS + max(0, math.floor(-math.log10(number)))
     return Fraction(math.ceil(number * 10**places), 10**places)
+
+
+def whole_price(promise: Guarantee) -> Loss:
+    """What the whole smallest change costs, where the promise is stated per unit of distance."""
+    at, loss = promise.unit, promise.loss
+    if not at.per_unit:
+        return loss
+    if isinstance(loss, Concentrated):
+        return loss.times(at.change.square)
+    if isinstance(at.rate, Concentrated):  # Gaussian noise, promised in epsilon and delta
+        return approximate(rho_for(loss.epsilon.rational(), loss.delta) * at.change.square, loss.delta)
+    epsilon = loss.epsilon.times(at.change.distance if at.norm == "l1" else root_above(at.change.square))
+    return Approximate(epsilon, loss.delta) if loss.delta else Pure(epsilon)

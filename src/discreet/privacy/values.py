@@ -1,4 +1,4 @@
-"""Privacy as values: what may be lost, between which tables, what is promised; and the one parser everything uses.
+"""Privacy as values: what may be lost, between which tables, and what is promised.
 
 The meaning of these values never changes: Pure(e) bounds every likelihood ratio by e^e; Approximate(e, d) bounds the
 probability of every set of outcomes by e^e times the other one, plus d; Concentrated(r) is zero-concentrated
@@ -7,7 +7,6 @@ differential privacy, a bound of r times the order on every Renyi divergence. Fa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,8 +15,6 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from discreet.errors import BadInput, called
 from discreet.numbers import (
-    LARGEST_EPSILON,
-    SMALLEST_EPSILON,
     Epsilon,
     Number,
     decimal_above,
@@ -29,15 +26,11 @@ from discreet.numbers import (
     quoted,
     text,
 )
-from discreet.options import listed, spelt, spelt_fields
+from discreet.options import spelt, spelt_fields
 from discreet.shown import Shown
 
-NEEDED = "a privacy parameter was needed"
-EPSILON, ALPHA, RHO, DELTA = (called(name) for name in ("epsilon", "alpha", "rho", "delta"))
-ONE = f"Give exactly one of {EPSILON}, {ALPHA} and {RHO}"
+EPSILON, RHO, DELTA = (called(name) for name in ("epsilon", "rho", "delta"))
 SHOWN = 6  # digits of a delta in words
-SMALLEST_RHO = SMALLEST_EPSILON**2  # rho = epsilon^2 / 2, nearly: the same noise
-LARGEST_RHO = LARGEST_EPSILON**2 // 2  # what the largest epsilon comes to
 
 
 def _stated(loss: Loss) -> dict[str, str | None]:
@@ -99,7 +92,7 @@ class Approximate:
     stated = cached_property(_stated)
 
     def __init__(self, epsilon: Number | Epsilon, delta: Number) -> None:
-        number = _delta(delta)
+        number = delta_of(delta)
         if number == 0:
             raise BadInput(
                 f"{called('delta', 0)} was asked for", "without a delta the promise is pure", "Use Pure(epsilon)"
@@ -160,55 +153,6 @@ def pure_of(epsilon: Epsilon) -> Pure:
     return made
 
 
-def loss_of(
-    given: Number | Epsilon | Loss | None = None,
-    *,
-    alpha: Number | None = None,
-    rho: Number | None = None,
-    delta: Number = 0,
-) -> Loss:
-    """What may be lost, however it was written: exactly one of epsilon, alpha = e^-epsilon, rho, or a value."""
-    names = {"epsilon": given, "alpha": alpha, "rho": rho}
-    named = [name for name, value in names.items() if value is not None]
-    if len(named) != 1:
-        found = f"{' and '.join(map(called, named))} were given together" if named else "none was given"
-        raise BadInput(NEEDED, found, ONE)
-    number = _delta(delta)
-    if isinstance(given, (Pure, Approximate, Concentrated)):
-        if number:
-            found = f"{given!r} says already all there is to say"
-            raise BadInput(f"{_asked_delta(number)} was asked for", found, "Use Approximate(epsilon, delta)")
-        return _sensible(given)
-    if rho is not None:
-        if number:
-            asked, do = (
-                f"{_asked_delta(number)} was asked for with {RHO}",
-                f"Leave {DELTA} out, or give {EPSILON}",
-            )
-            raise BadInput(asked, "rho stands alone, without a delta", do)
-        return _sensible(Concentrated(rho))
-    epsilon = epsilon_of(given, alpha)
-    return Approximate(epsilon, number) if number else pure_of(epsilon)
-
-
-def _sensible(loss: Loss) -> Loss:
-    """What is asked for; a share of it may be smaller, and several together larger."""
-    if isinstance(loss, Concentrated) and not SMALLEST_RHO <= loss.rho <= LARGEST_RHO:
-        asked = f"{called('rho', quoted(text(loss.rho)))} was asked for"
-        if loss.rho > LARGEST_RHO:
-            raise BadInput(asked, f"above {LARGEST_RHO:,} it protects nobody")
-        raise BadInput(asked, "below 1e-18 the noise would drown every count", "Give more")
-    return loss
-
-
-def epsilons_of(given: Any, what: str) -> list[Epsilon]:
-    """One epsilon or several, each read as everywhere."""
-    several = listed(given, (str,))
-    if not several:
-        raise BadInput(f"{what} was asked for", "no epsilon was given")
-    return [pure_only(loss_of(one), what).epsilon for one in several]
-
-
 def noise_meant(loss: Loss, named: str | None, pure: str, gaussian: str) -> str:
     """The noise that is named; where none is, noise that is pure, which refuses a delta, but Gaussian noise for rho,
     which no other is calibrated by."""
@@ -220,7 +164,7 @@ def pure_only(loss: Loss, what: str) -> Pure:
     if isinstance(loss, Approximate):
         found = "its noise is pure: a delta would be spent for nothing"
         do = f"Leave {DELTA} out, or name Gaussian noise"
-        raise BadInput(f"{_asked_delta(loss.delta)} was asked for with {what}", found, do)
+        raise BadInput(f"{asked_delta(loss.delta)} was asked for with {what}", found, do)
     if isinstance(loss, Concentrated):
         found = "only Gaussian noise is calibrated by rho"
         raise BadInput(f"{RHO} was asked for with {what}", found, f"Give {EPSILON}, or name Gaussian noise")
@@ -230,7 +174,7 @@ def pure_only(loss: Loss, what: str) -> Pure:
 def ratio_alone(loss: Loss, what: str) -> Pure:
     """For noise whose delta is worked out, not asked for."""
     if isinstance(loss, Approximate):
-        asked = f"{_asked_delta(loss.delta)} was asked for with {what}"
+        asked = f"{asked_delta(loss.delta)} was asked for with {what}"
         raise BadInput(asked, "its delta is computed", f"Give {EPSILON}")
     return pure_only(loss, what)
 
@@ -251,12 +195,12 @@ def odds_only(loss: Loss, what: str) -> Pure | Approximate:
     return loss
 
 
-def _asked_delta(delta: Fraction) -> str:
+def asked_delta(delta: Fraction) -> str:
     """As it stands in an error: exact, and of a tiny one the beginning."""
     return called("delta", quoted(text(delta)))
 
 
-def _delta(value: Any) -> Fraction:
+def delta_of(value: Any) -> Fraction:
     number = exact(value, "delta")
     if not 0 <= number < 1:
         raise BadInput(f"{called('delta', quoted(str(value)))} was asked for", "it must be at least 0 and below 1")
@@ -350,7 +294,7 @@ class Neighbours:
     # one person is counted in every one, and the rate is what a unit in each of them costs together
 
     def __str__(self) -> str:
-        from discreet.record.words import unit
+        from discreet.record.words.promises import unit
 
         return unit(self)
 
@@ -427,26 +371,6 @@ class Guarantee(Shown):
     @cached_property
     def sentence(self) -> str:
         """The promise in words, for people."""
-        from discreet.record.words import guarantee
+        from discreet.record.words.promises import guarantee
 
         return guarantee(self)
-
-
-def whole_price(promise: Guarantee) -> Loss:
-    """What the whole smallest change costs, where the promise is stated per unit of distance."""
-    at, loss = promise.unit, promise.loss
-    if not at.per_unit:
-        return loss
-    if isinstance(loss, Concentrated):
-        return loss.times(at.change.square)
-    if isinstance(at.rate, Concentrated):  # Gaussian noise, promised in epsilon and delta
-        from discreet.privacy.convert import approximate, rho_for
-
-        return approximate(rho_for(loss.epsilon.rational(), loss.delta) * at.change.square, loss.delta)
-    epsilon = loss.epsilon.times(at.change.distance if at.norm == "l1" else root_above(at.change.square))
-    return Approximate(epsilon, loss.delta) if loss.delta else Pure(epsilon)
-
-
-def root_above(square: int) -> Fraction:
-    """The square root, rounded up."""
-    return Fraction(math.isqrt(square * 10**24) + 1, 10**12)

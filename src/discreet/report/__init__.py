@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "report.html.jinja"
 SOURCES = (
-    "record/words.py",
+    *(f"record/words/{name}" for name in ("promises.py", "steps.py", "pages.py")),
     *(f"report/{name}" for name in (TEMPLATE, "facts.py", "figures.py", "drawing.py", "errors.py")),
     *(f"report/{name}" for name in ("csvw.py", "explore.py", "told.py", "prepared.py")),
 )
@@ -27,7 +27,7 @@ CLOSE = 0.02  # points of a drawing: another machine may round its last digits i
 
 def render(publication: Publication[Any], found: Prepared | None = None) -> str:
     """The HTML of report.html."""
-    from discreet.record import words
+    from discreet.record.words.pages import said_on_every_page
     from discreet.report.facts import page_of
     from discreet.report.figures import distribution_svg, error_svg, is_cumulative
     from discreet.report.passive import CONTROL
@@ -39,7 +39,7 @@ def render(publication: Publication[Any], found: Prepared | None = None) -> str:
         .get_template(TEMPLATE)
         .render(
             page=page,
-            said=words.page(vars(page)),
+            said=said_on_every_page(vars(page)),
             distribution=distribution_svg(page.distribution),
             upto=is_cumulative(page.distribution),
             errors=error_svg(page.errors),
@@ -112,9 +112,10 @@ def _words_digest() -> str:
     import hashlib
     from importlib.resources import files
 
-    from discreet.record import words
+    from discreet.record.words import MODULES
 
-    tables = sorted((name, value) for name, value in vars(words).items() if name.isupper() and name != "MORE")
+    texts = ((name, value) for module in MODULES for name, value in vars(module).items())
+    tables = sorted((name, value) for name, value in texts if name.isupper() and name != "MORE")
     found = [files("discreet").joinpath(name).read_bytes() for name in sources()]
     return hashlib.sha256(repr(tables).encode() + b"".join(found)).hexdigest()
 

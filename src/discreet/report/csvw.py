@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from discreet.record import words
+from discreet.record.words import pages
 
 if TYPE_CHECKING:
     from discreet.record.release import About, PublishedTable, ReleaseRecord
@@ -83,7 +83,7 @@ def _table(file: str, keys: tuple[str, ...], numbers: dict[str, str], what: str)
     for name, (title, kind) in zip(names[len(keys) :], numbers.items()):
         columns.append({"name": name, "titles": title, "datatype": kind, "required": True})
     schema: dict[str, object] = {"columns": columns, **({"primaryKey": names[: len(keys)]} if keys else {})}
-    return {"url": file, "dc:description": words.FILES[what], "tableSchema": schema}
+    return {"url": file, "dc:description": pages.FILES[what], "tableSchema": schema}
 
 
 def column_names(titles: tuple[str, ...]) -> list[str]:

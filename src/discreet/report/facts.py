@@ -13,8 +13,8 @@ from discreet.arrays import Floats
 from discreet.io import ANALYSIS, EXPLORE, MANIFEST, METADATA, METADATA_OF, RECORD, REPORT
 from discreet.levels.fixed import UNIT
 from discreet.numbers import few_digits
-from discreet.record import words
 from discreet.record.release import Publication, ReleaseRecord
+from discreet.record.words import pages, promises, steps
 from discreet.report.errors import ENOUGH_ROWS, Errors
 from discreet.report.prepared import Prepared, PreparedTotals, as_written
 from discreet.ways import way_named
@@ -84,15 +84,15 @@ def page_of(publication: Publication[Any], found: Prepared) -> Page:
         keys=", ".join(schema.keys),
         count=schema.count,
         created=record.created[:10],
-        warning=None if record.private else words.SEED_WARNING,
-        brief=words.brief(promise),
+        warning=None if record.private else promises.SEED_WARNING,
+        brief=promises.brief(promise),
         guarantee=promise.sentence,
         unit=str(promise.unit),
         strength=str(promise.loss),
-        odds=words.odds(promise),
-        grade=words.GRADES[promise.grade],
+        odds=promises.odds(promise),
+        grade=promises.GRADES[promise.grade],
         mechanism=record.facts.mechanism.name,
-        steps=words.steps(way.steps(publication)),
+        steps=steps.sentences(way.steps(publication)),
         distribution=None if distribution is None else distribution.distribution,
         errors=errors,
         typical_error=None if errors is None else _typical(errors, schema.rows),
@@ -177,13 +177,13 @@ def files_of(record: ReleaseRecord[Any]) -> tuple[tuple[str, str], ...]:
     """The files of the folder, and what is in each."""
     found = []
     for table in record.tables:
-        found.append((table.file, words.FILES["table"]))
-        found += [(one.file, words.FILES["measurements"]) for one in table.measurements]
-        found += [] if table.answers is None else [(table.answers, words.FILES["answers"])]
+        found.append((table.file, pages.FILES["table"]))
+        found += [(one.file, pages.FILES["measurements"]) for one in table.measurements]
+        found += [] if table.answers is None else [(table.answers, pages.FILES["answers"])]
     beside = [(REPORT, "report"), (EXPLORE, "explore"), (ANALYSIS, "analysis"), (RECORD, "record")]
     beside += [(METADATA, "metadata")] if record.tables[0].file == METADATA_OF else []
     beside += [] if record.parts is None else [(MANIFEST, "manifest")]
-    return (*found, *((name, words.FILES[what]) for name, what in beside))
+    return (*found, *((name, pages.FILES[what]) for name, what in beside))
 
 
 def _answers(publication: Publication[Any]) -> list[tuple[str, str, str]]:
@@ -207,8 +207,8 @@ def _advice(publication: Publication[Any], distribution: bool) -> list[str]:
         "distribution": distribution,
         "estimate": way_named(publication.record.way).estimable(publication),
     }
-    written = [words.about_keys(one) for table in publication.record.tables for one in table.remarks]
-    return [*(words.ADVICE[name] for name, applies in apply.items() if applies), *written]
+    written = [pages.about_keys(one) for table in publication.record.tables for one in table.remarks]
+    return [*(pages.ADVICE[name] for name, applies in apply.items() if applies), *written]
 
 
 def _typical(errors: Errors, rows: int) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.record import words
 from discreet.record.release import Publication
+from discreet.record.words import pages, promises
 from discreet.report.facts import files_of, title_of
 from discreet.report.prepared import LEVEL, Prepared
 
@@ -38,10 +38,10 @@ class ExplorePage:
 def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
     """What the analyst's page says beside its numbers."""
     record, promise = publication.record, publication.record.guarantee
-    many = words.COUNTS[record.schema.rows == 1].format(rows=record.schema.rows)
+    many = pages.COUNTS[record.schema.rows == 1].format(rows=record.schema.rows)
     numbers = {"rows": record.schema.rows, "counts": many, "created": record.created[:10],
                "percent": f"{100 * LEVEL:g}", "twenty": 20, "why": found.why_not}  # fmt: skip
-    say = {name: text.format(**numbers) for name, text in words.EXPLORE.items()}
+    say = {name: text.format(**numbers) for name, text in pages.EXPLORE.items()}
     exact = any(np.any(one.numbers.exact) for one in found.asked)
     applies = {
         "interval": found.why_not is None,
@@ -50,7 +50,7 @@ def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
         "some": found.why_not is None and found.rows is not None and not found.whole,
         "many": found.rows is None,
     }
-    touched = [words.remark(one, promise) for one in promise.remarks if one.code in TOUCHING]
+    touched = [promises.remark(one, promise) for one in promise.remarks if one.code in TOUCHING]
     reading = [*touched, *(say[name] for name, so in applies.items() if so)]
     missing = None
     if found.why_not is not None:
@@ -59,9 +59,9 @@ def explore_page(publication: Publication[Any], found: Prepared) -> ExplorePage:
         stated=record.stated,
         title=title_of(record),
         subtitle=say["subtitle" if found.why_not is None else "subtitle-plain"],
-        warning=None if record.private else words.SEED_WARNING,
-        guarantee=words.brief(promise),
-        about=tuple((words.PAGE[name], text) for name, text in vars(record.about).items() if text and name != "title"),
+        warning=None if record.private else promises.SEED_WARNING,
+        guarantee=promises.brief(promise),
+        about=tuple((pages.PAGE[name], text) for name, text in vars(record.about).items() if text and name != "title"),
         count=record.schema.count,
         keys=record.schema.keys,
         level=LEVEL,

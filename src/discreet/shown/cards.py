@@ -95,10 +95,10 @@ def table(value: Table[Any]) -> Card:
 
 
 def guarantee(value: Guarantee) -> Card:
-    from discreet.record import words
+    from discreet.record.words import promises
 
-    facts = (("neighbours", str(value.unit)), ("how firmly it is known", words.GRADES[value.grade]))
-    warning = "" if value.private else words.SEED_WARNING
+    facts = (("neighbours", str(value.unit)), ("how firmly it is known", promises.GRADES[value.grade]))
+    warning = "" if value.private else promises.SEED_WARNING
     title = f"Guarantee: {value.loss} ({value.kind})"
     return Card(title, (value.sentence,), facts, warning=warning)
 
@@ -125,17 +125,17 @@ def choices(value: Choices) -> Card:
 
 
 def release(value: Release[Any]) -> Card:
-    from discreet.record import words
+    from discreet.record.words import promises
 
     record, schema = value.record, value.record.schema
     first = [f"{int(one):,}" for one in value.counts[:FIRST]]
     grid = _first_rows(value.publication.categories, schema.keys, schema.count, first, "the first rows, as published")
     facts = (
-        ("guarantee", f"{record.guarantee.loss} ({record.guarantee.kind}), {words.GRADES[record.guarantee.grade]}"),
+        ("guarantee", f"{record.guarantee.loss} ({record.guarantee.kind}), {promises.GRADES[record.guarantee.grade]}"),
         ("neighbours", str(record.guarantee.unit)),
         ("mechanism", value.mechanism.name),
     )
-    warning = "" if value.private else words.SEED_WARNING
+    warning = "" if value.private else promises.SEED_WARNING
     after = ("out.table", "out.save('folder')", "dc.verify('folder')", "dc.estimate(out)", "dc.plot(out)")
     title = f"Release of {plural(schema.rows, 'row')}: {schema.count} by {', '.join(schema.keys) or 'row'}"
     title += f", {record.guarantee.loss}" + ("" if value.private else ", NOT PRIVATE")

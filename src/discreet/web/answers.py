@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.privacy.values import loss_of
-from discreet.run import LedgerSpec, Output, ReleaseSpec, TableSpec
+from discreet.privacy.parse import loss_of
+from discreet.spec.values import LedgerSpec, Output, ReleaseSpec, TableSpec
 from discreet.ways import WaySpec, spec_of
 from discreet.ways.row_by_row.spec import RowByRow
 from discreet.web.designed import DESIGNED, PROPERTIES, designed

@@ -396,7 +396,7 @@ def _toml(pages: Pages, work: Work) -> str:
     """The same release as a file, to be put beside the table."""
     from dataclasses import replace
 
-    from discreet.run import ReleaseSpec
+    from discreet.spec.values import ReleaseSpec
     from discreet.ways.row_by_row.spec import RowByRow
 
     answers = work.answers

@@ -124,7 +124,7 @@ def keeping(work: Work, problem: str | None = None) -> View:
 
 def _promise(answers: Answers) -> tuple[str, list[str]]:
     """The guarantee with these answers, and what is given away; nothing is simulated."""
-    from discreet.privacy.values import loss_of
+    from discreet.privacy.parse import loss_of
     from discreet.ways import shared_out, way_named
 
     schema, rows = answers.table().read_schema()

@@ -74,7 +74,7 @@ def plainly(error: DiscreetError, file: Path | None = None, name: str = "") -> s
 
 def _labelled(option: str, value: str, like: str) -> str:
     """By its label; what only a terminal has, by its flag; and what neither has, such as epsilon, by its name."""
-    from discreet.run import sections_of
+    from discreet.spec.read import sections_of
 
     if option in LABELS:
         return f"\u201c{LABELS[option]}\u201d{value and ' '}{value}"

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.distribution.refine import refine
 from discreet.laws import NoiseLaw
-from discreet.privacy.values import loss_of
+from discreet.privacy.parse import loss_of
 from discreet.public_map import rank_rows
 from discreet.sample.bits import seeded
 from discreet.table import Schema
