@@ -25,9 +25,9 @@ def test_steps_name_their_price_and_prices_add_up() -> None:
 
 def test_what_is_not_done_is_not_said() -> None:
     text = " ".join(plan(100, 5, max_count=10, refine=True).steps)
-    assert "on the distribution" not in text and "again" in text
+    assert "on the distribution" not in text and "Estimate the distribution from the noisy counts" in text
     text = " ".join(plan(100, 1, max_count=10, refine=False).steps)
-    assert "on the distribution" in text and "again" not in text
+    assert "on the distribution" in text and "from the noisy counts" not in text
     text = " ".join(plan(100, 1, mechanism="geometric", max_count=10).steps)
     assert "mechanism geometric" in text and "distribution" not in text
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import discreet as dc
 from discreet.arrays import Floats, Integers
 from discreet.distribution.evidence import follow, posterior, unchanged
 from discreet.distribution.evidence.fit import fit
@@ -23,10 +26,14 @@ from discreet.distribution.evidence.thresholds import (
     _surely_nearer,
     _thresholds,
 )
-from discreet.distribution.split import balanced_split, sparse
+from discreet.distribution.split import sparse
 from discreet.laws import Gaussian, NoiseLaw
+from discreet.privacy import loss_of
 from discreet.public_map import seen_of
+from discreet.table import Schema
 from discreet.ways.keep_distribution.follow import Noisy as NoisyRows
+from discreet.ways.keep_distribution.plan import plan
+from discreet.ways.keep_distribution.spec import KeepDistribution
 from tests.distribution.noisy import drawn, geometric
 
 DRAWS = 400_000
@@ -165,12 +172,44 @@ def test_the_error_of_plain_noise_is_its_mean_less_what_was_cut(gaussian: bool) 
     assert NoisyRows(seen_of(one_in_four[:8]), noise, 12).plain_error(7.0) == 7.0  # eight rows tell too little
 
 
-@given(st.integers(1, 10**8), st.sampled_from([0.01, 0.1, 0.25, 0.5, 1.0]), st.integers(1, 100))
-def test_a_first_measurement_takes_no_more_than_it_needs(rows: int, epsilon: float, top: int) -> None:
-    share = balanced_split(epsilon, rows, top)
-    assert balanced_split(epsilon, 4 * rows, top) <= share or rows * epsilon < 30
-    assert share == 0 or float(share) * rows * epsilon <= max(80, 0.006 * rows * epsilon)
-    assert balanced_split(epsilon, rows, None) == 0
+@pytest.mark.parametrize("options", [{}, {"favor": "counts"}, {"lam": 3}, {"signed": True}])
+@pytest.mark.parametrize("top", [None, 1, 20])
+def test_nothing_is_measured_beforehand_unless_the_distribution_is_the_aim(
+    options: dict[str, Any], top: int | None
+) -> None:
+    schema = Schema((), "n", 10**6, None)
+    for epsilon in ("0.1", 1):
+        default = KeepDistribution(max_count=top, **options)
+        favoured = KeepDistribution(max_count=top, favor="distribution")
+        assert plan(schema, loss_of(epsilon), default).distribution is None
+        assert plan(schema, loss_of(epsilon), favoured).distribution is not None
+
+
+@pytest.mark.parametrize(
+    ("ends", "rows", "top", "share"), [(0.5, 500, 20, "0.15"), (0.3, 3000, 20, "0.15"), (1e-3, 1000, 5, "0.35")]
+)
+def test_rows_at_both_ends_of_a_narrow_range_err_no_more_than_by_plain_noise(
+    ends: float, rows: int, top: int, share: str
+) -> None:
+    """There a first measurement would take so much from them that an error is larger."""
+    rng = np.random.default_rng(3)
+    true = np.asarray(rng.binomial(top, rng.beta(ends, ends, rows)))
+    table = dc.table(pa.table({"k": [f"{i:04d}" for i in range(rows)], "n": true}), "n", keys=["k"])
+
+    def errors(**options: Any) -> Floats:
+        found = []
+        for seed in range(16):
+            counts = dc.release(table, "0.1", seed=seed, max_count=top, **options).counts
+            found.append([np.abs(counts - true).mean(), np.abs(np.sort(counts) - np.sort(true)).mean()])
+        return np.array(found)
+
+    def worse(ours: Floats) -> bool:
+        more = ours - 1.01 * plain
+        return bool((more.mean(axis=0) > 2 * more.std(axis=0, ddof=1) / np.sqrt(len(more))).any())
+
+    plain = errors(mechanism="geometric")
+    assert not worse(errors(top_code=True))
+    assert worse(errors(top_code=True, split=share))
 
 
 def test_rows_fewer_than_counts_are_not_measured_beforehand() -> None:

@@ -134,6 +134,23 @@ def test_errors_and_bias_are_those_that_are_said(options: dict[str, Any], unbias
     assert pages[0].bias.startswith("bias-none") is unbiased
 
 
+@pytest.mark.parametrize(
+    ("options", "leaning"), [({}, True), ({"favor": "counts"}, True), ({"mechanism": "geometric"}, False)]
+)
+def test_among_zeros_other_counts_are_too_small_where_that_is_said(options: dict[str, Any], leaning: bool) -> None:
+    """Noise that is cut at 0 makes small counts too large; a table that follows its distribution does not."""
+    draws = np.random.default_rng(2)
+    true = np.where(draws.random(1000) < 0.9, 0, draws.geometric(0.2, 1000))
+    secret = dc.table(pa.table({"k": [f"{i:04d}" for i in range(1000)], "n": true}), "n", keys=["k"])
+    outs = [dc.release(secret, "0.3", seed=seed, **options) for seed in range(4)]
+    off = np.mean([out.counts - true for out in outs], axis=0)
+    assert off[true == 0].mean() > 0
+    assert bool(off[(true > 0) & (true < 4)].mean() < 0) is leaning
+    said = render(outs[0].publication)
+    assert ("the others tend to be too small" in said) is leaning
+    assert ("small ones tend to be too large" in said) is not leaning
+
+
 def test_every_report_says_how_far_off_each_kind_of_number_is() -> None:
     for options in ({}, {"keep": "margin:sex"}, {"measure": "auto"}, {"signed": True}):
         page = render(dc.release(small(), 1, **options).publication)  # type: ignore[arg-type]

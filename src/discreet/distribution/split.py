@@ -9,28 +9,9 @@ from discreet.errors import BadInput, called
 from discreet.numbers import Epsilon, Number, exact
 from discreet.privacy import Pure, loss_of, pure_only
 
-ENOUGH_ROWS = 40  # rows times epsilon: fewer say too little in a measurement of their own
-# up to which epsilon, and epsilon times max_count, the noise is so wide against all counts that noisy ones do not tell
-# their distribution; and the share that makes the sum of both errors least there. Elsewhere a share only costs
-SMALL_RANGES = (
-    (0.25, 0.5, Fraction(7, 20)),
-    (0.25, 2.5, Fraction(3, 20)),
-    (0.5, 2.5, Fraction(1, 20)),
-)
-ENOUGH_MEASURED = 75  # rows times the epsilon of stage one: its noise is then two rows in a hundred; more is not needed
 UNKNOWN_RANGE = 400  # rows: where nobody knows max_count, fewer had more of both errors with a measurement beforehand
 RHO_SHARE = Fraction(1, 10)  # of rho: Gaussian noise falls with the root of the budget, so a small share goes far
-SMALLEST_SHARE = Fraction(1, 200)  # a measurement for less would tell next to nothing beside the noisy counts
-SMALLEST_FOLLOWED = Fraction(1, 50)  # and where the distribution is favoured: at epsilon 4 less had more of both errors
-
-
-def balanced_split(epsilon: float, rows: int, max_count: int | None) -> Fraction:
-    """The share for stage one where neither error is to exceed plain noise's: nothing, except over small ranges."""
-    if max_count is None or rows * epsilon < ENOUGH_ROWS:
-        return Fraction(0)
-    fitting = (share for most, wide, share in SMALL_RANGES if epsilon <= most and epsilon * max_count <= wide)
-    enough = max(SMALLEST_SHARE, _thousandths(ENOUGH_MEASURED / (rows * epsilon)))
-    return min(next(fitting, Fraction(0)), enough)
+SMALLEST_FOLLOWED = Fraction(1, 50)  # at epsilon 4 a measurement for less had more of both errors than none
 
 
 def sparse(rows: int, max_count: int | None) -> bool:

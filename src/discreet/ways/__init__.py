@@ -329,7 +329,7 @@ class Way(Generic[Spec, PlanOf, MeasuredBy, Facts]):
     long_keys: Callable[[ReleaseRecord[Facts], Any], LongKeys] | None = None  # of questions about the table
     as_drawn: Callable[[PlanOf, MeasuredBy], Integers | None] | None = None  # the counts, where no work is to be done
     unbiased: Callable[[Publication[Facts]], bool] = _never  # whether the counts are right on average
-    averages: Callable[[Publication[Facts]], str | None] = _nothing  # words for them, where rows are drawn by a matrix
+    averages: Callable[[Publication[Facts]], str | None] = _nothing  # words for them, where others are true of them
     estimable: Callable[[Publication[Facts]], bool] = _always  # whether the analyst's side has an answer to anything
     in_parts: InParts[PlanOf, Facts] | None = None  # where the rows are in parts; None: it cannot go so
     rows_alike: bool = False  # whether its plan knows nothing of a row: then fewer rows tell what to expect

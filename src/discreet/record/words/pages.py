@@ -80,6 +80,12 @@ PAGE = {
     "bias-corrected": "Published counts are not right on average: they were kept in a range or fitted to each other, "
     "so that small ones tend to be too large. In sums of many counts such errors do not cancel out; the estimates in "
     "explore.html allow for it.",
+    "bias-leaning": "Published counts are not right on average: they lean towards counts that many rows have. Where "
+    "most are zero, the others tend to be too small. In sums of many counts such errors do not cancel out; the "
+    "estimates in explore.html allow for it.",
+    "bias-leaning-cut": "Published counts are not right on average, treated as is said here: they lean towards counts "
+    "that many rows have. Where most are zero, the others tend to be too small. In sums of many counts such errors do "
+    "not cancel out; the estimates in explore.html allow for it.",
     "bias-answers": "The counts of the table are not right on average: they were fitted to the answers so that none is "
     "negative and all add up. The estimates in the file of answers are.",
     "error-typical": "On average a published count is off by about",

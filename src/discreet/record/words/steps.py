@@ -27,7 +27,7 @@ STEPS = {
     "draw-rows": "Spend {price} on the counts: mechanism {mechanism}, row by row.",
     "draw-rows-own": "Spend {price} on the counts: a mechanism of the publisher's own, row by row.",
     "add-noise": "Spend {price} on noise for each of the {rows} counts.",
-    "refine": "Estimate the distribution again from the noisy counts: free, it looks at nothing secret.",
+    "refine": "Estimate the distribution from the noisy counts: free, it looks at nothing secret.",
     "map-by-rank": "Map the noisy counts onto that distribution, by rank, so that both agree exactly: free, for the "
     "same reason.",
     "map-balance": "Publish the counts that make the sum of both errors least, of the counts and of their "

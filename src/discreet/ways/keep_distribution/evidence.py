@@ -89,6 +89,12 @@ def unbiased(publication: Publication[KeptDistribution]) -> bool:
     return publication.record.facts.mechanism.name == SIGNED
 
 
+def averages(publication: Publication[KeptDistribution]) -> str | None:
+    """Counts that follow from the distribution of all rows are drawn to where most of these are."""
+    aim = publication.record.facts.mechanism.aim
+    return None if aim is None or aim.lam is None else "bias-leaning"
+
+
 def steps(publication: Publication[KeptDistribution]) -> tuple[Remark, ...]:
     return tuple(_steps(publication))
 

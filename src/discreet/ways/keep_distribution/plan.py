@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.distribution.privatizer import noise_for
-from discreet.distribution.split import RHO_SHARE, balanced_split, checked_split, followed_split, sparse
+from discreet.distribution.split import RHO_SHARE, checked_split, followed_split, sparse
 from discreet.laws import NoiseLaw, law_named
 from discreet.mechanism import Form, NoiseThenMap
 from discreet.privacy.convert import rho_for
@@ -107,14 +107,13 @@ def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, spli
 
 
 def _split(spec: KeepDistribution, epsilon: float, rows: int, followed: Fraction | None = None) -> Fraction:
-    """The share of the distribution: as asked for, or the one chosen by the study; `followed` where that is the aim."""
+    """The share of the distribution: as asked for; where it is the aim, the one chosen by the study, or `followed`.
+    Otherwise nothing: every row pays for a share, and some tables would err more by it than by plain noise."""
     if spec.split is not None:
         return checked_split(spec.split, spec.refined)
-    if spec.aim == "distribution" and not spec.signed:
-        if spec.refined and sparse(rows, spec.top):
-            return Fraction(0)
-        return followed_split(epsilon, spec.refined) if followed is None else followed
-    return balanced_split(epsilon, rows, None if spec.signed else spec.top)
+    if spec.aim != "distribution" or spec.signed or (spec.refined and sparse(rows, spec.top)):
+        return Fraction(0)
+    return followed_split(epsilon, spec.refined) if followed is None else followed
 
 
 def _steps(plan: DistributionPlan) -> Iterator[Remark]:
