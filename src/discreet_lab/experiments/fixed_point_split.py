@@ -75,7 +75,7 @@ def table_3(setting: RunSetting) -> Result:
         ),
         "With cumulative counts and refinement a release needs less for the distribution: "
         + ", ".join(f"{float(default_split(f'{e:.12g}')):.2f} at {e}" for e in (0.1, 1.05, 5.0))
-        + "; the present default needs none, unless a narrow range is known.",
+        + "; the present default needs none.",
         data=tuple(sources),
         note="The objective is flat near its minimum, so that a tenth more or less is often a matter of luck.",
         draw=lambda: _splits_figure(rows, best),

@@ -160,11 +160,13 @@ class Memory:
 
     factor: Factor
     at: Implied
+    borrowed: bool = False  # from another climb
     age: int = 0
     steps: deque[tuple[Floats, Floats, float]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
-    def move(self, slope: Floats) -> Floats:
-        """By the curvature that they show: two rounds through the steps, back and forth (Broyden and others)."""
+    def move(self, slope: Floats) -> tuple[Floats, float]:
+        """By the curvature that they show: two rounds through the steps, back and forth (Broyden and others); and what
+        it promises."""
         left, shares = slope.copy(), []
         for step, change, bend in reversed(self.steps):
             shares.append(float(step @ left) / bend)
@@ -172,7 +174,7 @@ class Memory:
         move = self.factor.solve(left)
         for (step, change, bend), share in zip(self.steps, reversed(shares)):
             move += (share - float(change @ move) / bend) * step
-        return move
+        return move, float(slope @ move)
 
     def learn(self, here: Foothold, there: Foothold) -> None:
         step, change = there.weights - here.weights, here.slope - there.slope
@@ -185,28 +187,24 @@ class Memory:
 
 
 def _by_memory(here: Foothold, enough: float, least: float, near: Factor | None) -> Top:
-    longest, memory, exactly = LONGEST_STEP, Memory(near or here.precision.factor, here.at), enough < ROUGHLY
+    longest, memory = LONGEST_STEP, Memory(near or here.precision.factor, here.at, near is not None)
     for _ in range(MOST_SHORT_STEPS):
-        move = memory.move(here.slope)
-        promised = float(here.slope @ move)
-        if _hopeless(here, promised, memory.factor, least):
-            return Top(here, memory.factor, promised, True)
-        if promised < enough and not exactly:
-            return Top(here, memory.factor, promised)
-        if promised < enough:  # by old factors; the one that is here anyway decides
-            near, memory = None, Memory(here.precision.factor, here.at)
-            move = memory.move(here.slope)
-            promised = float(here.slope @ move)
+        move, promised = memory.move(here.slope)
+        hopeless = _hopeless(here, promised, memory.factor, least)
+        if hopeless or promised < enough >= ROUGHLY:
+            return Top(here, memory.factor, promised, hopeless)
+        if promised < enough:  # by old steps; the precision that is here decides
+            memory = Memory(here.precision.factor, here.at)
+            move, promised = memory.move(here.slope)
             if promised < enough:
                 return Top(here, memory.factor, promised)
         there, longest, trusted = _stepped(here, move, promised, longest)
+        if there is None and not (memory.age or memory.borrowed):
+            break
         if there is not None:
             memory.learn(here, there)
             here = there
-        elif memory.age == 0 and near is None:
-            break
-        if there is None or memory.old(here.at) or not (near is None or trusted):
-            near = None
+        if there is None or memory.old(here.at) or (memory.borrowed and not trusted):
             memory = Memory(replace(here.ground, at=here.at).precision(here.at).factor, here.at)
     return Top(here, memory.factor)
 
