@@ -95,9 +95,7 @@ def fitted(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     made = setting.plan()
     assert made.noise is not None
     drawn, spec = draw(made, setting.counts, seeded(setting.seed(repeat))), made.spec
-    first = drawn.stage_one
-    told = (None, None) if first is None else (first.answers, first.noise)
-    noisy = Noisy(drawn.seen, made.noise, spec.cut, *told)
+    noisy = Noisy(drawn.seen, made.noise, spec.cut)
     post = noisy.fitted()
 
     def errors(method: Method, lam: float | None) -> BothErrors:
@@ -111,7 +109,7 @@ def fitted(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
 
 def others(setting: StudySetting, repeat: int) -> tuple[BothErrors, ...]:
     """What the default is measured by; where all budget goes to the rows, on the very noise that the default has."""
-    made = setting.plan(favor="counts", split=0)
+    made = setting.plan()
     drawn, seed, top = draw(made, setting.counts, seeded(setting.seed(repeat))), setting.seed(repeat), setting.max_count
     assert made.noise is not None
     rows, budget = drawn.rows, float(setting.epsilon)

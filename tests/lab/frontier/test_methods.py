@@ -58,7 +58,6 @@ def test_real_tables_are_read_where_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("max_count", [None, 9, 2])
 def test_a_shared_fit_releases_what_the_product_does(max_count: int | None) -> None:
-    """Once with a first measurement (a small range), else without."""
     setting = StudySetting("small", SMALL if max_count is None else np.minimum(SMALL, max_count), max_count, "1")
     for together in fitted(setting, 0):
         alone = favoured(setting, together.method, 0)
