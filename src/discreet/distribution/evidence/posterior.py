@@ -189,7 +189,8 @@ def _of_these_rows(
     """At every count: by the rows themselves, moved to where a measurement puts the ends of the cells."""
     counts, ends, total = np.arange(len(shares)), edges[1:] - 1, float(each.upto[-1])
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
-    beyond = np.interp(counts, ends, np.maximum(np.diag(covariance), 0))
+    unknown = covariance if unmeasured else covariance + own
+    beyond = np.interp(counts, ends, np.maximum(np.diag(unknown), 0))
     spread = np.maximum(np.sqrt(beyond + (each.own if unmeasured else 0.0)), LEAST_SPREAD)
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
     rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end
