@@ -6,10 +6,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet as dc
 from discreet.arrays import Integers
 from discreet.distribution.evidence import Posterior, follow, posterior
 from discreet.laws import Gaussian, NoiseLaw
@@ -130,6 +132,26 @@ def test_a_measurement_of_the_distribution_is_used(noise: NoiseLaw) -> None:
     assert ((post.mean - true)[:60] / post.spread[:60]).std() < 2
     exact = posterior(table.histogram, table.low, noise, table.largest, prefix=true[:-1], prefix_noise=geometric(20.0))
     assert np.abs(exact.mean - true)[:100].max() < 2
+
+
+@pytest.mark.parametrize("name", ["smooth", "heaped"])
+def test_a_measurement_that_says_nothing_leaves_as_much_unknown(name: str) -> None:
+    noise, hardly = geometric(0.5), geometric(1e-4)
+    table = noised(TABLES[name], noise, 2)
+    prefix = np.cumsum(np.bincount(table.true, minlength=table.largest + 1))[:-1]
+    post = posterior(table.histogram, table.low, noise, table.largest, prefix=prefix, prefix_noise=hardly)
+    assert post.spread.sum() == pytest.approx(table.posterior().spread.sum(), rel=0.1)
+
+
+@pytest.mark.parametrize("favored", [{"max_count": 60}, {}], ids=str)
+def test_the_error_to_expect_beside_a_measurement_is_the_one_there_is(favored: dict[str, int]) -> None:
+    counts = TABLES["smooth"]
+    frame = pd.DataFrame({"row": [f"{k:04d}" for k in range(len(counts))], "n": counts})
+    table = dc.table(frame, count="n", keys=["row"])
+    made = [dc.release(table, 1, favor="distribution", seed=seed, **favored) for seed in range(6)]
+    assert all(one.distribution.measurements is not None for one in made)
+    real = [np.abs(np.sort(one.counts) - np.sort(counts)).mean() for one in made]
+    assert np.mean([one.mechanism.aim.distribution_error for one in made]) == pytest.approx(np.mean(real), rel=0.3)
 
 
 @pytest.mark.parametrize("name", ["smooth", "heaped", "two values", "one enormous"])

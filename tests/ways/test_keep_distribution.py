@@ -189,6 +189,17 @@ def test_what_contradicts_itself_is_refused(options: dict[str, Any], found: str)
         dc.release(example(), 1, **options)
 
 
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": "1/2"}], ids=str)
+@pytest.mark.parametrize("options", [{"refine": False}, {"privatizer": "hierarchical"}], ids=str)
+def test_what_nothing_else_would_tell_is_measured_whatever_the_weight(
+    budget: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = {**budget, **options, "max_count": 8, "lam": "inf"}
+    assert plan_of(ROWS, **asked).distribution is not None
+    dc.release(example(), **asked).save(tmp_path / "out")
+    assert dc.verify(tmp_path / "out").valid
+
+
 def test_auto_is_another_word_for_leaving_max_count_out() -> None:
     assert KeepDistribution(max_count="auto") == KeepDistribution()
 

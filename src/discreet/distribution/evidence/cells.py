@@ -18,6 +18,7 @@ MOST_CROWDS = 8  # such places, the most crowded first
 BESIDE = 4  # single counts on either side of the middle of one
 JUST_BELOW = 0.999  # so that rounding does not end a cell one count early
 TINY = 1e-100  # so that no logarithm is infinite
+STEEPEST = 500.0  # in a logarithm, across a cell: beyond that its exponential is none that a float holds
 NEGLIGIBLE = 1e-15  # a tail below the rounding of a float: chances of rows may end there
 SMOOTH = 16  # steps of a sum, or more, to the width of noise whose masses hardly change in one
 IMPOSSIBLE = 1e-60  # a tail that no table reaches; likelihoods of bad guesses are still compared up to it
@@ -178,6 +179,7 @@ def spread_out(log_density: Floats, masses: Floats, cells: Integers, edges: Inte
         steps = np.diff(log_density) / np.diff(middles[cells])
         left, right = steps[:-1], steps[1:]
         slope[cells[1:-1]] = np.where(left * right > 0, np.sign(left) * np.minimum(np.abs(left), np.abs(right)), 0.0)
+    slope *= np.minimum(1, STEEPEST / np.maximum(np.abs(slope) * widths, STEEPEST))
     shape = np.exp(np.repeat(slope, widths) * (np.arange(edges[-1]) - np.repeat(middles, widths)))
     shares: Floats = shape * np.repeat(whole / np.add.reduceat(shape, edges[:-1]), widths)
     return shares

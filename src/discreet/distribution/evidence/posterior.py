@@ -25,6 +25,7 @@ from discreet.laws import NoiseLaw
 from discreet.threads import one_thread
 
 LEAST_SPREAD = 1e-4  # rows; no number of rows is known better than that
+ROUNDING = 1e-13  # of the rows: the variance of what is measured is not below that of rounding, or it has no root
 CRAMPED = 4  # widths of the noise: of a wider range it carries few rows from one end to the other
 FEW_IN_NOISE = 4  # standard deviations of the noise: over a wider range noisy counts tell the law, however few they are
 SLIGHT = 1e-3  # of the weight of all fits: those that have no more between them are left out of the average
@@ -69,7 +70,7 @@ def _posterior(
     values, rows = np.arange(low, low + len(histogram)), np.asarray(histogram, dtype=float)
     folded: Floats = np.bincount(np.clip(values, 0, largest), weights=rows, minlength=largest + 1).astype(float)
     edges = cell_edges(folded, noise)
-    measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges)
+    measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges, rows.sum())
     if noise.decay is not None:
         rows, low = folded, 0
     seen_at = seen_edges(edges, noise, low, low + len(rows) - 1)
@@ -108,7 +109,7 @@ def shares_behind(
     rows, edges = np.asarray(histogram, dtype=float), _even_edges(len(matrix))
     widths = np.diff(edges).astype(float)
     mixed = np.add.reduceat(matrix, edges[:-1], axis=0) / widths[:, None]
-    measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges)
+    measured = None if prefix is None or prefix_noise is None else _at_edges(prefix, prefix_noise, edges, rows.sum())
     seen = Seen(rows, np.maximum(mixed, TINY), widths, measured)
     start = widths * (rows.sum() / len(matrix))
     with one_thread():
@@ -121,11 +122,11 @@ def _even_edges(size: int) -> Integers:
     return np.arange(size + 1) if size <= MOST_CELLS else np.linspace(0, size, MOST_CELLS + 1).astype(np.int64)
 
 
-def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers) -> MeasuredPrefix | None:
+def _at_edges(prefix: Integers, noise: NoiseLaw, edges: Integers, total: float) -> MeasuredPrefix | None:
     """The measured prefixes that end with a cell."""
     last = edges[1:-1] - 1
     cells = np.flatnonzero(last < len(prefix))
-    variance = np.full(len(cells), max(noise.spread, LEAST_SPREAD**2))
+    variance = np.full(len(cells), max(noise.spread, LEAST_SPREAD**2, ROUNDING * total))
     return MeasuredPrefix(cells + 1, prefix[last[cells]].astype(float), variance) if len(cells) else None
 
 
@@ -188,7 +189,8 @@ def _of_these_rows(
     """At every count: by the rows themselves, moved to where a measurement puts the ends of the cells."""
     counts, ends, total = np.arange(len(shares)), edges[1:] - 1, float(each.upto[-1])
     centre = each.mean if unmeasured else each.mean + np.interp(counts, ends, mean - each.mean[ends])
-    beyond = np.interp(counts, ends, np.maximum(np.diag(covariance), 0))
+    unknown = covariance if unmeasured else covariance + own
+    beyond = np.interp(counts, ends, np.maximum(np.diag(unknown), 0))
     spread = np.maximum(np.sqrt(beyond + (each.own if unmeasured else 0.0)), LEAST_SPREAD)
     rising = np.clip(np.maximum.accumulate(centre), 0, total)
     rising[-1] = total  # a noisy value so far beyond the range that no count in it explains it is put at its end

@@ -89,7 +89,7 @@ def _chain(smooth: list[Curved]) -> tuple[int, list[Fit], int]:
 def _simplest(fits: list[Fit]) -> Fit:
     """Of those nearly as good as the best, the first with the fewest columns."""
     highest = max(one.evidence for one in fits)
-    return min((one for one in fits if one.evidence > highest - ALMOST), key=lambda one: one.basis.shape[1])
+    return min((one for one in fits if one.evidence >= highest - ALMOST), key=lambda one: one.basis.shape[1])
 
 
 def _near(columns: Floats, near: Fit, goal: float = -math.inf, price: float = 0.0) -> Fit:
@@ -195,7 +195,7 @@ def _lone(prior: Prior, best: Fit, goal: float) -> Iterator[Fit]:
     price = math.log(len(best.seen.widths))
     for left in reversed(range(MOST_LONE)):
         gain = _promise(best)
-        cell = int(np.flatnonzero(gain > gain.max() - EQUAL)[0])
+        cell = int(np.flatnonzero(gain >= gain.max() - EQUAL)[0])
         if gain[cell] < price + WORTHWHILE:
             return
         found = _with(best, LONE_SPIKE * prior.spikes[:, cell : cell + 1], price=price)
@@ -264,7 +264,7 @@ def _searched(at: Callable[[int, Fit], Limited], best: Fit, widest: int, narrowe
     while step > 1:
         step //= 2
         highest = max(evidence for evidence, _ in tried.values())
-        middle = min(place for place, (evidence, _) in tried.items() if evidence > highest - EQUAL)
+        middle = min(place for place, (evidence, _) in tried.items() if evidence >= highest - EQUAL)
         for place in (middle - step, middle + step):
             if low <= place <= high and place not in tried:
                 look(place)

@@ -29,12 +29,12 @@ SOFTLY = 3.0  # nats: packs that noisy values make no more than 20 times unlikel
 def few(seen: Seen, goal: float) -> Iterator[Fit]:
     """If all counts were in very few cells: one after the other where it helps most, as long as that comes near."""
     likely = np.log(seen.blur) @ seen.rows
-    best = _alone(seen, np.flatnonzero(likely > likely.max() - EQUAL)[:1])
+    best = _alone(seen, np.flatnonzero(likely >= likely.max() - EQUAL)[:1])
     worth = max(goal, best.evidence) - best.evidence + likely.max() - WORTHLESS
     yield from (_alone(seen, np.array([cell])) for cell in np.flatnonzero(likely > worth))
     for number in range(2, min(MOST_ALONE, len(seen.widths)) + 1):
         gains = _gains(seen, best)
-        one = _alone(seen, np.sort(np.append(best.cells, np.flatnonzero(gains > gains.max() - EQUAL)[:1])))
+        one = _alone(seen, np.sort(np.append(best.cells, np.flatnonzero(gains >= gains.max() - EQUAL)[:1])))
         if hopeless(best, one, MOST_ALONE + 1 - number, goal):
             return
         moved = [one := _near(seen, one), *_moved(seen, one)]

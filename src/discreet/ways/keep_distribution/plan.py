@@ -107,11 +107,12 @@ def _made(schema: Schema, loss: Loss, spec: KeepDistribution, whole: Share, spli
 
 
 def _split(spec: KeepDistribution, epsilon: float, rows: int, followed: Fraction | None = None) -> Fraction:
-    """The share of the distribution: as asked for; where it is the aim, the one chosen by the study, or `followed`.
-    Otherwise nothing: every row pays for a share, and some tables would err more by it than by plain noise."""
+    """The share of the distribution: as asked for; where it is the aim, or nothing else tells it, the one chosen by the
+    study, or `followed`. Otherwise nothing: every row pays for a share, and some tables would err more by it than by
+    plain noise."""
     if spec.split is not None:
         return checked_split(spec.split, spec.refined)
-    if spec.aim != "distribution" or spec.signed or (spec.refined and sparse(rows, spec.top)):
+    if spec.refined and (spec.aim != "distribution" or sparse(rows, spec.top)):
         return Fraction(0)
     return followed_split(epsilon, spec.refined) if followed is None else followed
 
